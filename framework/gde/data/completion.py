@@ -1,0 +1,82 @@
+"""What is asked of a language model and what it answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["system", "user", "assistant"]
+Effort = Literal["low", "medium", "high"]
+Finish = Literal["stop", "length", "refusal"]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How tokens are drawn. Temperature 0 takes the likeliest."""
+
+    temperature: float = 0.7
+    top_p: float = 0.95
+    max_tokens: int = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatRequest:
+    """One call of a language model. The same request gives the same completion in any batch."""
+
+    messages: tuple[Message, ...]
+    seed: int
+    sampling: Sampling = Sampling()
+    effort: Effort = "low"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """What a language model said, split into reasoning and answer."""
+
+    text: str
+    """The answer: the final channel, without reasoning and template tokens."""
+    reasoning: str | None
+    finish: Finish
+    prompt_tokens: tuple[int, ...] = ()
+    """Token ids of the rendered conversation; empty where the server does not tell."""
+    tokens: tuple[int, ...] = ()
+    """Token ids of the completion, template tokens included."""
+    marks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Places to read activations at: name to indices into prompt_tokens + tokens. A backend that knows its
+    template gives "pre" (the tokens that close the prompt, before any reasoning) and, when the model reasoned
+    to the end, "post" (the same template tokens after the reasoning)."""
+    n_prompt: int = 0
+    """Tokens of the prompt, as billed."""
+    n_completion: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokenization:
+    """A text as a model's tokenizer sees it."""
+
+    ids: tuple[int, ...]
+    spans: tuple[Span, ...]
+    """Half-open character range in the text for each id."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelInfo:
+    """Which model answered: goes into the record and onto every page that shows its results."""
+
+    name: str
+    n_layers: int = 0
+    """Decoder layers, 0 where activations cannot be had."""
+    width: int = 0
+    """Size of the residual stream."""
+    notice: str = ""
+    """A sentence that every report made with this model must show; empty for none."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """What identifies the weights and the software, e.g. {"weights": SHA-256}."""

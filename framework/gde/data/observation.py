@@ -1,0 +1,75 @@
+"""What passes between an environment and an agent in one turn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gde.data.json import Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """What the agent is shown."""
+
+    text: str
+    actions: tuple[str, ...] | None = None
+    """The admissible actions, or None where any text may be tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """The truth at one moment: written to the record, never shown to the agent."""
+
+    facts: Mapping[str, Json]
+    """What changes from turn to turn, e.g. {"agent": [row, col]}."""
+    index: int | None = None
+    """The state's row in the environment's `model()`, where there is one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What an episode asks for, in words that an agent may read."""
+
+    objective: str
+    horizon: int
+    """Turns after which the episode is over, unusable answers counted."""
+    rules: str = ""
+    actions: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """The fixed truth of one episode: written to the record, never shown to the agent."""
+
+    id: str
+    """Equal for equal worlds whatever the seed that made them; worlds are the clusters of all statistics."""
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    """What stays the same, e.g. the map; enough for a reporter to draw it and a probe to label it."""
+    labels: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    """Short values to break results down by, e.g. size or optimal length."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What an action led to. Made by one of the three constructors."""
+
+    observation: Observation
+    reward: float
+    terminated: bool
+    """The world is in a terminal state."""
+    truncated: bool
+    """The episode was cut off; the world could go on."""
+
+    @classmethod
+    def running(cls, observation: Observation, reward: float = 0.0) -> "Outcome":
+        """The episode goes on."""
+        return cls(observation=observation, reward=reward, terminated=False, truncated=False)
+
+    @classmethod
+    def terminal(cls, observation: Observation, reward: float) -> "Outcome":
+        """The episode has ended by the rules of the world."""
+        return cls(observation=observation, reward=reward, terminated=True, truncated=False)
+
+    @classmethod
+    def cut_off(cls, observation: Observation, reward: float = 0.0) -> "Outcome":
+        """The environment stops the episode though the world could go on."""
+        return cls(observation=observation, reward=reward, terminated=False, truncated=True)

@@ -1,0 +1,75 @@
+"""What a probe learns from and what it turns into."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.result import Measurement
+
+Control = Literal["none", "coordinates", "shuffled", "untrained", "embeddings"]
+CONTROLS: tuple[Control, ...] = ("coordinates", "shuffled", "untrained", "embeddings")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProbeLabels:
+    """The truth that a probe is to decode, one entry a turn of a trajectory."""
+
+    values: NDArray[np.int64] | NDArray[np.float64]
+    """(T, ...); the trailing shape is the same for every trajectory."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProbeDataset:
+    """Activations and labels of many turns."""
+
+    inputs: NDArray[np.float32]
+    """(N, D): the activations of the marked tokens, concatenated in order."""
+    labels: NDArray[np.int64] | NDArray[np.float64]
+    """(N, ...)."""
+    groups: NDArray[np.str_]
+    """(N,) world ids; no group is ever both trained and tested on."""
+
+    def __post_init__(self) -> None:
+        if not len(self.inputs) == len(self.labels) == len(self.groups):
+            lengths = len(self.inputs), len(self.labels), len(self.groups)
+            raise ValueError(f"inputs, labels and groups must be equally long, got {lengths}")
+
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "ProbeDataset":
+        """The dataset of the chosen rows."""
+        return ProbeDataset(inputs=self.inputs[rows], labels=self.labels[rows], groups=self.groups[rows])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """One fit of a probe: on which activations, and as which control."""
+
+    probe: str
+    """Name of the probe as chosen in the plan."""
+    variant: str
+    """A probe's own name for one of its models, e.g. "mlp"."""
+    layer: int
+    mark: str
+    control: Control = "none"
+
+    @property
+    def name(self) -> str:
+        """A short unambiguous name, fit for a file."""
+        return f"{self.probe}-{self.variant}-layer{self.layer}-{self.mark}-{self.control}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProbeReport:
+    """What one arm decoded on held-out worlds."""
+
+    arm: Arm
+    measurements: tuple[Measurement, ...]
+    n_train: int
+    n_test: int
+    rows: tuple[tuple[str, int], ...]
+    """(episode key, turn index) of the held-out rows."""
+    decoded: NDArray[np.float32]
+    """(n_test, ...) the readout's predictions on them, e.g. class probabilities."""
+    reason: str = ""
+    """Why nothing was measured; empty when something was."""

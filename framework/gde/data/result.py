@@ -1,0 +1,61 @@
+"""Numbers with what is needed to trust them, and the result of a whole run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gde.data.json import Json, Labels
+
+SCHEMA = 1
+RunStatus = Literal["ok", "partial", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """One number, or the reason why there is none."""
+
+    name: str
+    value: float | None
+    unit: str
+    """"share", "cells", "bits", "count", "nats" ..."""
+    n: int
+    """How many observations it rests on."""
+    interval: tuple[float, float] | None = None
+    """95 % interval; None where none is defined."""
+    where: Labels = field(default_factory=dict)
+    """What it is restricted to, e.g. {"size": 9}; empty for the whole run."""
+    reason: str = ""
+    """Why value is None; empty otherwise."""
+
+    def __post_init__(self) -> None:
+        if (self.value is None) != bool(self.reason):
+            raise ValueError(
+                f"{self.name}: a measurement has either a value or a reason, got {self.value}, {self.reason!r}"
+            )
+        if self.value is not None and self.value != self.value:
+            raise ValueError(f"{self.name}: NaN is no value; give None and a reason")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Something that went wrong inside a run and was recorded instead of raised."""
+
+    stage: str
+    """"rollout", "capture", "probe", "metric", "report"."""
+    subject: str
+    """Which episode, probe or metric."""
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a run found."""
+
+    run: str
+    """The run folder."""
+    status: RunStatus
+    plan_hash: str
+    measurements: tuple[Measurement, ...]
+    failures: tuple[Failure, ...]
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    """Versions of parts and packages, the model's notice, counts."""

@@ -1,0 +1,94 @@
+"""The record of an episode: decisions, outcomes and the certified optimum beside them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gde.data.completion import Completion
+from gde.data.json import Labels
+from gde.data.observation import Observation, State, World
+
+Status = Literal["ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error"]
+STATUSES: tuple[Status, ...] = ("ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error")
+Ending = Literal["terminated", "truncated", "horizon", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """An agent's answer to one observation: an action, or the reason why there is none."""
+
+    status: Status
+    action: str | None = None
+    """Present exactly when status is "ok"."""
+    detail: str = ""
+    """For an unusable answer: what was wanted and what came."""
+    completion: Completion | None = None
+
+    def __post_init__(self) -> None:
+        if (self.status == "ok") != (self.action is not None):
+            raise ValueError(
+                f"a decision has an action exactly when it is ok, got {self.status!r} with {self.action!r}"
+            )
+
+    @classmethod
+    def act(cls, action: str, completion: Completion | None = None) -> "Decision":
+        """A usable decision."""
+        return cls(status="ok", action=action, completion=completion)
+
+    @classmethod
+    def unusable(cls, status: Status, detail: str, completion: Completion | None = None) -> "Decision":
+        """An answer that names no action that can be taken."""
+        return cls(status=status, detail=detail, completion=completion)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeKey:
+    """Which episode of a run: everything random in it is a function of the root seed and this key."""
+
+    stratum: int
+    """Index of the combination of swept environment values."""
+    world: int
+    """Index of the world in its stratum."""
+    repeat: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.stratum}/{self.world}/{self.repeat}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """One observation, the decision on it and what followed. An unusable decision leaves the world as it is."""
+
+    index: int
+    observation: Observation
+    decision: Decision
+    reward: float
+    terminated: bool
+    truncated: bool
+    state: State | None = None
+    """Before the decision."""
+    optimal: tuple[str, ...] | None = None
+    """All optimal actions in `state`, where the environment has a model."""
+    value: float | None = None
+    """Optimal expected return from `state`, where the environment has a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trajectory:
+    """One finished episode."""
+
+    key: EpisodeKey
+    seed: int
+    world: World
+    labels: Labels
+    """The swept values of the stratum together with the world's own labels."""
+    horizon: int
+    turns: tuple[Turn, ...]
+    ending: Ending
+    failure: str = ""
+    """Why the episode could not be finished; empty unless ending is "failed"."""
+    final_state: State | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether a terminal state was reached with a positive last reward."""
+        return self.ending == "terminated" and bool(self.turns) and self.turns[-1].reward > 0

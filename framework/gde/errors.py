@@ -1,0 +1,43 @@
+"""Expected failures: what the entry point prints in one line, without a traceback."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class GdeError(Exception):
+    """A request that cannot be served as it was made; the message says what to do about it."""
+
+    exit_code = 2
+
+
+class UnknownName(GdeError):
+    """A name that no plugin offers."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        choices = sorted(known)
+        near = get_close_matches(name, choices, n=3)
+        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        listed = ", ".join(choices) or "none"
+        super().__init__(f"unknown {kind} {name!r}.{meant} Known: {listed}.{hint}")
+
+
+class ConfigError(GdeError):
+    """A configuration value outside what its field takes."""
+
+
+class MissingExtra(GdeError):
+    """A part whose packages are not installed."""
+
+    def __init__(self, part: str, packages: Iterable[str], extra: str) -> None:
+        missing = ", ".join(packages)
+        super().__init__(f"{part} needs {missing}: pip install 'gde-eval[{extra}]'")
+
+
+class RunFolderError(GdeError):
+    """A run folder that is absent, taken, damaged or from another version."""
+
+
+class RunFailed(GdeError):
+    """Something outside the run's own parts stopped it after it had begun; what was finished is kept."""
+
+    exit_code = 3

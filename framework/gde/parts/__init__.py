@@ -1,0 +1,1 @@
+"""The protocols that plugins implement, one a file."""

@@ -1,0 +1,47 @@
+"""Whatever chooses actions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from gde.data.observation import Observation, Task
+from gde.data.trajectory import Decision
+from gde.parts.environment import HasModel
+from gde.parts.language_model import LanguageModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief:
+    """What an agent is given before its episode."""
+
+    task: Task
+    seed: int
+    """The agent's own randomness in this episode is a function of this alone."""
+    language_model: LanguageModel | None = None
+    """The model that the agent's config names in `model`, shared with all other episodes."""
+    oracle: HasModel | None = None
+    """The environment itself, for reference agents whose offer needs Facet.MODEL; None for all others."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """One agent object belongs to one episode."""
+
+    def begin(self, brief: Brief) -> None:
+        """Prepare for the episode."""
+
+    async def act(self, observation: Observation) -> Decision:
+        """Choose an action, or say why none could be chosen."""
+
+
+@dataclass
+class FunctionAgent:
+    """A plain function from observation to action, as an agent."""
+
+    choose: Callable[[Observation], str]
+
+    def begin(self, brief: Brief) -> None:
+        """A function has nothing to prepare."""
+
+    async def act(self, observation: Observation) -> Decision:
+        return Decision.act(self.choose(observation))

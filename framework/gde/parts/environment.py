@@ -1,0 +1,52 @@
+"""A world that episodes happen in."""
+
+from typing import Protocol, runtime_checkable
+
+from gde.data.mdp import TabularMDP
+from gde.data.observation import Observation, Outcome, State, Task, World
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """One episode after another of a world; made once per worker, used by one episode at a time."""
+
+    def reset(self, seed: int) -> Observation:
+        """Begin an episode. The same seed gives the same world in any process."""
+
+    def task(self) -> Task:
+        """What the current episode asks for."""
+
+    def world(self) -> World:
+        """The fixed truth of the current episode."""
+
+    def step(self, action: str) -> Outcome:
+        """Take an admissible action.
+
+        Raises:
+            ValueError: `action` is not admissible, or the episode is over.
+        """
+
+    def snapshot(self) -> object:
+        """The whole dynamic state, to be handed to `restore` of the same episode."""
+
+    def restore(self, snapshot: object) -> Observation:
+        """Go back to a snapshot, and show what was to be seen there."""
+
+    def close(self) -> None:
+        """Release what the environment holds."""
+
+
+@runtime_checkable
+class HasState(Protocol):
+    """Facet STATE: the environment knows its true state."""
+
+    def state(self) -> State:
+        """The truth at this moment."""
+
+
+@runtime_checkable
+class HasModel(HasState, Protocol):
+    """Facet MODEL: the environment can be tabulated; `state().index` is a row of the model."""
+
+    def model(self) -> TabularMDP:
+        """The Markov decision process of the current episode, with `actions` named."""

@@ -1,0 +1,15 @@
+"""What turns evidence into numbers."""
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from gde.data.evidence import Evidence
+from gde.data.result import Measurement
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A pure function of the evidence. Called once on all of it and once on each stratum."""
+
+    def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
+        """The metric's numbers; a number that cannot be had is a Measurement with a reason."""
