@@ -1,0 +1,5 @@
+"""`python -m gde` is the command `gde`."""
+
+from gde.cli import main
+
+main()

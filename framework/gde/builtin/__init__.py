@@ -1,0 +1,1 @@
+"""The parts that gde itself offers, through the same hooks as everyone."""

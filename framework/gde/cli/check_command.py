@@ -1,0 +1,24 @@
+"""gde check: whether a plan file can be run here."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gde.cli import options
+from gde.cli.output import say, show_json
+
+
+def command(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file (TOML).")], as_json: options.Json = False
+) -> None:
+    """Check that a plan file can be run here, without running it."""
+    from gde.evaluating import prepare
+    from gde.planfile import plan_hash, read_plan
+
+    ready = prepare(read_plan(plan))
+    n = len(ready.strata) * ready.plan.episodes * ready.plan.repeats
+    if as_json:
+        show_json({"schema": 1, "plan_hash": plan_hash(ready.plan), "episodes": n, "strata": len(ready.strata)})
+    else:
+        say(f"ok: {n} episodes in {len(ready.strata)} strata, plan {plan_hash(ready.plan)}")

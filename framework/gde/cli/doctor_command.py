@@ -1,0 +1,77 @@
+"""gde doctor: whether this installation can do its main job."""
+
+from dataclasses import asdict, dataclass
+
+import typer
+
+from gde.cli import options
+from gde.cli.output import show_json, show_table
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    subject: str
+    ok: bool
+    detail: str
+
+
+def command(as_json: options.Json = False) -> None:
+    """Look at Python, packages, plugins, accelerator and disk, and say what is missing for what."""
+    findings = [_python(), *_plugins(), *_offers(), _accelerator(), _disk()]
+    if as_json:
+        show_json({"schema": 1, "findings": [asdict(finding) for finding in findings]})
+    else:
+        rows = [("ok" if finding.ok else "missing", finding.subject, finding.detail) for finding in findings]
+        show_table("", ("", "what", "detail"), rows)
+    if not all(finding.ok for finding in findings if finding.subject.startswith("plugin")):
+        raise typer.Exit(2)
+
+
+def _python() -> Finding:
+    import platform
+    from importlib.metadata import version
+
+    return Finding("python", True, f"{platform.python_version()}, gde-eval {version('gde-eval')}")
+
+
+def _plugins() -> list[Finding]:
+    from gde.plugins import load_plugins
+
+    return [
+        Finding(f"plugin {each.name}", not each.error, each.error or each.module) for each in load_plugins().records
+    ]
+
+
+def _offers() -> list[Finding]:
+    from gde.catalogue import KINDS, Catalogue
+
+    catalogue = Catalogue.default()
+    lacking = [(kind, entry.offer) for kind in KINDS for entry in catalogue.entries(kind) if entry.offer.missing()]
+    return [
+        Finding(
+            f"{kind} {offer.name}",
+            False,
+            f"needs {', '.join(offer.missing())}: pip install 'gde-eval[{offer.extra or 'all'}]'",
+        )
+        for kind, offer in lacking
+    ]
+
+
+def _accelerator() -> Finding:
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        return Finding("torch", False, "not installed: pip install 'gde-eval[llm]'")
+    import torch
+
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU only, enough for nano"
+    return Finding("torch", True, f"{torch.__version__}, {device}")
+
+
+def _disk() -> Finding:
+    import shutil
+
+    free = shutil.disk_usage(".").free / 2**30
+    return Finding("disk", free > 1, f"{free:.1f} GiB free here; a run of the default size takes some 30 MiB")

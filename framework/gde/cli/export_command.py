@@ -1,0 +1,41 @@
+"""gde export: a run in forms that other tools read."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gde.cli import options
+from gde.cli.output import say, show_json
+
+
+def command(
+    run: options.Run,
+    form: Annotated[
+        str, typer.Option("--format", help="jsonl (trajectories), messages (turns), csv (measurements).")
+    ] = "jsonl",
+    out: Annotated[Path | None, typer.Option(help="File to write; default: stdout.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write the trajectories, turns or measurements of a run for other tools."""
+    from gde.errors import ConfigError, UnknownName
+    from gde.export import FORMATS, export
+
+    chosen = next((each for each in FORMATS if each == form), None)
+    if chosen is None:
+        raise UnknownName("format", form, FORMATS)
+    if out is None:
+        if as_json:
+            raise ConfigError("--json describes the file that --out names; without --out the data itself is printed")
+        export(run, chosen, sys.stdout)
+        return
+    try:
+        with out.open("x", encoding="utf-8", newline="") as file:
+            n = export(run, chosen, file)
+    except OSError as error:
+        raise ConfigError(f"--out {out}: {error.strerror}") from error
+    if as_json:
+        show_json({"schema": 1, "file": str(out), "format": chosen, "rows": n})
+    else:
+        say(f"{n} rows in {out}")

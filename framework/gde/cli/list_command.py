@@ -1,0 +1,57 @@
+"""gde list: the offers of a kind."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gde.cli import options
+from gde.cli.output import show_json, show_table
+
+if TYPE_CHECKING:
+    from gde.catalogue import Entry, Kind
+
+
+def command(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="environments, agents, probes, metrics, ...")],
+    as_json: options.Json = False,
+) -> None:
+    """List what the plugins offer of one kind, and what each needs to be installed."""
+    from gde.catalogue import Catalogue
+
+    entries = Catalogue.default().entries(find_kind(kind))
+    rows = [_row(entry) for entry in entries]
+    if as_json:
+        show_json({"schema": 1, "offers": rows})
+    else:
+        table = [(row["name"], row["summary"], row["plugin"], row["install"]) for row in rows]
+        show_table("", ("name", "summary", "plugin", "to install"), table)
+
+
+def find_kind(kind: str) -> "Kind":
+    """The kind with this name in singular or plural, with blanks, hyphens or underscores.
+
+    Raises:
+        UnknownName: there is no such kind.
+    """
+    from gde.catalogue import KINDS
+    from gde.errors import UnknownName
+
+    wanted = kind.replace("-", "_").replace(" ", "_")
+    for each in KINDS:
+        if wanted in {each, f"{each}s"}:
+            return each
+    raise UnknownName("kind", kind, [f"{each}s" for each in KINDS])
+
+
+def _row(entry: "Entry") -> dict[str, Any]:
+    offer, missing = entry.offer, entry.offer.missing()
+    install = f"missing {', '.join(missing)}: pip install 'gde-eval[{offer.extra or 'all'}]'" if missing else ""
+    facets = {name: sorted(facet.value for facet in getattr(offer, name)) for name in ("gives", "needs")}
+    return {
+        "name": offer.name,
+        "summary": offer.summary,
+        "plugin": entry.plugin,
+        "version": offer.version,
+        "install": install,
+        **facets,
+    }

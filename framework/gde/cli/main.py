@@ -1,0 +1,65 @@
+"""The entry point: builds the application and turns expected failures into one line and an exit code."""
+
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import typer
+
+from gde.errors import GdeError
+
+INTERRUPTED = 130
+COMMANDS = (
+    "eval",
+    "resume",
+    "rescore",
+    "probe",
+    "report",
+    "view",
+    "export",
+    "compare",
+    "reproduce",
+    "plugins",
+    "list",
+    "show",
+    "check",
+    "new-plugin",
+    "doctor",
+)
+
+
+def build_app() -> typer.Typer:
+    """The application with its own commands and those of all plugins."""
+    from gde.plugins import load_plugins
+
+    app = typer.Typer(
+        name="gde",
+        help="Evaluate what an agent is after: its actions against optima, its activations against the truth.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    for name in COMMANDS:
+        module = import_module(f"gde.cli.{name.replace('-', '_')}_command")
+        command: Callable[..., Any] = module.command
+        app.command(name)(command)
+    load_plugins().manager.hook.gde_add_commands(app=app)
+    return app
+
+
+def main() -> None:
+    """Run `gde`. Exit codes: 0 ok, 2 wrong request, 3 finished with failures, 130 interrupted."""
+    # Tokenizers and hubs must neither reach for a network nor write to the terminal.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    try:
+        build_app()()
+    except GdeError as error:
+        print(f"gde: {error}", file=sys.stderr)  # noqa: T201 - the one place that prints an error
+        raise SystemExit(error.exit_code) from None
+    except KeyboardInterrupt:
+        print("gde: interrupted; go on with `gde resume RUN`", file=sys.stderr)  # noqa: T201
+        raise SystemExit(INTERRUPTED) from None

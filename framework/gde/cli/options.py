@@ -1,0 +1,14 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
+NoPlugin = Annotated[list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave a plugin out.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a field: env.size=9, agent.model=hf:PATH, run.repeats=10."),
+]

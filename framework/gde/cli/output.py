@@ -1,0 +1,135 @@
+"""What commands print: data to stdout, talk to stderr."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from gde.data.result import Measurement, Result
+    from gde.watching import Progress, Watch
+
+LINE_EVERY = 10.0
+"""Seconds between two lines of progress where no terminal is there to redraw."""
+EXIT_PARTIAL = 3
+
+
+def say(text: str) -> None:
+    """Talk: one line to stderr."""
+    typer.echo(text, err=True)
+
+
+def show_json(value: Any) -> None:
+    """Data: one JSON object to stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False))
+
+
+def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Data: a table to stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 200, highlight=False)
+    console.print(table)
+
+
+def show_result(result: "Result", as_json: bool) -> None:
+    """The result, and the exit code that says how the run went."""
+    from gde.store.folder import result_json
+
+    if as_json:
+        show_json(result_json(result))
+    else:
+        show_measurements(result.measurements)
+        if notice := result.provenance.get("notice"):
+            say(str(notice))
+        for failure in result.failures:
+            say(f"failed: {failure.stage} {failure.subject}: {failure.reason}")
+        say(f"{result.status}: {result.run}")
+    if result.status != "ok":
+        raise typer.Exit(EXIT_PARTIAL)
+
+
+def show_measurements(measurements: Sequence["Measurement"]) -> None:
+    """Measurements as a table."""
+    rows = [
+        (
+            each.name,
+            place(each),
+            number(each),
+            interval(each),
+            each.unit,
+            str(each.n),
+        )
+        for each in measurements
+    ]
+    show_table("", ("measurement", "where", "value", "95 % interval", "unit", "n"), rows)
+
+
+def place(measurement: "Measurement") -> str:
+    """What the measurement is restricted to."""
+    return " ".join(f"{name}={value}" for name, value in measurement.where.items())
+
+
+def number(measurement: "Measurement") -> str:
+    """The value, or the reason why there is none."""
+    return measurement.reason if measurement.value is None else f"{measurement.value:.3f}"
+
+
+def interval(measurement: "Measurement") -> str:
+    """The interval, empty where none is defined."""
+    return "" if measurement.interval is None else "[{:.3f}, {:.3f}]".format(*measurement.interval)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator["Watch"]:
+    """A watcher that draws a bar on a terminal and writes a line now and then elsewhere."""
+    from gde.watching import ignore
+
+    if quiet:
+        yield ignore
+    elif sys.stderr.isatty():
+        with _bar() as watch:
+            yield watch
+    else:
+        yield _Lines()
+
+
+class _Lines:
+    """One plain line per interval, and one when a stage is done."""
+
+    def __init__(self) -> None:
+        self._stage, self._last = "", 0.0
+
+    def __call__(self, progress: "Progress") -> None:
+        now = time.monotonic()
+        done = progress.done == progress.total
+        if (progress.stage, done) == (self._stage, True) or (not done and now - self._last < LINE_EVERY):
+            return
+        self._stage, self._last = progress.stage if done else "", now
+        say(f"{progress.stage}: {progress.done}/{progress.total}")
+
+
+@contextmanager
+def _bar() -> Iterator["Watch"]:
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def watch(progress: "Progress") -> None:
+            if progress.stage not in tasks:
+                tasks[progress.stage] = bars.add_task(progress.stage, total=progress.total)
+            bars.update(tasks[progress.stage], completed=progress.done)
+
+        yield watch

@@ -1,0 +1,20 @@
+"""gde plugins: what is installed, and what could not be loaded and why."""
+
+from dataclasses import asdict
+
+from gde.cli import options
+from gde.cli.output import show_json, show_table
+
+
+def command(as_json: options.Json = False, no_plugin: options.NoPlugin = None) -> None:
+    """List the installed plugins, with the reason for each that could not be loaded."""
+    from gde.plugins import load_plugins
+
+    records = load_plugins(no_plugin or ()).records
+    if as_json:
+        show_json({"schema": 1, "plugins": [asdict(record) for record in records]})
+        return
+    rows = [
+        (record.name, record.distribution, record.module, record.error or ", ".join(record.hooks)) for record in records
+    ]
+    show_table("", ("plugin", "distribution", "module", "hooks, or why it is not in use"), rows)

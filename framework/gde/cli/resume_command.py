@@ -1,0 +1,13 @@
+"""gde resume: go on with an interrupted run."""
+
+from gde.cli import options
+from gde.cli.output import progress, show_result
+
+
+def command(run: options.Run, as_json: options.Json = False) -> None:
+    """Go on with an interrupted run: finished turns are kept, only what was in flight is asked for again."""
+    from gde.evaluating import resume
+
+    with progress(quiet=as_json) as watch:
+        result = resume(run, watch=watch)
+    show_result(result, as_json)

@@ -1,0 +1,29 @@
+"""gde show: one offer with the fields of its configuration."""
+
+from typing import Annotated
+
+import typer
+
+from gde.cli import options
+from gde.cli.list_command import find_kind
+from gde.cli.output import show_json, show_table
+
+
+def command(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="environment, agent, probe, ...")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The offer's name.")],
+    as_json: options.Json = False,
+) -> None:
+    """Show one offer: what it is and every field of its configuration with type, default and meaning."""
+    from gde.catalogue import Catalogue
+    from gde.config import describe
+
+    entry = Catalogue.default().find(find_kind(kind), name)
+    fields = describe(entry.offer.config)
+    if as_json:
+        listed = [{"field": f, "type": t, "default": d, "help": h} for f, t, d, h in fields]
+        show_json({"schema": 1, "name": entry.qualified, "summary": entry.offer.summary, "fields": listed})
+        return
+    typer.echo(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
+    if fields:
+        show_table("", ("field", "type", "default", "meaning"), [(f, t, str(d), h) for f, t, d, h in fields])

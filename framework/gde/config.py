@@ -1,0 +1,185 @@
+"""From what a user wrote to a validated, typed configuration."""
+
+import ast
+import inspect
+import json
+import textwrap
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from gde.data.json import Json
+from gde.errors import ConfigError, UnknownName
+
+ConfigT = TypeVar("ConfigT")
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
+    """`["env.size=9", "agent.model=nano"]` as {"env": {"size": "9"}, "agent": {"model": "nano"}}.
+
+    Values stay text; they get their type where the field that takes them is known.
+
+    Raises:
+        ConfigError: a setting that is not PART.FIELD=VALUE, or is given twice.
+    """
+    parsed: dict[str, dict[str, Json]] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        part, dot, name = key.strip().partition(".")
+        if not (equals and dot and part and name):
+            raise ConfigError(f"--set {setting!r}: wanted PART.FIELD=VALUE, e.g. env.size=9")
+        if name in parsed.setdefault(part, {}):
+            raise ConfigError(f"--set {key.strip()} is given twice; several values of a sweep are separated by commas")
+        parsed[part][name] = value.strip()
+    return parsed
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        ConfigError: the file cannot be read or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"plan {path}: {error}") from error
+
+
+def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> ConfigT:
+    """A validated instance of the configuration class.
+
+    Raises:
+        ConfigError: a field that does not exist, or a value out of range; names field, wanted and got.
+    """
+    hints = _hints(config)
+    _check_names(hints, values, whose)
+    typed = {name: _typed(hints[name], value, f"{whose}.{name}") for name, value in values.items()}
+    try:
+        return TypeAdapter(config).validate_python(typed)
+    except ValidationError as error:
+        raise _explained(error, whose) from error
+
+
+def sweep(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> dict[str, list[Json]]:
+    """Each given field with its list of values: one value, or the several of a sweep.
+
+    Raises:
+        ConfigError: a field that does not exist, or an empty sweep.
+    """
+    hints = _hints(config)
+    _check_names(hints, values, whose)
+    return {name: _alternatives(hints[name], value, f"{whose}.{name}") for name, value in values.items()}
+
+
+def dump(config: object) -> dict[str, Json]:
+    """All fields of a configuration as plain values."""
+    return dict(TypeAdapter(type(config)).dump_python(config, mode="json"))
+
+
+def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:
+    """(field, type, default, meaning) of a configuration class, for `gde show`."""
+    hints, meanings = _hints(config), _field_docstrings(config)
+    schema = TypeAdapter(config).json_schema().get("properties", {})
+    return [
+        (name, _type_name(hint), schema[name].get("default"), meanings.get(name, "")) for name, hint in hints.items()
+    ]
+
+
+def _field_docstrings(config: type[Any]) -> dict[str, str]:
+    """The docstring beneath each field, which Python itself does not keep."""
+    try:
+        (body,) = ast.parse(textwrap.dedent(inspect.getsource(config))).body
+    except (OSError, SyntaxError):
+        return {}
+    assert isinstance(body, ast.ClassDef)
+    return {
+        field.target.id: " ".join(text.value.value.split())
+        for field, text in pairwise(body.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+        and isinstance(text.value.value, str)
+    }
+
+
+def _hints(config: type[Any]) -> dict[str, Any]:
+    if not is_dataclass(config):
+        raise TypeError(f"{config.__name__} must be a dataclass to serve as a configuration")
+    hints = get_type_hints(config, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(config)}
+
+
+def _check_names(hints: Mapping[str, Any], values: Mapping[str, Json], whose: str) -> None:
+    for name in values:
+        if name not in hints:
+            raise UnknownName(f"field of {whose}", name, hints)
+
+
+def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
+    pieces: list[Json]
+    if _readings_that_fit(hint, value):
+        pieces = [value]
+    elif isinstance(value, list | tuple):
+        pieces = list(value)
+    elif isinstance(value, str):
+        pieces = [piece.strip() for piece in value.split(",")]
+    else:
+        pieces = [value]
+    if not pieces:
+        raise ConfigError(f"{whose}: a sweep needs at least one value, got none")
+    return [_typed(hint, piece, whose) for piece in pieces]
+
+
+def _typed(hint: Any, value: Json, whose: str) -> Any:
+    """The value as the field's type."""
+    if fitting := _readings_that_fit(hint, value):
+        return fitting[0]
+    try:
+        return TypeAdapter(hint).validate_python(value)
+    except ValidationError as error:
+        raise _explained(error, whose) from error
+
+
+def _readings_that_fit(hint: Any, value: Json) -> list[Any]:
+    adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    fitting = []
+    for reading in _readings(value):
+        try:
+            fitting.append(adapter.validate_python(reading))
+        except ValidationError:
+            continue
+    return fitting
+
+
+def _readings(value: Json) -> Iterator[Json]:
+    """What a text can stand for, likeliest first: itself, nothing, JSON, a comma-separated list."""
+    yield value
+    if isinstance(value, str):
+        if value.lower() in {"none", "null"}:
+            yield None
+        with suppress(json.JSONDecodeError):
+            yield json.loads(value)
+        yield [piece.strip() for piece in value.split(",") if piece.strip()]
+
+
+def _explained(error: ValidationError, whose: str) -> ConfigError:
+    """Which, whose, wanted and got; a union wants one of several things."""
+    problems = error.errors()
+    wanted = " or ".join(
+        dict.fromkeys(each["msg"].removeprefix("Value error, ").removeprefix("Input should be ") for each in problems)
+    )
+    got = problems[0]["input"]
+    return ConfigError(f"{whose}: wanted {wanted}" + ("" if isinstance(got, Mapping) else f", got {got!r}"))
+
+
+def _type_name(hint: Any) -> str:
+    origin = getattr(hint, "__origin__", hint) if hasattr(hint, "__metadata__") else hint
+    return origin.__name__ if isinstance(origin, type) else str(origin).replace("typing.", "")

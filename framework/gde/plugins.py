@@ -1,0 +1,96 @@
+"""Finding plugins: one entry point at a time, so that a broken one is a line in a list and not a crash."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
+
+import pluggy
+
+from gde import hookspecs
+from gde.errors import GdeError
+
+GROUP = "gde"
+DISABLE = "GDE_DISABLE_PLUGINS"
+LOAD = "GDE_LOAD_PLUGINS"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginRecord:
+    """One plugin that was found, whether or not it could be loaded."""
+
+    name: str
+    module: str
+    distribution: str = ""
+    """Name and version of the distribution that declares it; empty for a module named in GDE_LOAD_PLUGINS."""
+    hooks: tuple[str, ...] = ()
+    error: str = ""
+    """Why it is not in use; empty when it is."""
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """A fresh plugin manager with the record of what was found. Nothing is shared between two of them."""
+
+    manager: pluggy.PluginManager
+    records: tuple[PluginRecord, ...]
+    disabled: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    """What `load_plugins` was asked for, so that a worker process can ask for the same."""
+
+    @property
+    def broken(self) -> tuple[PluginRecord, ...]:
+        """The plugins that could not be loaded."""
+        return tuple(record for record in self.records if record.error)
+
+
+def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = ()) -> Plugins:
+    """Load every declared plugin that is not disabled, then the named modules.
+
+    `disable` and `modules` add to the comma-separated names in GDE_DISABLE_PLUGINS and GDE_LOAD_PLUGINS.
+
+    Raises:
+        GdeError: a name to disable that no plugin has.
+    """
+    modules = tuple(modules)
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    declared = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    extra = [EntryPoint(name=module, value=module, group=GROUP) for module in (*_names(LOAD), *modules)]
+    disabled = {*disable, *_names(DISABLE)}
+    _check_disabled(disabled, [entry.name for entry in (*declared, *extra)])
+    records = [_load(manager, entry) for entry in (*declared, *extra) if entry.name not in disabled]
+    return Plugins(manager, tuple(records), disabled=tuple(sorted(disabled)), modules=tuple(modules))
+
+
+def _names(variable: str) -> list[str]:
+    return [name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()]
+
+
+def _check_disabled(disabled: set[str], known: Sequence[str]) -> None:
+    if unknown := sorted(disabled - set(known)):
+        raise GdeError(f"cannot disable plugin {unknown[0]!r}: no such plugin. Known: {', '.join(known)}")
+
+
+def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> PluginRecord:
+    distribution = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
+    error = ""
+    hooks: tuple[str, ...] = ()
+    try:
+        hooks = _register(manager, import_module(entry.value), entry.name)
+    except Exception as reason:  # a plugin may fail in any way; the reason is kept and shown
+        error = f"{type(reason).__name__}: {reason}".splitlines()[0]
+    return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
+
+
+def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str) -> tuple[str, ...]:
+    try:
+        manager.register(plugin, name)
+        manager.check_pending()
+    except Exception:
+        if manager.get_plugin(name) is not None:
+            manager.unregister(name=name)
+        raise
+    return tuple(sorted(caller.name for caller in manager.get_hookcallers(plugin) or ()))

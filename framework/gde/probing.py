@@ -1,0 +1,151 @@
+"""Activations to probe reports: every probe beside the controls without which its numbers mean nothing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import EMBEDDING, ActivationTable, CaptureRequest
+from gde.data.json import Labels
+from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeReport
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
+from gde.parts.probe import Probe, Readout
+from gde.seeding import generator
+from gde.store.activations import ActivationStore, Row
+from gde.store.probes import write_readout
+
+TEST_SHARE = 0.3
+MODEL, UNTRAINED = "model", "untrained"
+"""Sources of activations: the run's language model, and its twin with random weights."""
+
+
+def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
+    """Every variant at every place, then the controls of the main variant at the first place."""
+    for layer in request.layers:
+        for mark in request.marks:
+            for variant in probe.variants:
+                yield Arm(probe=name, variant=variant, layer=layer, mark=mark)
+    main = Arm(probe=name, variant=probe.variants[0], layer=request.layers[0], mark=request.marks[0])
+    for control in CONTROLS:
+        yield replace(main, control=control)
+
+
+def with_controls(request: CaptureRequest) -> CaptureRequest:
+    """The request together with what the control on input embeddings reads."""
+    return replace(request, layers=(EMBEDDING, *request.layers))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeStage:
+    """All probes of a run on one split of its worlds."""
+
+    trajectories: Sequence[Trajectory]
+    activations: ActivationStore
+    folder: Path
+    seed: int
+    strata: Sequence[Labels]
+
+    def fit(self, probe: Probe, arm: Arm) -> ProbeReport:
+        """Fit one arm on the training worlds and score it on the held-out ones."""
+        try:
+            return self._fit(probe, arm)
+        except (GdeError, ValueError) as error:
+            return _unmeasured(arm, str(error))
+
+    def _fit(self, probe: Probe, arm: Arm) -> ProbeReport:
+        table = self._table(arm)
+        if table is None:
+            return _unmeasured(arm, f"no turn has activations at mark {arm.mark!r} of layer {arm.layer}")
+        dataset = self._dataset(probe, table)
+        held_out = self._held_out(dataset.groups)
+        if held_out.all() or not held_out.any():
+            return _unmeasured(arm, "needs at least 2 worlds, one to train on and one to test on, got 1")
+        dataset = _controlled(dataset, arm.control, held_out, generator(self.seed, "control", arm.name))
+        train, test = dataset.take(~held_out), dataset.take(held_out)
+        readout = probe.fit(arm.variant, train, generator(self.seed, "fit", arm.name))
+        write_readout(self.folder, arm, readout.arrays())
+        rows = [row for row, held in zip(table.rows, held_out, strict=True) if held]
+        measurements = probe.score(readout, test, generator(self.seed, "score", arm.name))
+        if arm.control == "none":
+            measurements = (*measurements, *self._by_stratum(probe, arm, readout, test, rows))
+        return ProbeReport(
+            arm=arm,
+            measurements=tuple(measurements),
+            n_train=len(train.groups),
+            n_test=len(test.groups),
+            rows=tuple(rows),
+            decoded=readout.predict(test.inputs),
+        )
+
+    def _table(self, arm: Arm) -> ActivationTable | None:
+        source = UNTRAINED if arm.control == "untrained" else MODEL
+        layer = EMBEDDING if arm.control == "embeddings" else arm.layer
+        return self.activations.table(source, layer, arm.mark)
+
+    def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
+        labels, worlds = self._labels(probe, {episode for episode, _ in table.rows}), self._worlds()
+        return ProbeDataset(
+            inputs=table.values.reshape(len(table.rows), -1),
+            labels=np.stack([labels[episode][turn] for episode, turn in table.rows]),
+            groups=np.array([worlds[episode] for episode, _ in table.rows]),
+        )
+
+    def _labels(self, probe: Probe, episodes: set[str]) -> Mapping[str, NDArray[np.int64] | NDArray[np.float64]]:
+        wanted = [trajectory for trajectory in self.trajectories if str(trajectory.key) in episodes]
+        return {str(trajectory.key): probe.labels(trajectory).values for trajectory in wanted}
+
+    def _worlds(self) -> dict[str, str]:
+        return {str(trajectory.key): trajectory.world.id for trajectory in self.trajectories}
+
+    def _held_out(self, groups: NDArray[np.str_]) -> NDArray[np.bool_]:
+        """(N,) True for rows of test worlds. The split is over all worlds of the run, hence the same for every arm."""
+        worlds = np.unique([trajectory.world.id for trajectory in self.trajectories])
+        n_test = max(1, round(TEST_SHARE * len(worlds)))
+        chosen = generator(self.seed, "split").permutation(worlds)[:n_test]
+        return np.isin(groups, chosen)
+
+    def _by_stratum(
+        self, probe: Probe, arm: Arm, readout: Readout, test: ProbeDataset, rows: Sequence[Row]
+    ) -> Iterator[Measurement]:
+        if len(self.strata) < 2:
+            return
+        stratum_of = {str(trajectory.key): trajectory.key.stratum for trajectory in self.trajectories}
+        strata = np.array([stratum_of[episode] for episode, _ in rows])
+        for i, labels in enumerate(self.strata):
+            if (strata == i).any():
+                rng = generator(self.seed, "score", arm.name, i)
+                for measurement in probe.score(readout, test.take(strata == i), rng):
+                    yield replace(measurement, where={**measurement.where, **labels})
+
+
+def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
+    """The reports' measurements under full names, saying which arm each belongs to."""
+    for report in reports:
+        arm = report.arm
+        where: Labels = {"variant": arm.variant, "layer": arm.layer, "mark": arm.mark, "control": arm.control}
+        for measurement in report.measurements:
+            name = f"{arm.probe}.{measurement.name}"
+            yield replace(measurement, name=name, where={**where, **measurement.where})
+        if report.reason:
+            yield Measurement(name=arm.probe, value=None, unit="", n=0, where=where, reason=report.reason)
+
+
+def _controlled(
+    dataset: ProbeDataset, control: Control, held_out: NDArray[np.bool_], rng: np.random.Generator
+) -> ProbeDataset:
+    if control == "coordinates":
+        return replace(dataset, inputs=np.zeros_like(dataset.inputs))
+    if control == "shuffled":
+        labels, rows = dataset.labels.copy(), np.flatnonzero(~held_out)
+        labels[rows] = dataset.labels[rng.permutation(rows)]
+        return replace(dataset, labels=labels)
+    return dataset
+
+
+def _unmeasured(arm: Arm, reason: str) -> ProbeReport:
+    nothing = np.zeros((0,), dtype=np.float32)
+    return ProbeReport(arm=arm, measurements=(), n_train=0, n_test=0, rows=(), decoded=nothing, reason=reason)

@@ -1,0 +1,204 @@
+"""Plan to trajectories: concurrent episodes, each a function of the root seed and its key alone."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from gde.data.observation import Observation, Outcome, State
+from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
+from gde.errors import GdeError, RunFailed
+from gde.memory import Remembering
+from gde.offers import Facet
+from gde.parts.agent import Agent, Brief
+from gde.parts.environment import Environment, HasModel, HasState
+from gde.parts.language_model import LanguageModel
+from gde.resolve import Chosen, Ready
+from gde.seeding import derive
+from gde.store.journal import Journal
+from gde.tabular import Solution, solve
+
+
+def episode_keys(ready: Ready) -> list[EpisodeKey]:
+    """Every episode of the plan, in the order of the record."""
+    plan = ready.plan
+    return [
+        EpisodeKey(stratum=stratum, world=world, repeat=repeat)
+        for stratum in range(len(ready.strata))
+        for world in range(plan.episodes)
+        for repeat in range(plan.repeats)
+    ]
+
+
+async def roll_out(ready: Ready, keys: Sequence[EpisodeKey], journal: Journal) -> None:
+    """Run the episodes that the journal has not finished, `plan.concurrency` at a time.
+
+    Raises:
+        RunFailed: the journal cannot be written. What goes wrong inside an episode is recorded as its failure.
+    """
+    finished = journal.finished()
+    model = ready.model
+    if model is not None:
+        journal.note("model", asdict(model.info))
+    pool = _EnvironmentPool(ready)
+    places = asyncio.Semaphore(ready.plan.concurrency)
+
+    async def run(key: EpisodeKey) -> None:
+        async with places:
+            with pool.borrow(key.stratum) as environment:
+                await _Episode(ready, key, environment, model, journal).run()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for key in keys:
+                if str(key) not in finished:
+                    group.create_task(run(key))
+    except* RunFailed as failures:
+        raise failures.exceptions[0] from None
+    finally:
+        pool.close()
+
+
+class _EnvironmentPool:
+    """Environments are made once per place in flight and used by one episode at a time."""
+
+    def __init__(self, ready: Ready) -> None:
+        self._choices: list[Chosen] = [stratum.environment for stratum in ready.strata]
+        self._free: list[list[Environment]] = [[] for _ in ready.strata]
+
+    @contextmanager
+    def borrow(self, stratum: int) -> Iterator[Environment]:
+        """An environment of the stratum, given back afterwards."""
+        free = self._free[stratum]
+        environment = free.pop() if free else self._choices[stratum].make()
+        try:
+            yield environment
+        finally:
+            free.append(environment)
+
+    def close(self) -> None:
+        for environment in (each for free in self._free for each in free):
+            environment.close()
+
+
+@dataclass
+class _Episode:
+    """One episode from reset to its end in the journal."""
+
+    ready: Ready
+    key: EpisodeKey
+    environment: Environment
+    model: LanguageModel | None
+    journal: Journal
+
+    async def run(self) -> None:
+        """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason."""
+        try:
+            ending = await self._play()
+        except RunFailed:
+            raise
+        except Exception as error:
+            await self.journal.end(self.key, "failed", _reason(error), self._state())
+        else:
+            await self.journal.end(self.key, ending, "", self._state())
+
+    async def _play(self) -> Ending:
+        plan, key, environment = self.ready.plan, self.key, self.environment
+        # Worlds do not depend on the stratum, so that strata are compared on common random numbers.
+        world_seed = derive(plan.seed, "world", key.world)
+        observation = environment.reset(world_seed)
+        task, world = environment.task(), environment.world()
+        labels = {**self.ready.strata[key.stratum].labels, **world.labels}
+        await self.journal.begin(key, world_seed, world, labels, task.horizon)
+        memory = Remembering(self.model, self.journal.calls(str(key))) if self.model else None
+        agent = self.ready.agent.make()
+        agent.begin(
+            Brief(
+                task=task,
+                seed=derive(plan.seed, "agent", key.stratum, key.world, key.repeat),
+                language_model=memory,
+                oracle=self._oracle(),
+            )
+        )
+        return await self._take_turns(agent, memory, observation, task.horizon)
+
+    async def _take_turns(
+        self, agent: Agent, memory: Remembering | None, observation: Observation, horizon: int
+    ) -> Ending:
+        environment, known = self.environment, self.journal.decisions(str(self.key))
+        solution = self._solution()
+        for index in range(horizon):
+            if known[index : index + 1] and known[index].status == "error":
+                raise GdeError(known[index].detail)
+            state = self._state()
+            decision = await _decide(agent, observation)
+            outcome = _apply(environment, observation, decision)
+            turn = Turn(
+                index=index,
+                observation=observation,
+                decision=decision,
+                reward=outcome.reward,
+                terminated=outcome.terminated,
+                truncated=outcome.truncated,
+                state=state,
+                **_certified(solution, state),
+            )
+            calls = memory.take() if memory else ()
+            if index < len(known):
+                _check_repeated(index, known[index], decision)
+            else:
+                await self.journal.turn(self.key, turn, calls)
+            if decision.status == "error":
+                raise GdeError(decision.detail)
+            if outcome.terminated or outcome.truncated:
+                return "terminated" if outcome.terminated else "truncated"
+            observation = outcome.observation
+        return "horizon"
+
+    def _state(self) -> State | None:
+        return self.environment.state() if isinstance(self.environment, HasState) else None
+
+    def _oracle(self) -> HasModel | None:
+        wanted = Facet.MODEL in self.ready.agent.entry.offer.needs
+        return self.environment if wanted and isinstance(self.environment, HasModel) else None
+
+    def _solution(self) -> tuple[Solution, tuple[str, ...]] | None:
+        if not isinstance(self.environment, HasModel):
+            return None
+        mdp = self.environment.model()
+        return solve(mdp), mdp.actions
+
+
+async def _decide(agent: Agent, observation: Observation) -> Decision:
+    try:
+        decision = await agent.act(observation)
+    except Exception as error:
+        return Decision.unusable("error", _reason(error))
+    if decision.action is None or observation.actions is None or decision.action in observation.actions:
+        return decision
+    detail = f"wanted one of {', '.join(observation.actions)}, got {decision.action!r}"
+    return replace(decision, status="invalid_action", action=None, detail=detail)
+
+
+def _apply(environment: Environment, observation: Observation, decision: Decision) -> Outcome:
+    """An unusable decision leaves the world as it is and uses up its turn."""
+    return Outcome.running(observation) if decision.action is None else environment.step(decision.action)
+
+
+def _certified(solution: tuple[Solution, tuple[str, ...]] | None, state: State | None) -> dict[str, Any]:
+    if solution is None or state is None or state.index is None:
+        return {}
+    solved, actions = solution
+    optimal = tuple(actions[a] for a in solved.optimal[state.index].nonzero()[0])
+    return {"optimal": optimal, "value": float(solved.value[state.index])}
+
+
+def _check_repeated(index: int, known: Decision, decision: Decision) -> None:
+    if (known.status, known.action) != (decision.status, decision.action):
+        before, now = known.action or known.status, decision.action or decision.status
+        raise GdeError(f"the agent is not a function of its seed: turn {index} was {before}, repeated it is {now}")
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, GdeError) else f"{type(error).__name__}: {error}"

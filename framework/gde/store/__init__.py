@@ -1,0 +1,1 @@
+"""The run folder: plan, journal, activations, probes and result of one run."""

@@ -1,0 +1,101 @@
+"""Activations on disk: safetensors shards per source, layer and mark, indexed in run.sqlite."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import ActivationRecord, ActivationTable
+from gde.errors import RunFailed
+from gde.store.journal import Journal, Statement
+
+SHARD_ROWS = 4096
+Row = tuple[str, int]
+"""(episode key, turn index)"""
+
+
+class ActivationStore:
+    """Writes the activations of a run in order, and reads them back as tables."""
+
+    def __init__(self, folder: Path, journal: Journal) -> None:
+        self._folder, self._journal = folder, journal
+
+    def write(self, source: str, records: Iterable[tuple[Row, ActivationRecord]]) -> int:
+        """Store the records of one source ("model" or "untrained"), replacing what it had. Gives their number.
+
+        Raises:
+            RunFailed: the disk is full; the index names only complete files.
+        """
+        self._journal.write([("DELETE FROM activations WHERE source = ?", (source,))])
+        waiting: dict[tuple[int, str], list[tuple[Row, NDArray[np.float32]]]] = {}
+        shards: dict[tuple[int, str], int] = {}
+        n = 0
+        for row, record in records:
+            n += 1
+            for place, values in record.values.items():
+                kept = waiting.setdefault(place, [])
+                kept.append((row, values))
+                if len(kept) == SHARD_ROWS:
+                    self._shard(source, place, shards, waiting.pop(place))
+        for place, kept in waiting.items():
+            self._shard(source, place, shards, kept)
+        return n
+
+    def _shard(
+        self,
+        source: str,
+        place: tuple[int, str],
+        shards: dict[tuple[int, str], int],
+        kept: list[tuple[Row, NDArray[np.float32]]],
+    ) -> None:
+        layer, mark = place
+        number = shards[place] = shards.get(place, -1) + 1
+        name = f"{source}-layer{layer}-{mark}-{number:04}.safetensors"
+        write_arrays(self._folder / name, {"values": np.stack([values for _, values in kept])})
+        query = "INSERT INTO activations VALUES (?, ?, ?, ?, ?, ?, ?)"
+        index: list[Statement] = [
+            (query, (source, layer, mark, name, i, episode, turn)) for i, ((episode, turn), _) in enumerate(kept)
+        ]
+        self._journal.write(index)
+
+    def sources(self) -> set[str]:
+        """Which sources have been stored."""
+        return {row["source"] for row in self._journal.query("SELECT DISTINCT source FROM activations")}
+
+    def table(self, source: str, layer: int, mark: str) -> ActivationTable | None:
+        """All activations of one place, ordered as the episodes are; None where there are none."""
+        query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
+            WHERE source = ? AND layer = ? AND mark = ? ORDER BY e.stratum, e.world, e.repeat, a.turn"""
+        index = self._journal.query(query, (source, layer, mark))
+        if not index:
+            return None
+        files = {name: read_arrays(self._folder / name)["values"] for name in sorted({row["file"] for row in index})}
+        values = np.stack([files[row["file"]][row["row"]] for row in index])
+        values.flags.writeable = False
+        return ActivationTable(values=values, rows=tuple((row["episode"], row["turn"]) for row in index))
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+    """Write a safetensors file so that it is there completely or not at all.
+
+    Raises:
+        RunFailed: the file cannot be written.
+    """
+    from safetensors.numpy import save
+
+    path.parent.mkdir(exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    try:
+        unfinished.write_bytes(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise RunFailed(f"cannot write {path}: {error.strerror}; make room and go on with `gde resume`") from error
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
+    """The arrays of a safetensors file."""
+    from safetensors.numpy import load_file
+
+    return dict(load_file(path))

@@ -1,0 +1,183 @@
+"""run.sqlite: every finished turn is committed before the next turn of its episode is asked for."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Self
+
+from gde.data.completion import Completion
+from gde.data.json import Json
+from gde.data.observation import State, World
+from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
+from gde.errors import RunFailed, RunFolderError
+from gde.store import rows, schema
+
+Statement = tuple[str, tuple[Any, ...]]
+Call = tuple[str, Completion]
+"""A request's key and the completion it got."""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection that survives the death of its process with everything committed."""
+    connection = sqlite3.connect(path, timeout=120, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    return connection
+
+
+class Journal:
+    """Reads and writes the record of episodes. Several processes may write to one journal."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = connect(path)
+        self._pending: list[Statement] = []
+        self._committed: asyncio.Future[None] | None = None
+
+    @classmethod
+    def create(cls, path: Path) -> Self:
+        """An empty journal."""
+        with closing(connect(path)) as connection:
+            connection.executescript(schema.TABLES)
+            connection.execute(f"PRAGMA user_version={schema.VERSION}")
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The journal of an earlier run.
+
+        Raises:
+            RunFolderError: no journal, not SQLite, or another schema version.
+        """
+        if not path.is_file():
+            raise RunFolderError(f"{path.parent} is no run folder: wanted run.sqlite in it")
+        try:
+            with closing(connect(path)) as connection:
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise RunFolderError(f"{path}: {error}; the file is damaged") from error
+        if version != schema.VERSION:
+            raise RunFolderError(f"{path}: wanted schema {schema.VERSION}, got {version}; use the gde that wrote it")
+        return cls(path)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # Writing, while episodes run
+
+    async def begin(self, key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> None:
+        """Write the beginning of an episode; a second time is without effect."""
+        row = rows.episode_row(key, seed, world, labels, horizon)
+        await self._commit([(f"INSERT OR IGNORE INTO episodes VALUES ({_marks(10)}, NULL, '', NULL)", row)])
+
+    async def turn(self, key: EpisodeKey, turn: Turn, calls: Sequence[Call]) -> None:
+        """Write a finished turn with every completion that went into it."""
+        completions = [completion for _, completion in calls]
+        chosen = turn.decision.completion
+        index = next((i for i, completion in enumerate(completions) if completion is chosen), None)
+        statements: list[Statement] = [
+            (f"INSERT INTO calls VALUES ({_marks(12)})", rows.call_row(key, turn.index, i, request, completion))
+            for i, (request, completion) in enumerate(calls)
+        ]
+        statements.append((f"INSERT INTO turns VALUES ({_marks(15)})", rows.turn_row(key, turn, index)))
+        await self._commit(statements)
+
+    async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
+        """Write the end of an episode."""
+        state = None if final is None else rows.to_json({"facts": final.facts, "index": final.index})
+        query = "UPDATE episodes SET ending = ?, failure = ?, final_state = ? WHERE episode = ?"
+        await self._commit([(query, (ending, failure, state, str(key)))])
+
+    async def _commit(self, statements: list[Statement]) -> None:
+        """Commit with whatever else the episodes of this moment write: one transaction a tick of the loop."""
+        if self._committed is None:
+            loop = asyncio.get_running_loop()
+            self._committed = loop.create_future()
+            loop.call_soon(self._flush)
+        self._pending.extend(statements)
+        await asyncio.shield(self._committed)
+
+    def _flush(self) -> None:
+        statements, committed = self._pending, self._committed
+        self._pending, self._committed = [], None
+        assert committed is not None
+        try:
+            self.write(statements)
+        except RunFailed as error:
+            committed.set_exception(error)
+            committed.exception()  # every writer sees it; none of them may have waited yet
+        else:
+            committed.set_result(None)
+
+    def write(self, statements: Sequence[Statement]) -> None:
+        """Commit some statements as one transaction.
+
+        Raises:
+            RunFailed: the database cannot be written to, e.g. because the disk is full; nothing is half-written.
+        """
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for query, values in statements:
+                self._connection.execute(query, values)
+            self._connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise RunFailed(f"cannot write the journal: {error}; make room and go on with `gde resume`") from error
+
+    def note(self, name: str, value: Json) -> None:
+        """Keep a fact about the run as a whole."""
+        self.write([("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, rows.to_json(value)))])
+
+    # Reading
+
+    def noted(self, name: str) -> Any:
+        """A fact kept with `note`, None where there is none."""
+        found = self.query("SELECT value FROM facts WHERE name = ?", (name,))
+        return json.loads(found[0]["value"]) if found else None
+
+    def query(self, text: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """The rows that a SELECT gives."""
+        return self._connection.execute(text, values).fetchall()
+
+    def finished(self) -> set[str]:
+        """Keys of all episodes that have ended."""
+        return {row["episode"] for row in self.query("SELECT episode FROM episodes WHERE ending IS NOT NULL")}
+
+    def calls(self, episode: str) -> dict[str, Completion]:
+        """Every completion that finished turns of the episode asked for, by request."""
+        found = self.query("SELECT * FROM calls WHERE episode = ?", (episode,))
+        return {row["request"]: rows.read_completion(row) for row in found}
+
+    def decisions(self, episode: str) -> list[Decision]:
+        """Decisions of the finished turns, in order, without their completions."""
+        found = self.query("SELECT status, action, detail FROM turns WHERE episode = ? ORDER BY turn", (episode,))
+        return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in found]
+
+    def trajectories(self) -> Iterator[Trajectory]:
+        """All finished episodes in the order of their keys, whatever the order in which they ended."""
+        query = "SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, world, repeat"
+        for row in self.query(query):
+            yield rows.read_trajectory(row, self._turns(row["episode"]))
+
+    def trajectory(self, episode: str) -> Trajectory:
+        """One finished episode."""
+        (row,) = self.query("SELECT * FROM episodes WHERE episode = ?", (episode,))
+        return rows.read_trajectory(row, self._turns(episode))
+
+    def _turns(self, episode: str) -> list[Turn]:
+        found = self.query("SELECT * FROM calls WHERE episode = ?", (episode,))
+        calls = {(row["turn"], row["call"]): row for row in found}
+        turns = self.query("SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
+        return [rows.read_turn(row, _completion(calls.get((row["turn"], row["completion"])))) for row in turns]
+
+
+def _completion(row: sqlite3.Row | None) -> Completion | None:
+    return None if row is None else rows.read_completion(row)
+
+
+def _marks(n: int) -> str:
+    return ", ".join("?" * n)

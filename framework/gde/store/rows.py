@@ -1,0 +1,112 @@
+"""Between the frozen types of a trajectory and the rows of run.sqlite."""
+
+import json
+from collections.abc import Mapping, Sequence
+from sqlite3 import Row
+from typing import Any
+
+import numpy as np
+
+from gde.data.completion import Completion
+from gde.data.observation import Observation, State, World
+from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+
+
+def to_json(value: Any) -> str:
+    """Compact and with sorted keys: equal values give equal bytes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def episode_row(key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> tuple[Any, ...]:
+    """A row of `episodes` at the beginning of the episode."""
+    place = (str(key), key.stratum, key.world, key.repeat, seed)
+    return *place, world.id, to_json(world.facts), to_json(world.labels), to_json(labels), horizon
+
+
+def turn_row(key: EpisodeKey, turn: Turn, call: int | None) -> tuple[Any, ...]:
+    """A row of `turns`; `call` is the index of the completion that the decision rests on."""
+    state, decision = turn.state, turn.decision
+    actions = turn.observation.actions
+    return (
+        str(key),
+        turn.index,
+        turn.observation.text,
+        None if actions is None else to_json(actions),
+        None if state is None else to_json(state.facts),
+        None if state is None else state.index,
+        None if turn.optimal is None else to_json(turn.optimal),
+        turn.value,
+        decision.status,
+        decision.action,
+        decision.detail,
+        call,
+        turn.reward,
+        int(turn.terminated),
+        int(turn.truncated),
+    )
+
+
+def call_row(key: EpisodeKey, turn: int, call: int, request: str, completion: Completion) -> tuple[Any, ...]:
+    """A row of `calls`."""
+    text = (completion.text, completion.reasoning, completion.finish)
+    tokens = (_pack(completion.prompt_tokens), _pack(completion.tokens), to_json(completion.marks))
+    return str(key), turn, call, request, *text, *tokens, completion.n_prompt, completion.n_completion
+
+
+def read_completion(row: Row) -> Completion:
+    """The completion in a row of `calls`."""
+    return Completion(
+        text=row["text"],
+        reasoning=row["reasoning"],
+        finish=row["finish"],
+        prompt_tokens=_unpack(row["prompt_tokens"]),
+        tokens=_unpack(row["tokens"]),
+        marks={name: tuple(places) for name, places in json.loads(row["marks"]).items()},
+        n_prompt=row["n_prompt"],
+        n_completion=row["n_completion"],
+    )
+
+
+def read_turn(row: Row, completion: Completion | None) -> Turn:
+    """The turn in a row of `turns`."""
+    status, action = row["status"], row["action"]
+    return Turn(
+        index=row["turn"],
+        observation=Observation(text=row["observation"], actions=_tuple(row["actions"])),
+        decision=Decision(status=status, action=action, detail=row["detail"], completion=completion),
+        reward=row["reward"],
+        terminated=bool(row["terminated"]),
+        truncated=bool(row["truncated"]),
+        state=None if row["state"] is None else State(facts=json.loads(row["state"]), index=row["state_index"]),
+        optimal=_tuple(row["optimal"]),
+        value=row["value"],
+    )
+
+
+def read_trajectory(row: Row, turns: Sequence[Turn]) -> Trajectory:
+    """The episode in a row of `episodes` with its turns."""
+    facts, labels = json.loads(row["facts"]), json.loads(row["world_labels"])
+    final = row["final_state"]
+    return Trajectory(
+        key=EpisodeKey(stratum=row["stratum"], world=row["world"], repeat=row["repeat"]),
+        seed=row["seed"],
+        world=World(id=row["world_id"], facts=facts, labels=labels),
+        labels=json.loads(row["labels"]),
+        horizon=row["horizon"],
+        turns=tuple(turns),
+        ending=row["ending"],
+        failure=row["failure"],
+        final_state=None if final is None else State(**json.loads(final)),
+    )
+
+
+def _pack(tokens: Sequence[int]) -> bytes:
+    return np.asarray(tokens, dtype="<i4").tobytes()
+
+
+def _unpack(blob: bytes) -> tuple[int, ...]:
+    return tuple(np.frombuffer(blob, dtype="<i4").tolist())
+
+
+def _tuple(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(json.loads(text))

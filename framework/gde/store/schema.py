@@ -1,0 +1,47 @@
+"""The tables of run.sqlite. VERSION grows with every change that an older reader would misread."""
+
+VERSION = 1
+
+TABLES = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;   -- e.g. which model answered
+CREATE TABLE episodes (
+    episode TEXT PRIMARY KEY,   -- stratum/world/repeat
+    stratum INTEGER NOT NULL, world INTEGER NOT NULL, repeat INTEGER NOT NULL,
+    seed INTEGER NOT NULL,
+    world_id TEXT NOT NULL, facts TEXT NOT NULL, world_labels TEXT NOT NULL, labels TEXT NOT NULL,
+    horizon INTEGER NOT NULL,
+    ending TEXT, failure TEXT NOT NULL DEFAULT '', final_state TEXT
+) STRICT;
+CREATE TABLE turns (
+    episode TEXT NOT NULL, turn INTEGER NOT NULL,
+    observation TEXT NOT NULL, actions TEXT,
+    state TEXT, state_index INTEGER, optimal TEXT, value REAL,
+    status TEXT NOT NULL, action TEXT, detail TEXT NOT NULL,
+    completion INTEGER,         -- which call of this turn decided it
+    reward REAL NOT NULL, terminated INTEGER NOT NULL, truncated INTEGER NOT NULL,
+    PRIMARY KEY (episode, turn)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE calls (
+    episode TEXT NOT NULL, turn INTEGER NOT NULL, call INTEGER NOT NULL,
+    request TEXT NOT NULL,      -- SHA-256 of the request
+    text TEXT NOT NULL, reasoning TEXT, finish TEXT NOT NULL,
+    prompt_tokens BLOB NOT NULL, tokens BLOB NOT NULL,   -- little-endian int32
+    marks TEXT NOT NULL, n_prompt INTEGER NOT NULL, n_completion INTEGER NOT NULL,
+    PRIMARY KEY (episode, turn, call)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE activations (
+    source TEXT NOT NULL, layer INTEGER NOT NULL, mark TEXT NOT NULL,
+    file TEXT NOT NULL, row INTEGER NOT NULL,
+    episode TEXT NOT NULL, turn INTEGER NOT NULL,
+    PRIMARY KEY (source, layer, mark, episode, turn)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE rewards (
+    model TEXT NOT NULL, episode TEXT NOT NULL, turn INTEGER NOT NULL, value REAL, failure TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (model, episode, turn)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE measurements (
+    name TEXT NOT NULL, place TEXT NOT NULL, value REAL, unit TEXT NOT NULL, n INTEGER NOT NULL,
+    low REAL, high REAL, reason TEXT NOT NULL
+) STRICT;
+CREATE TABLE failures (stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL) STRICT;
+"""

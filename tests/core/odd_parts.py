@@ -1,0 +1,204 @@
+"""Parts that misbehave on purpose, offered by name: this module is loaded as a plugin by the tests."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde import (
+    Brief,
+    CaptureRequest,
+    ChatRequest,
+    Completion,
+    Decision,
+    Facet,
+    GdeError,
+    Measurement,
+    ModelInfo,
+    NoConfig,
+    Observation,
+    Offer,
+    Outcome,
+    ProbeDataset,
+    ProbeLabels,
+    Trajectory,
+    hookimpl,
+)
+from gde.testing.parts import AskingAgent, Corridor, PlantedModel, ScriptedAgent
+
+
+@dataclass
+class Trapdoor(Corridor):
+    """A corridor whose second cell breaks the simulator."""
+
+    def step(self, action: str) -> Outcome:
+        outcome = super().step(action)
+        if self.at == 1:
+            raise RuntimeError("the floor gave way")
+        return outcome
+
+
+@dataclass(frozen=True)
+class MoodyConfig:
+    statuses: tuple[str, ...] = ("unparsable", "empty", "refusal", "ok")
+
+
+@dataclass
+class Moody:
+    """Goes RIGHT, but answers usably only now and then."""
+
+    statuses: Sequence[str]
+
+    def begin(self, brief: Brief) -> None:
+        self._moods = cycle(self.statuses)
+
+    async def act(self, observation: Observation) -> Decision:
+        match next(self._moods):
+            case "ok":
+                return Decision.act("RIGHT")
+            case "wild":
+                return Decision.act("JUMP")
+            case "crash":
+                raise KeyError("lost")
+            case "unreachable":
+                raise GdeError("the server is gone")
+            case status:
+                return Decision.unusable(status, "no idea")  # type: ignore[arg-type]
+
+
+@dataclass
+class Restless(ScriptedAgent):
+    """Not a function of its seed: every process acts in its own way."""
+
+    async def act(self, observation: Observation) -> Decision:
+        return Decision.act(("LEFT", "RIGHT")[os.getpid() % 2])
+
+
+@dataclass(frozen=True)
+class LoggedConfig:
+    log: str = ""
+    pause: float = 0.0
+    source: str = ""
+
+
+@dataclass
+class Logged(PlantedModel):
+    """Notes every request in a file, and takes its time."""
+
+    log: Path = Path()
+    pause: float = 0.0
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        await asyncio.sleep(self.pause)
+        completion = await super().complete(request)
+        with self.log.open("a") as file:
+            file.write(f"{os.getpid()} {request.seed}\n")
+        return completion
+
+
+@dataclass(frozen=True)
+class AskingConfig:
+    model: str = "logged"
+
+
+class Centroids:
+    """A readout that knows where the mean activation of each position lies."""
+
+    def __init__(self, means: NDArray[np.float32], n: int) -> None:
+        self._means, self._n = means, n
+
+    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        distances = ((inputs[:, None] - self._means[None]) ** 2).sum(-1)
+        return np.eye(self._n, dtype=np.float32)[distances.argmin(1)]
+
+    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        return {"means": self._means}
+
+
+@dataclass
+class WhereProbe:
+    """Which cell of the corridor the agent is in."""
+
+    layer: int = 1
+    variants: tuple[str, ...] = ("centroid",)
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=(min(self.layer, model.n_layers - 1),), marks=("pre",))
+
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        return ProbeLabels(values=np.array([turn.state.index for turn in trajectory.turns if turn.state]))
+
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Centroids:
+        n = int(train.labels.max()) + 1
+        everywhere = train.inputs.mean(0)
+        means = [train.inputs[train.labels == i].mean(0) if (train.labels == i).any() else everywhere for i in range(n)]
+        return Centroids(np.stack(means).astype(np.float32), n)
+
+    def score(self, readout: Any, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        right = readout.predict(test.inputs).argmax(1) == test.labels
+        return (Measurement(name="accuracy", value=float(right.mean()), unit="share", n=len(right)),)
+
+
+@hookimpl
+def gde_environments() -> Sequence[Offer[Any, Any]]:
+    gives = frozenset({Facet.STATE, Facet.MODEL, Facet.GRID})
+    return (
+        Offer(name="trapdoor", summary="s", config=NoConfig, make=lambda _: Trapdoor(), gives=gives),
+        Offer(name="long-corridor", summary="s", config=NoConfig, make=lambda _: Corridor(12), gives=gives),
+    )
+
+
+@hookimpl
+def gde_agents() -> Sequence[Offer[Any, Any]]:
+    return (
+        Offer(name="moody", summary="s", config=MoodyConfig, make=lambda config: Moody(statuses=config.statuses)),
+        Offer(name="restless", summary="s", config=NoConfig, make=lambda _: Restless()),
+        Offer(
+            name="asking-logged",
+            summary="s",
+            config=AskingConfig,
+            make=lambda _: AskingAgent(),
+            gives=frozenset({Facet.ACTIVATIONS}),
+        ),
+        Offer(
+            name="needs-absent", summary="s", config=NoConfig, make=lambda _: None, imports=("not_there",), extra="x"
+        ),
+    )
+
+
+@hookimpl
+def gde_language_models() -> Sequence[Offer[Any, Any]]:
+    gives = frozenset({Facet.ACTIVATIONS})
+    make = lambda config: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
+    return (
+        Offer(name="logged", summary="s", config=LoggedConfig, make=make, gives=gives),
+        Offer(name="blackbox", summary="s", config=NoConfig, make=lambda _: PlantedModel()),
+    )
+
+
+@hookimpl
+def gde_probes() -> Sequence[Offer[Any, Any]]:
+    return (
+        Offer(
+            name="where",
+            summary="s",
+            config=NoConfig,
+            make=lambda _: WhereProbe(),
+            needs=frozenset({Facet.ACTIVATIONS, Facet.STATE}),
+        ),
+    )
+
+
+def _broken(evidence: object) -> Sequence[Measurement]:
+    raise ZeroDivisionError("nothing to divide by")
+
+
+@hookimpl
+def gde_metrics() -> Sequence[Offer[Any, Any]]:
+    return (Offer(name="broken", summary="s", config=NoConfig, make=lambda _: _broken),)

@@ -1,0 +1,184 @@
+"""The command line as a user meets it: data on stdout, talk on stderr, exit codes that can be relied on."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gde.cli import main
+
+GOOD = ("eval", "--env", "corridor", "--agent", "scripted", "--episodes", "3", "--metric", "success")
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Gde = Callable[..., Done]
+
+
+@pytest.fixture
+def gde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Gde:
+    """Run the entry point in this process, in the folder `tmp_path`."""
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["gde", *arguments])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        output = capfd.readouterr()
+        return Done(int(exit_.value.code or 0), output.out, output.err)
+
+    return run
+
+
+def refused(done: Done) -> str:
+    """The one line with which a request is refused."""
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("gde: ")
+    return line
+
+
+def test_eval_prints_one_json_object(gde: Gde, tmp_path: Path) -> None:
+    done = gde(*GOOD, "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    result = json.loads(done.stdout)
+    assert result.keys() >= {"schema", "run", "status", "plan_hash", "measurements", "failures"}
+    assert (result["schema"], result["status"], result["failures"]) == (1, "ok", [])
+    (success,) = result["measurements"]
+    assert success.keys() >= {"name", "value", "unit", "n", "interval", "where"}
+    assert (success["name"], success["value"], success["n"], success["where"]) == ("success", 1.0, 3, {})
+    assert (tmp_path / result["run"]).parent == tmp_path / "runs"
+
+
+def test_data_goes_to_stdout_and_talk_to_stderr(gde: Gde, tmp_path: Path) -> None:
+    done = gde(*GOOD, "--out", "r")
+    assert "success" in done.stdout and "success" not in done.stderr
+    assert "episodes: 3/3" in done.stderr and "ok: r" in done.stderr
+
+
+def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
+    done = gde("eval", "--env", "trapdoor", "--agent", "scripted", "--episodes", "6", "--json")
+    assert done.returncode == 3
+    result = json.loads(done.stdout)
+    assert result["status"] == "partial"
+    assert {"stage": "rollout", "subject": "0/1/0", "reason": "RuntimeError: the floor gave way"} in result["failures"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("eval",), "wanted --env NAME (or --plan FILE), got none"),
+        (("eval", "--env", "corridor"), "wanted --agent NAME (or --plan FILE)"),
+        (("eval", "--env", "coridor", "--agent", "scripted"), "unknown environment 'coridor'. Did you mean corridor"),
+        ((*GOOD, "--set", "env.lenght=3"), "unknown field of env 'lenght'. Did you mean length"),
+        ((*GOOD, "--set", "env.length=0"), "env.length: wanted"),
+        ((*GOOD, "--set", "envy.length=4"), "unknown part of --set 'envy'. Did you mean env"),
+        ((*GOOD, "--set", "run.repeats=many"), "run.repeats: wanted a whole number, got 'many'"),
+        ((*GOOD, "--episodes", "0"), "run.episodes: wanted a whole number of at least 1, got 0"),
+        ((*GOOD, "--probe", "where"), "where needs an agent whose language model gives activations"),
+        ((*GOOD, "--no-plugin", "nobody"), "cannot disable plugin 'nobody'"),
+        ((*GOOD, "--plan", "nowhere.toml"), "plan nowhere.toml"),
+        (("resume", "nowhere"), "no run folder nowhere"),
+        (("report", "nowhere"), "no run folder nowhere"),
+        (("compare", "nowhere", "nowhere"), "no run folder nowhere"),
+        (("list", "things"), "unknown kind 'things'. Known: agents"),
+        (("show", "agent", "scripte"), "Did you mean scripted"),
+        (("reproduce", "nothing"), "unknown reproduction 'nothing'"),
+        (("check", "nowhere.toml"), "plan nowhere.toml"),
+        (("new-plugin", "My Plugin"), "NAME: wanted lower-case letters"),
+    ],
+)
+def test_a_wrong_request_is_one_line_and_leaves_nothing(
+    gde: Gde, arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    assert message in refused(gde(*arguments))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dry_run_prints_a_plan_that_can_be_run(gde: Gde, tmp_path: Path) -> None:
+    plan = gde(*GOOD, "--set", "env.length=3,4", "--dry-run")
+    (tmp_path / "plan.toml").write_text(plan.stdout)
+    checked = json.loads(gde("check", "plan.toml", "--json").stdout)
+    assert (checked["episodes"], checked["strata"]) == (6, 2)
+    ran = json.loads(gde("eval", "--plan", "plan.toml", "--json").stdout)
+    assert ran["plan_hash"] == checked["plan_hash"]
+    assert {measurement["where"].get("length") for measurement in ran["measurements"]} == {None, 3, 4}
+
+
+def test_reading_commands_agree_with_the_run(gde: Gde, tmp_path: Path) -> None:
+    assert gde(*GOOD, "--out", "r").returncode == 0
+    episodes = json.loads(gde("view", "r", "--json").stdout)["episodes"]
+    assert [each["episode"] for each in episodes] == ["0/0/0", "0/1/0", "0/2/0"]
+    turns = json.loads(gde("view", "r", "0/1/0", "--json").stdout)["turns"]
+    assert len(turns) == episodes[1]["turns"]
+    lines = gde("export", "r").stdout.splitlines()
+    assert [json.loads(line)["episode"] for line in lines] == ["0/0/0", "0/1/0", "0/2/0"]
+    messages = gde("export", "r", "--format", "messages").stdout.splitlines()
+    assert len(messages) == sum(each["turns"] for each in episodes)
+    assert gde("export", "r", "--format", "csv").stdout.splitlines()[1].startswith("success,{},1.0")
+    assert gde("export", "r", "--format", "csv", "--out", "r.csv").returncode == 0
+    assert "--out r.csv: File exists" in refused(gde("export", "r", "--out", "r.csv"))
+    assert "unknown episode '9/9/9'" in refused(gde("view", "r", "9/9/9"))
+    assert json.loads(gde("rescore", "r", "--json").stdout)["status"] == "ok"
+
+
+def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
+    corridor = ("eval", "--env", "corridor", "--set", "env.length=9", "--episodes", "20", "--metric", "accuracy")
+    gde(*corridor, "--agent", "scripted", "--out", "a")
+    gde(*corridor, "--agent", "random", "--out", "b")
+    rows = {row["name"]: row for row in json.loads(gde("compare", "a", "b", "--json").stdout)["rows"]}
+    accuracy = rows["accuracy"]
+    assert accuracy["a"] == 1.0
+    assert accuracy["difference"] == pytest.approx(accuracy["b"] - 1.0)
+    assert accuracy["p"] < 0.05
+    other = ("eval", "--env", "corridor", "--set", "env.length=4", "--episodes", "2", "--agent", "random")
+    gde(*other, "--out", "c")
+    assert "share no world" in refused(gde("compare", "a", "c"))
+
+
+def test_listing_shows_what_is_missing_without_importing_it(gde: Gde, tmp_path: Path) -> None:
+    offers = {each["name"]: each for each in json.loads(gde("list", "agents", "--json").stdout)["offers"]}
+    assert offers["needs-absent"]["install"] == "missing not_there: pip install 'gde-eval[x]'"
+    assert offers["scripted"]["install"] == ""
+    fields = json.loads(gde("show", "environment", "corridor", "--json").stdout)["fields"]
+    assert fields == [
+        {"field": "length", "type": "int", "default": 3, "help": "Cells; the goal is in the last."},
+    ]
+
+
+def test_plugins_and_doctor_tell_of_a_broken_plugin(gde: Gde, tmp_path: Path) -> None:
+    (tmp_path / "shattered.py").write_text("raise RuntimeError('in pieces')")
+    environment = {**os.environ, "GDE_LOAD_PLUGINS": "shattered", "PYTHONPATH": str(tmp_path)}
+    for command, code in (("plugins", 0), ("doctor", 2)):
+        done = subprocess.run(
+            [sys.executable, "-m", "gde", command], env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code
+        assert "RuntimeError: in pieces" in done.stdout
+
+
+def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
+    assert gde("new-plugin", "mine").returncode == 0
+    assert "exists: name another folder" in refused(gde("new-plugin", "mine"))
+    environment = {**os.environ, "GDE_LOAD_PLUGINS": "gde_mine", "PYTHONPATH": str(tmp_path / "gde-mine")}
+    command = [sys.executable, "-m", "gde", "eval", "--env", "grid", "--agent", "mine", "--episodes", "2", "--json"]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["status"] == "ok"
+    tested = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "gde-mine/tests"]
+    assert subprocess.run(tested, env=environment, cwd=tmp_path, capture_output=True, check=False).returncode == 0
