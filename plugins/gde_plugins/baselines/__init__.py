@@ -1,0 +1,1 @@
+"""Reference agents: by chance, optimal, and optimal with slips."""

@@ -1,0 +1,78 @@
+"""Agents whose behaviour is known beforehand. Every choice is a function of the brief's seed and the turn alone."""
+
+from collections.abc import Sequence
+
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision
+from gde.errors import GdeError
+from gde.parts.agent import Brief
+from gde.parts.environment import HasModel
+from gde.seeding import derive
+from gde.tabular import solve
+from gde_plugins.baselines.config import Ties
+
+
+class _Dice:
+    """Random numbers keyed by turn, so that a turn's draw does not depend on what was drawn before."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._turn = 0
+
+    def next_turn(self) -> None:
+        self._turn += 1
+
+    def choose(self, options: Sequence[str], what: str) -> str:
+        return options[derive(self._seed, what, self._turn) % len(options)]
+
+    def happens(self, p: float) -> bool:
+        return derive(self._seed, "slip", self._turn) < p * 2**63
+
+
+class RandomAgent:
+    """Takes a uniformly random admissible action."""
+
+    def begin(self, brief: Brief) -> None:
+        self._dice = _Dice(brief.seed)
+
+    async def act(self, observation: Observation) -> Decision:
+        self._dice.next_turn()
+        return _random_action(observation, self._dice)
+
+
+class OracleAgent:
+    """Takes an optimal action, except for slips. It sees the environment's model, not the observation."""
+
+    def __init__(self, *, slip: float, ties: Ties) -> None:
+        """Slip with probability `slip`; among several optimal actions choose by `ties`."""
+        self._slip = slip
+        self._ties = ties
+
+    def begin(self, brief: Brief) -> None:
+        """Solve the episode's model.
+
+        Raises:
+            GdeError: the environment has no model.
+        """
+        if brief.oracle is None:
+            raise GdeError("an optimal agent needs an environment that gives a model, this one does not: take random")
+        self._dice = _Dice(brief.seed)
+        self._oracle: HasModel = brief.oracle
+        model = brief.oracle.model()
+        self._actions, self._optimal = model.actions, solve(model).optimal
+
+    async def act(self, observation: Observation) -> Decision:
+        self._dice.next_turn()
+        if self._dice.happens(self._slip):
+            return _random_action(observation, self._dice)
+        index = self._oracle.state().index
+        best = [self._actions[a] for a in self._optimal[index].nonzero()[0]]
+        if not best:
+            return Decision.unusable("error", f"state {index} has no optimal action: no end can be reached from it")
+        return Decision.act(best[0] if self._ties == "first" else self._dice.choose(best, "optimal"))
+
+
+def _random_action(observation: Observation, dice: _Dice) -> Decision:
+    if not observation.actions:
+        return Decision.unusable("error", "a random action needs a list of admissible ones, the observation has none")
+    return Decision.act(dice.choose(observation.actions, "random"))

@@ -1,0 +1,24 @@
+"""What of the reference agents can be chosen."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Interval
+
+Ties = Literal["random", "first"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimalConfig:
+    """How the optimal agent chooses."""
+
+    ties: Ties = "random"
+    """Which of several optimal actions is taken: a random one, or the first in the order of the model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyConfig:
+    """How the noisy agent errs."""
+
+    p: Annotated[float, Interval(ge=0, le=1)] = 0.1
+    """Probability of a slip: an action that is uniformly random over all admissible ones, optimal ones included."""

@@ -1,0 +1,53 @@
+"""Offers the reference agents."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
+
+if TYPE_CHECKING:
+    from gde.parts.agent import Agent
+
+NEEDS_MODEL = frozenset({Facet.MODEL})
+
+
+@hookimpl
+def gde_agents() -> Sequence[AnyOffer]:
+    """Chance, optimum and what lies between."""
+    return (
+        Offer(name="random", summary="a uniformly random admissible action", config=NoConfig, make=_random),
+        Offer(
+            name="optimal",
+            summary="an optimal action, from the environment's model",
+            config=OptimalConfig,
+            make=_optimal,
+            needs=NEEDS_MODEL,
+        ),
+        Offer(
+            name="noisy",
+            summary="an optimal action, and a random one with probability p",
+            config=NoisyConfig,
+            make=_noisy,
+            needs=NEEDS_MODEL,
+        ),
+    )
+
+
+def _random(_: NoConfig) -> "Agent":
+    from gde_plugins.baselines.agents import RandomAgent
+
+    return RandomAgent()
+
+
+def _optimal(config: OptimalConfig) -> "Agent":
+    from gde_plugins.baselines.agents import OracleAgent
+
+    return OracleAgent(slip=0.0, ties=config.ties)
+
+
+def _noisy(config: NoisyConfig) -> "Agent":
+    from gde_plugins.baselines.agents import OracleAgent
+
+    return OracleAgent(slip=config.p, ties="random")

@@ -1,0 +1,45 @@
+"""The grid world under Gymnasium's name gde/Grid-v0."""
+
+from typing import TYPE_CHECKING
+
+import gymnasium
+
+from gde.data.json import Json
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gde.gym import GymEnvironment
+
+ID = "gde/Grid-v0"
+
+
+def register() -> None:
+    """Make the name known to Gymnasium; called by `import gde.gym` through the entry-point group gde.gymnasium."""
+    if ID not in gymnasium.registry:
+        gymnasium.register(id=ID, entry_point=f"{__name__}:make")
+
+
+def make(render_mode: str | None = None, **config: Json) -> "GymEnvironment":
+    """The environment that `gymnasium.make` gives; keyword arguments are the fields of `GridConfig`.
+
+    Raises:
+        ConfigError: an unknown field, or a value out of range.
+    """
+    # Imported late: `gde.gym` calls `register` while it is being imported.
+    from gde.config import build
+    from gde.data.grid import Grid
+    from gde.gym import GymEnvironment
+    from gde_plugins.grid.config import GridConfig
+    from gde_plugins.grid.dynamics import ACTIONS
+    from gde_plugins.grid.environment import GridEnvironment
+
+    environment = GridEnvironment(build(GridConfig, config, ID))
+
+    def picture() -> "NDArray[np.uint8]":
+        from gde_plugins.grid.pictures import draw
+
+        return draw(Grid.from_record(environment.world(), environment.state()))
+
+    return GymEnvironment(environment, ACTIONS, picture=picture, render_mode=render_mode)
