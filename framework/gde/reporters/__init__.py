@@ -1,0 +1,1 @@
+"""What shows a result to people."""

@@ -1,0 +1,58 @@
+"""The report as one page that needs nothing but itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from gde.data.evidence import Evidence
+from gde.data.grid import Cell
+from gde.data.plan import Plan
+from gde.data.result import Result
+from gde.reporters.claim import claim
+from gde.reporters.episodes import episode_views
+from gde.reporters.pictures import swatch
+from gde.reporters.tables import (
+    measurement_table,
+    probe_stratum_table,
+    probe_tables,
+    provenance_rows,
+    stratum_table,
+)
+
+NAME = "report.html"
+LEGEND = {Cell.EMPTY: "free cell", Cell.WALL: "wall", Cell.AGENT: "agent", Cell.GOAL: "goal", Cell.PAD: "outside"}
+
+
+@dataclass(frozen=True)
+class HtmlReporter:
+    """Implements `gde.parts.reporter.Reporter`: no script, no link to elsewhere, everything escaped."""
+
+    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+        path = folder / NAME
+        path.write_text(page(plan, result, evidence), encoding="utf-8")
+        return path
+
+
+def page(plan: Plan, result: Result, evidence: Evidence) -> str:
+    """The page's HTML. Equal arguments give equal text."""
+    environment = Environment(
+        loader=PackageLoader("gde.reporters", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(f"{NAME}.j2").render(
+        plan=plan,
+        result=result,
+        claim=claim(plan, result, evidence),
+        notice=str(result.provenance.get("notice") or ""),
+        measurements=measurement_table(result, evidence),
+        strata=stratum_table(result, evidence),
+        probes=probe_tables(evidence),
+        probe_strata=probe_stratum_table(evidence),
+        episodes=episode_views(evidence),
+        legend=[(swatch(cell), meaning) for cell, meaning in LEGEND.items()],
+        provenance=list(provenance_rows(result.provenance)),
+    )

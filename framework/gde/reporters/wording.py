@@ -1,0 +1,97 @@
+"""Numbers and names as people read them."""
+
+from collections.abc import Mapping
+
+from gde.data.json import Labels
+from gde.data.result import Measurement
+from gde.stats import Interval
+
+SPACE = "\u00a0"
+"""No line breaks between a number and its unit."""
+MINUS = "\u2212"
+CONTROLS: Mapping[str, tuple[str, str]] = {
+    "coordinates": ("coordinates only", "told which cell is asked for, shown no activations"),
+    "shuffled": ("shuffled labels", "fitted to the maps of other turns"),
+    "untrained": ("random weights", "the same architecture, never trained"),
+    "embeddings": ("input embeddings", "the tokens themselves, below the first layer"),
+}
+"""A control's name and what is taken away from the probe in it."""
+MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
+MEASUREMENTS: Mapping[str, str] = {
+    "success": "Goal success rate",
+    "accuracy": "Optimal actions, averaged over worlds",
+    "accuracy.pooled": "Optimal actions, pooled over steps",
+    "length": "Turns of an episode",
+    "outcomes.ok": "Usable",
+    "outcomes.invalid_action": "No admissible action",
+    "outcomes.unparsable": "Not parsable",
+    "outcomes.empty": "Empty",
+    "outcomes.refusal": "Refused",
+    "outcomes.truncated": "Cut off by the token limit",
+    "outcomes.error": "Error of the model",
+    "top1.agent": "Agent top-1",
+    "top1.goal": "Goal top-1",
+    "distance.agent": "Agent distance",
+    "distance.goal": "Goal distance",
+    "accuracy.interior": "Interior accuracy",
+    "recall.agent": "Agent recall",
+    "recall.goal": "Goal recall",
+    "recall.wall": "Wall recall",
+    "recall.empty": "Free-cell recall",
+    "endings.terminated": "Terminal state reached",
+    "endings.truncated": "Cut off by the environment",
+    "endings.horizon": "Out of turns",
+    "endings.failed": "Failed",
+    "episodes.failed": "Failed episodes, left out above",
+}
+
+
+def title(name: str) -> str:
+    """A measurement's name in words."""
+    return MEASUREMENTS.get(name, name.replace(".", " ").replace("_", " "))
+
+
+def heading(name: str, unit: str) -> str:
+    """A column's title, with the unit that its cells leave out."""
+    return f"{title(name)}, {symbol(unit)}" if symbol(unit) else title(name)
+
+
+def symbol(unit: str) -> str:
+    """The unit as it follows a number; shares are shown in per cent."""
+    return {"share": "%", "count": ""}.get(unit, unit)
+
+
+def number(value: float, unit: str, digits: int = 1) -> str:
+    """A number without its unit; `digits` decimals for per cent."""
+    scale, decimals = {"share": (100, digits), "count": (1, 0)}.get(unit, (1, 2))
+    return f"{scale * value:.{decimals}f}".replace("-", MINUS)
+
+
+def quantity(value: float, unit: str, digits: int = 1) -> str:
+    """A number with its unit."""
+    return f"{number(value, unit, digits)}{SPACE}{symbol(unit)}".rstrip()
+
+
+def bounds(interval: Interval | None, unit: str, digits: int = 1) -> str:
+    """The interval without its unit; empty for none."""
+    if interval is None:
+        return ""
+    low, high = (number(bound, unit, digits) for bound in interval)
+    return f"[{low},{SPACE}{high}]"
+
+
+def estimate(measurement: Measurement, digits: int = 1) -> str:
+    """Number, unit and interval; the reason where there is no number."""
+    if measurement.value is None:
+        return f"not measured ({measurement.reason})"
+    value = quantity(measurement.value, measurement.unit, digits)
+    return f"{value} {bounds(measurement.interval, measurement.unit, digits)}".strip()
+
+
+def labels_text(labels: Labels) -> str:
+    """Labels as a short phrase."""
+    return ", ".join(f"{name}{SPACE}{_label(value)}" for name, value in labels.items())
+
+
+def _label(value: str | int | float | bool) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

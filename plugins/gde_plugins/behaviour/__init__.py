@@ -1,0 +1,1 @@
+"""What an agent does, seen from the outside: success, accuracy, length, and what became of every answer."""

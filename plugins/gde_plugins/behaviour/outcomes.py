@@ -1,0 +1,48 @@
+"""What became of every answer and every episode, so that nothing is dropped unseen."""
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from gde.data.evidence import Evidence
+from gde.data.result import Measurement
+from gde.data.trajectory import STATUSES, Ending
+from gde.seeding import generator
+from gde.stats import cluster_share
+from gde_plugins.behaviour.episodes import NOTHING_FINISHED, finished, turns_by_world, unmeasured, worlds
+
+ENDINGS: tuple[Ending, ...] = get_args(Ending)
+
+
+def outcomes(evidence: Evidence) -> Sequence[Measurement]:
+    """The share of each decision status in the turns of finished episodes, of each ending in all episodes.
+
+    Both sum to one. "episodes.failed" counts the episodes that no behaviour number rests on.
+    """
+    return [*_statuses(evidence), *_endings(evidence)]
+
+
+def _statuses(evidence: Evidence) -> Iterator[Measurement]:
+    turns, of_world = turns_by_world(finished(evidence))
+    for status in STATUSES:
+        name = f"outcomes.{status}"
+        if turns:
+            yield _share(evidence, name, [turn.decision.status == status for turn in turns], of_world)
+        else:
+            yield unmeasured(name, "share", NOTHING_FINISHED)
+
+
+def _endings(evidence: Evidence) -> Iterator[Measurement]:
+    trajectories = evidence.trajectories
+    n_failed = len(trajectories) - len(finished(evidence))
+    yield Measurement(name="episodes.failed", value=float(n_failed), unit="count", n=len(trajectories))
+    for ending in ENDINGS:
+        name = f"endings.{ending}"
+        if trajectories:
+            yield _share(evidence, name, [one.ending == ending for one in trajectories], worlds(trajectories))
+        else:
+            yield unmeasured(name, "share", NOTHING_FINISHED)
+
+
+def _share(evidence: Evidence, name: str, hits: Sequence[bool], clusters: Sequence[str]) -> Measurement:
+    rng = generator(evidence.seed, "metric", name)
+    return cluster_share(hits, clusters, rng).measurement(name, "share")

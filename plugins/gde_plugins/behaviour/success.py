@@ -1,0 +1,19 @@
+"""Does the agent reach its goal?"""
+
+from collections.abc import Sequence
+
+from gde.data.evidence import Evidence
+from gde.data.result import Measurement
+from gde.seeding import generator
+from gde.stats import cluster_share
+from gde_plugins.behaviour.episodes import NOTHING_FINISHED, finished, unmeasured, worlds
+
+
+def success(evidence: Evidence) -> Sequence[Measurement]:
+    """Goal success rate: the share of finished episodes that end in the goal (paper 000, equation 1)."""
+    trajectories = finished(evidence)
+    if not trajectories:
+        return [unmeasured("success", "share", NOTHING_FINISHED)]
+    reached = [trajectory.succeeded for trajectory in trajectories]
+    rng = generator(evidence.seed, "metric", "success")
+    return [cluster_share(reached, worlds(trajectories), rng).measurement("success", "share")]

@@ -1,0 +1,128 @@
+"""The behaviour metrics count what they say they count, on episodes small enough to count by hand."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from gde.data.evidence import Evidence
+from gde.data.observation import Observation, World
+from gde.data.result import Measurement
+from gde.data.trajectory import STATUSES, Decision, Ending, EpisodeKey, Trajectory, Turn
+from gde.parts.metric import Metric
+from gde_plugins.behaviour.accuracy import accuracy
+from gde_plugins.behaviour.length import length
+from gde_plugins.behaviour.outcomes import outcomes
+from gde_plugins.behaviour.plugin import gde_metrics
+from gde_plugins.behaviour.success import success
+
+RIGHT, WRONG = Decision.act("UP"), Decision.act("DOWN")
+MUTE = Decision.unusable("unparsable", "wanted an action, got nothing")
+
+
+def episode(
+    world: int, decisions: Sequence[Decision], ending: Ending = "terminated", reward: float = 1.0, repeat: int = 0
+) -> Trajectory:
+    last = len(decisions) - 1
+    turns = tuple(
+        Turn(
+            index=i,
+            observation=Observation(text="?"),
+            decision=decision,
+            reward=reward if i == last else 0.0,
+            terminated=ending == "terminated" and i == last,
+            truncated=False,
+            optimal=("UP", "LEFT"),
+        )
+        for i, decision in enumerate(decisions)
+    )
+    key = EpisodeKey(stratum=0, world=world, repeat=repeat)
+    place = World(id=f"world{world}")
+    return Trajectory(key=key, seed=0, world=place, labels={}, horizon=9, turns=turns, ending=ending)
+
+
+EPISODES = (
+    episode(0, [RIGHT, RIGHT]),
+    episode(0, [RIGHT, WRONG], ending="horizon", reward=0.0, repeat=1),
+    episode(1, [WRONG, WRONG, MUTE, RIGHT], ending="horizon", reward=0.0),
+    episode(2, [WRONG], ending="failed"),
+)
+EVIDENCE = Evidence(trajectories=EPISODES, seed=3)
+
+
+def by_name(measurements: Sequence[Measurement]) -> dict[str, Measurement]:
+    return {measurement.name: measurement for measurement in measurements}
+
+
+def test_success_is_the_share_of_finished_episodes_that_reach_the_goal() -> None:
+    (measurement,) = success(EVIDENCE)
+    assert measurement.value == pytest.approx(1 / 3)
+    assert (measurement.name, measurement.unit, measurement.n) == ("success", "share", 3)
+    assert measurement.interval is not None
+
+
+def test_a_terminal_state_without_reward_is_no_success() -> None:
+    fallen = Evidence(trajectories=(episode(0, [WRONG], reward=-1.0), episode(1, [RIGHT])))
+    assert success(fallen)[0].value == 0.5
+
+
+def test_accuracy_averages_trajectories_then_worlds_and_pooling_counts_steps() -> None:
+    numbers = by_name(accuracy(EVIDENCE))
+    assert numbers["accuracy"].value == pytest.approx(((1 + 1 / 2) / 2 + 1 / 4) / 2)
+    assert numbers["accuracy"].n == 2
+    assert numbers["accuracy.pooled"].value == pytest.approx(4 / 8)
+    assert numbers["accuracy.pooled"].n == 8
+
+
+def test_turns_without_certified_optima_leave_accuracy_unmeasured_with_the_reason() -> None:
+    known = episode(0, [RIGHT, WRONG])
+    blind = replace(known, turns=(known.turns[0], replace(known.turns[1], optimal=None)))
+    for measurement in accuracy(Evidence(trajectories=(blind,))):
+        assert measurement.value is None
+        assert measurement.reason == "1 of 2 turns have no certified optimal actions"
+
+
+def test_every_answer_and_every_ending_is_counted() -> None:
+    numbers = by_name(outcomes(EVIDENCE))
+    assert numbers["outcomes.ok"].value == pytest.approx(7 / 8)
+    assert numbers["outcomes.unparsable"].value == pytest.approx(1 / 8)
+    assert sum(numbers[f"outcomes.{status}"].value or 0 for status in STATUSES) == pytest.approx(1)
+    assert sum(one.value or 0 for name, one in numbers.items() if name.startswith("endings.")) == pytest.approx(1)
+    assert (numbers["episodes.failed"].value, numbers["episodes.failed"].n) == (1.0, 4)
+    assert numbers["endings.failed"].value == 0.25
+
+
+def test_length_is_the_mean_number_of_turns() -> None:
+    (measurement,) = length(EVIDENCE)
+    assert measurement.value == pytest.approx(8 / 3)
+    assert (measurement.unit, measurement.n) == ("turns", 3)
+
+
+@pytest.mark.parametrize("metric", [success, accuracy, length, outcomes])
+@pytest.mark.parametrize("trajectories", [(), (episode(0, [], ending="failed"),)])
+def test_without_a_finished_episode_there_are_reasons_instead_of_numbers(
+    metric: Metric, trajectories: tuple[Trajectory, ...]
+) -> None:
+    measurements = metric(Evidence(trajectories=trajectories))
+    about_answers = [one for one in measurements if not one.name.startswith(("endings.", "episodes."))]
+    assert about_answers
+    assert {one.reason for one in about_answers} == {"no episode was finished"}
+
+
+@pytest.mark.parametrize("metric", [success, accuracy, length, outcomes])
+def test_the_same_evidence_gives_the_same_intervals(metric: Metric) -> None:
+    assert metric(EVIDENCE) == metric(EVIDENCE)
+
+
+def test_the_offers_make_the_metrics_and_only_accuracy_needs_a_model() -> None:
+    made = {offer.name: offer.make(offer.config()) for offer in gde_metrics()}
+    assert made == {"success": success, "accuracy": accuracy, "outcomes": outcomes, "length": length}
+    assert [offer.name for offer in gde_metrics() if offer.needs] == ["accuracy"]
+
+
+def test_listing_the_offers_imports_no_statistics() -> None:
+    code = "import sys, gde_plugins.behaviour.plugin as p; p.gde_metrics(); print('scipy.stats' in sys.modules)"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.strip() == "False"

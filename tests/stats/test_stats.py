@@ -1,0 +1,158 @@
+"""Estimates respect clusters, cover the truth as often as they say, and refuse what they cannot answer."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gde.stats import Estimate, cluster_mean, cluster_ratio, cluster_share, holm, paired_difference
+
+Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int], tuple[Floats, Floats]]
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def bounds(estimate: Estimate) -> tuple[float, float]:
+    assert estimate.interval is not None
+    return estimate.interval
+
+
+def clustered_normal(draw: np.random.Generator, n_clusters: int) -> tuple[Floats, Floats]:
+    """Cluster sums of values with mean 1 that share a cluster effect as large as their own noise."""
+    sizes = draw.integers(3, 20, n_clusters).astype(np.float64)
+    effects = 1 + draw.normal(size=n_clusters)
+    return sizes * effects + np.sqrt(sizes) * draw.normal(size=n_clusters), sizes
+
+
+def clustered_share(draw: np.random.Generator, n_clusters: int) -> tuple[Floats, Floats]:
+    """Hits in trials whose probability, on average 0.7, differs from cluster to cluster."""
+    trials = draw.integers(3, 20, n_clusters)
+    return draw.binomial(trials, draw.beta(2.8, 1.2, n_clusters)).astype(np.float64), trials.astype(np.float64)
+
+
+@pytest.mark.parametrize(("draw", "truth"), [(clustered_normal, 1.0), (clustered_share, 0.7)])
+@pytest.mark.parametrize("n_clusters", [25, 60])
+def test_intervals_cover_the_truth_as_often_as_they_say(draw: Draw, truth: float, n_clusters: int) -> None:
+    covered, runs, source = 0, 2000, rng(n_clusters)
+    for _ in range(runs):
+        above, below = draw(source, n_clusters)
+        low, high = bounds(cluster_ratio(above, below, np.arange(n_clusters), source, resamples=300))
+        covered += low <= truth <= high
+    assert 0.93 <= covered / runs <= 0.97
+
+
+def test_ignoring_clusters_would_be_too_narrow() -> None:
+    source = rng(1)
+    worlds = np.repeat(np.arange(30), 20)
+    values = np.repeat(source.normal(size=30), 20) + 0.1 * source.normal(size=600)
+    by_world = bounds(cluster_mean(values, worlds, rng()))
+    by_step = bounds(cluster_mean(values, np.arange(600), rng()))
+    assert by_world[1] - by_world[0] > 3 * (by_step[1] - by_step[0])
+
+
+def test_a_mean_is_the_ratio_to_ones_and_counts_rows_and_clusters() -> None:
+    values, worlds = [1.0, 2.0, 6.0, 7.0], ["a", "a", "b", "c"]
+    mean = cluster_mean(values, worlds, rng())
+    assert mean == cluster_ratio(values, np.ones(4), worlds, rng())
+    assert (mean.value, mean.n, mean.n_clusters) == (4.0, 4, 3)
+
+
+def test_the_same_rng_gives_the_same_interval_whatever_the_order_of_rows() -> None:
+    values, worlds = rng(3).normal(size=60), rng(4).integers(0, 12, 60)
+    order = rng(5).permutation(60)
+    shuffled = cluster_mean(values[order], worlds[order], rng())
+    assert bounds(shuffled) == pytest.approx(bounds(cluster_mean(values, worlds, rng())))
+
+
+def test_equal_values_leave_a_mean_no_width_and_one_cluster_no_interval() -> None:
+    assert bounds(cluster_mean([0.1] * 9, [0, 0, 1, 1, 2, 3, 4, 5, 6], rng())) == pytest.approx((0.1, 0.1))
+    assert cluster_mean([1.0, 2.0], ["only", "only"], rng()).interval is None
+    assert cluster_share([1.0, 1.0], ["only", "only"], rng()).interval is None
+
+
+@pytest.mark.parametrize("hit", [0.0, 1.0])
+def test_a_share_at_the_edge_keeps_the_doubt_of_as_many_trials_as_clusters(hit: float) -> None:
+    low, high = bounds(cluster_share([hit] * 200, np.repeat(np.arange(20), 10), rng()))
+    assert (low, high) == pytest.approx((0.025**0.05, 1.0) if hit else (0.0, 1 - 0.025**0.05))
+
+
+def test_intervals_of_shares_stay_between_nought_and_one() -> None:
+    hits = np.ones(40)
+    hits[7] = 0
+    low, high = bounds(cluster_share(hits, np.arange(40), rng()))
+    assert 0 < low < 39 / 40 < high <= 1
+
+
+def test_trials_weigh_the_rows() -> None:
+    share = cluster_share([1, 9], ["a", "b"], rng(), trials=[1, 19])
+    assert share.value == 0.5
+
+
+def test_a_rare_class_absent_from_most_resamples_still_has_an_interval() -> None:
+    trials = np.array([1.0, 1.0] + [0.0] * 10)
+    low, high = bounds(cluster_share(np.eye(12)[0], np.arange(12), rng(), trials=trials))
+    assert 0 <= low <= 0.5 <= high <= 1
+
+
+def test_more_confidence_is_wider() -> None:
+    values = rng(6).normal(size=50)
+    narrow = bounds(cluster_mean(values, np.arange(50), rng(), confidence=0.8))
+    wide = bounds(cluster_mean(values, np.arange(50), rng(), confidence=0.99))
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "message"),
+    [
+        ([], [], "not empty"),
+        ([1.0, 2.0], ["a"], "equally long"),
+        ([1.0, np.nan], ["a", "b"], "must be finite"),
+    ],
+)
+def test_what_cannot_be_averaged_is_refused(values: list[float], clusters: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        cluster_mean(values, clusters, rng())
+
+
+def test_ratios_need_denominators_and_shares_need_trials() -> None:
+    with pytest.raises(ValueError, match="somewhere positive"):
+        cluster_ratio([1.0, 2.0], [0.0, 0.0], ["a", "b"], rng())
+    with pytest.raises(ValueError, match="between 0 and trials"):
+        cluster_share([2.0], ["a"], rng())
+
+
+def test_an_estimate_becomes_a_measurement() -> None:
+    measurement = cluster_share([1, 0, 1], ["a", "b", "c"], rng()).measurement("success", "share")
+    assert (measurement.name, measurement.unit, measurement.n) == ("success", "share", 3)
+    assert measurement.value == pytest.approx(2 / 3)
+
+
+def test_swaps_of_few_clusters_are_enumerated() -> None:
+    difference = paired_difference([2.0, 3.0, 4.0, 5.0], [1.0] * 4, list("wxyz"), rng())
+    assert difference.p_value == pytest.approx(2 / 2**4)
+    assert difference.estimate.value == 2.5
+
+
+def test_a_paired_test_holds_its_level_and_sees_a_difference() -> None:
+    source = rng(7)
+    worlds = np.repeat(np.arange(25), 2)
+    p_values = []
+    for _ in range(200):
+        noise = np.repeat(source.normal(size=25), 2)
+        p_values.append(paired_difference(noise, np.zeros(50), worlds, source, resamples=200).p_value)
+    assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.05, abs=0.04)
+    assert paired_difference(noise + 2, np.zeros(50), worlds, source).p_value < 0.01
+
+
+def test_one_cluster_shows_nothing() -> None:
+    assert paired_difference([1.0, 1.0], [0.0, 0.0], ["a", "a"], rng()).p_value == 1.0
+
+
+def test_holm_keeps_the_order_given_and_never_reorders() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([0.5, 0.9]) == (1.0, 1.0)
+    assert holm([]) == ()
