@@ -1,10 +1,13 @@
 """Offers the behaviour metrics."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde.parts.metric import Metric
+
+if TYPE_CHECKING:
+    from gde.parts.metric import Metric
 
 
 @hookimpl
@@ -29,25 +32,25 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
-def _success(_: NoConfig) -> Metric:
+def _success(_: NoConfig) -> "Metric":
     from gde_plugins.behaviour.success import success
 
     return success
 
 
-def _accuracy(_: NoConfig) -> Metric:
+def _accuracy(_: NoConfig) -> "Metric":
     from gde_plugins.behaviour.accuracy import accuracy
 
     return accuracy
 
 
-def _outcomes(_: NoConfig) -> Metric:
+def _outcomes(_: NoConfig) -> "Metric":
     from gde_plugins.behaviour.outcomes import outcomes
 
     return outcomes
 
 
-def _length(_: NoConfig) -> Metric:
+def _length(_: NoConfig) -> "Metric":
     from gde_plugins.behaviour.length import length
 
     return length

@@ -1,0 +1,1 @@
+"""Language models: any causal model of transformers, any OpenAI-compatible server, and the embedded nano."""

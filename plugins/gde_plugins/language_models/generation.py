@@ -1,0 +1,135 @@
+"""Batched generation in which a request's tokens do not depend on its company.
+
+Sampling noise is a function of the request's seed and the place in its completion. What is left of the batch is the
+rounding of its matrix products: in float64 about 1e-15, which practically never moves a draw across the edge between
+two tokens; in bfloat16 on an accelerator it sometimes does, and only a batch size of 1 repeats bit for bit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import DynamicCache
+
+from gde.data.completion import Sampling
+from gde_plugins.language_models.sampling import draw
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One prompt to be continued."""
+
+    prompt: tuple[int, ...]
+    seed: int
+    sampling: Sampling
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generated:
+    """The continuation of one prompt."""
+
+    tokens: tuple[int, ...]
+    """The stop token included."""
+    finish: Literal["stop", "length"]
+
+
+@dataclass(kw_only=True)
+class _Row:
+    """A continuation as it grows."""
+
+    job: Job
+    room: int
+    """Tokens that may be generated."""
+    stops: frozenset[int]
+    rng: np.random.Generator
+    tokens: list[int] = field(default_factory=list)
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.tokens) and self.tokens[-1] in self.stops
+
+    @property
+    def finished(self) -> bool:
+        return self.stopped or len(self.tokens) >= self.room
+
+
+class _Decoder:
+    """Left-padded prompts and what the model remembers of them; `logits` (B, V) are those of each row's next token."""
+
+    def __init__(self, model: Any, prompts: Sequence[Sequence[int]]) -> None:
+        self._model = model
+        self._cache = DynamicCache(config=model.config)
+        width = max(map(len, prompts))
+        padded = [[0] * (width - len(prompt)) + list(prompt) for prompt in prompts]
+        self._mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts])
+        self._mask = self._mask.to(model.device)
+        positions = (self._mask.cumsum(dim=-1) - 1).clamp(min=0)
+        self._last = positions[:, -1:]
+        self.logits = self._forward(torch.tensor(padded, device=model.device), positions)
+
+    def advance(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
+        """Go on with `rows` alone, each by its token."""
+        if len(rows) < len(self._mask):
+            # The cache is copied at every step as it grows, so dropping rows at once never costs more than it saves.
+            chosen = torch.tensor(rows, device=self._mask.device)
+            self._cache.batch_select_indices(chosen)
+            self._mask, self._last = self._mask[chosen], self._last[chosen]
+        self._mask = torch.cat([self._mask, self._mask.new_ones(len(rows), 1)], dim=-1)
+        self._last = self._last + 1
+        self.logits = self._forward(torch.tensor(tokens, device=self._mask.device).unsqueeze(-1), self._last)
+
+    def _forward(self, ids: Tensor, positions: Tensor) -> Tensor:
+        output = self._model(
+            input_ids=ids,
+            attention_mask=self._mask,
+            position_ids=positions,
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: Tensor = output.logits[:, -1]
+        return logits
+
+
+@torch.inference_mode()
+def generate(model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context: int, halt: Event) -> list[Generated]:
+    """Continue every prompt until a stop token, its own limit or the end of the model's context.
+
+    Args:
+        model: a causal language model of transformers.
+        jobs: may differ in length and sampling.
+        stops: token ids that end a continuation.
+        context: longest sequence that the model takes, prompt included.
+        halt: when set, what there is by then is returned.
+    """
+    rows = [
+        _Row(
+            job=job,
+            room=min(job.sampling.max_tokens, context - len(job.prompt)),
+            stops=stops,
+            rng=np.random.default_rng(job.seed),
+        )
+        for job in jobs
+    ]
+    going = [row for row in rows if not row.finished]
+    decoder = _Decoder(model, [row.job.prompt for row in going]) if going else None
+    while decoder and not halt.is_set():
+        for row, token in zip(going, _draw(decoder.logits, going), strict=True):
+            row.tokens.append(token)
+        kept = [index for index, row in enumerate(going) if not row.finished]
+        going = [going[index] for index in kept]
+        if not going:
+            break
+        decoder.advance([row.tokens[-1] for row in going], kept)
+    return [Generated(tokens=tuple(row.tokens), finish="stop" if row.stopped else "length") for row in rows]
+
+
+def _draw(logits: Tensor, rows: Sequence[_Row]) -> list[int]:
+    settings = [(row.job.sampling.temperature, row.job.sampling.top_p, row.rng.random()) for row in rows]
+    temperature, top_p, uniform = torch.tensor(settings, dtype=torch.float64, device=logits.device).unbind(dim=-1)
+    tokens: list[int] = draw(logits, temperature=temperature, top_p=top_p, uniform=uniform).tolist()
+    return tokens

@@ -1,0 +1,69 @@
+"""GGUF files, turned into safetensors once: transformers reads the former in tens of seconds, the latter in one."""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from gde.errors import GdeError
+from gde_plugins.language_models.checksums import file_digest
+
+
+def user_cache() -> Path:
+    """The folder for what can be made again, where the platform wants it."""
+    home = Path.home()
+    if sys.platform == "win32":
+        parent = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        parent = home / "Library" / "Caches"
+    else:
+        parent = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return parent / "gde"
+
+
+def converted(file: Path) -> Path:
+    """A folder with the same model in float32 safetensors, keyed by the file's SHA-256.
+
+    Raises:
+        GdeError: the packages that read GGUF are missing, or the file cannot be read.
+    """
+    folder = user_cache() / "gguf" / file_digest(file)
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix="unfinished-"))
+        try:
+            _convert(file, unfinished)
+            _publish(unfinished, folder)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    return folder
+
+
+def _convert(file: Path, folder: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+    try:
+        # Without `dequantize` the weights stay packed and cannot be saved.
+        model = AutoModelForCausalLM.from_pretrained(
+            str(file.parent),
+            gguf_file=file.name,
+            dtype=torch.float32,
+            quantization_config=GgufConfig(dequantize=True),
+        )
+        AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name).save_pretrained(str(folder))
+        model.save_pretrained(str(folder))
+    except ImportError as error:
+        raise GdeError(f"hf:{file} needs accelerate and gguf: pip install 'gde-eval[gguf]'") from error
+    except Exception as error:  # on a damaged file transformers raises anything at all
+        raise GdeError(f"hf:{file}: wanted a GGUF file of a causal language model, got {error!r}") from error
+
+
+def _publish(unfinished: Path, folder: Path) -> None:
+    """Move into place at once; another process that was faster has made the same."""
+    try:
+        unfinished.replace(folder)
+    except OSError:
+        if not folder.exists():
+            raise

@@ -1,0 +1,116 @@
+"""Finding and loading a model of transformers, with one clear message when that fails."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging as transformers_logging
+
+from gde.errors import GdeError
+from gde_plugins.language_models.checksums import file_digest, weights_digest
+from gde_plugins.language_models.gguf_cache import converted
+
+WANTED = "a folder with config.json, *.safetensors and tokenizer files, a .gguf file, or the id of a model on a hub"
+HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """A model ready for inference."""
+
+    model: Any
+    tokenizer: Any
+    versions: dict[str, str]
+    """What identifies the weights and the software."""
+
+
+def load(source: str | Path, *, device: str, dtype: str, revision: str | None) -> Loaded:
+    """Load a model and its tokenizer; nothing is fetched that transformers would not fetch itself.
+
+    Raises:
+        GdeError: there is no such model, it cannot be read, or the device is not there.
+    """
+    place = _device(device)
+    with quiet():
+        found, versions = _find(str(source), revision)
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(found, revision=revision)
+            model = _model(found, place, dtype, revision)
+        except Exception as error:  # on a damaged file transformers raises anything at all
+            reason = " ".join(str(error).split())[:300] or repr(error)
+            raise GdeError(f"hf:{source}: wanted {WANTED}; could not load it: {reason}") from error
+    if commit := getattr(model.config, "_commit_hash", None):
+        versions["revision"] = commit
+    return Loaded(model=model, tokenizer=tokenizer, versions={**versions, "dtype": str(model.dtype), **software()})
+
+
+def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
+    """What to hand to transformers, and the digest of the weights where they are on this machine."""
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return str(path), {"weights": weights_digest(path)}
+    if path.is_file() and path.suffix == ".gguf":
+        return str(converted(path)), {"weights": file_digest(path)}
+    if path.exists() or path.is_absolute() or source.startswith(".") or not HUB_ID.fullmatch(source):
+        raise GdeError(
+            f"hf:{source}: wanted {WANTED}; got {'another kind of file' if path.exists() else 'nothing'} there"
+        )
+    return source, {"hub": f"{source}@{revision or 'default'}"}
+
+
+def _device(device: str) -> str:
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise GdeError(
+            f"model.device: wanted auto, cpu or a device of this machine, got {device!r}: {reason}"
+        ) from error
+    return device
+
+
+def _model(found: str, device: str, dtype: str, revision: str | None) -> Any:
+    # On the CPU no device map is given, for that alone would need the package accelerate.
+    on_accelerator = {} if device == "cpu" else {"device_map": device}
+    automatic: Any = AutoModelForCausalLM
+    model, report = automatic.from_pretrained(
+        found, revision=revision, dtype=dtype, output_loading_info=True, **on_accelerator
+    )
+    if missing := sorted(report["missing_keys"]):
+        raise ValueError(f"the weights lack {len(missing)} tensors, e.g. {missing[0]}")
+    choose_experts(model, device)
+    return model.eval()
+
+
+def choose_experts(model: Any, device: str) -> None:
+    """On the CPU the plain loop over experts is the fastest and the only one that knows float64."""
+    if device == "cpu" and model._can_set_experts_implementation():
+        model.set_experts_implementation("eager")
+
+
+def software() -> dict[str, str]:
+    """Versions of the packages that compute."""
+    return {name: version(name) for name in ("torch", "transformers")}
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No progress bars and no advice from transformers; stderr belongs to the command line."""
+    logging: Any = transformers_logging
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()

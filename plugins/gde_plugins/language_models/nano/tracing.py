@@ -1,0 +1,107 @@
+"""The analysis that nano is taught: a depth-first search from the agent to the goal, written down cell by cell.
+
+The search goes to the new neighbour that is nearest to the goal as the crow flies (Manhattan distance), and where
+there is none, back to the cell it came from. All it needs to know at a cell is what lies around it, so a small model
+can learn to carry it out; on a perfect maze its last departure from the start is the optimal move, elsewhere often.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.grid import Position
+
+MOVES: dict[str, tuple[int, int]] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+WALL, SEEN, NEW = range(3)
+NO_PARENT = len(MOVES)
+P_SHORTEST = 0.15
+"""How often the search is shown the truly shortest way on, so that traces differ and implicit foresight pays."""
+
+Walls = NDArray[np.bool_]
+Distances = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellNotes:
+    """What an auxiliary loss asks of a traced cell."""
+
+    around: tuple[int, ...]
+    """WALL, SEEN (earlier in this trace) or NEW in each direction, in the order of MOVES."""
+    parent: int
+    """Direction of the cell from which this one was first entered; NO_PARENT at the start."""
+
+
+def neighbours(position: Position) -> list[Position]:
+    """The four cells around, in the order of MOVES."""
+    row, column = position
+    return [(row + down, column + right) for down, right in MOVES.values()]
+
+
+def distances(walls: Walls, goal: Position) -> Distances:
+    """(size, size) steps to the goal by the shortest way; -1 where there is none. The outer cells must be walls."""
+    steps = np.full(walls.shape, -1)
+    steps[goal] = 0
+    waiting = deque([goal])
+    while waiting:
+        position = waiting.popleft()
+        for cell in neighbours(position):
+            if not walls[cell] and steps[cell] < 0:
+                steps[cell] = steps[position] + 1
+                waiting.append(cell)
+    return steps
+
+
+def search(
+    walls: Walls, start: Position, goal: Position, steps: Distances, rng: np.random.Generator, *, longest: int
+) -> list[Position]:
+    """The cells that the search stands on, in order, at most `longest`; `steps` are the `distances` to the goal."""
+    way, seen, trace = [start], {start}, [start]
+    while way[-1] != goal and len(trace) < longest:
+        ahead = [cell for cell in neighbours(way[-1]) if not walls[cell] and cell not in seen]
+        if ahead:
+            way.append(_nearest(ahead, goal, steps, rng))
+            seen.add(way[-1])
+        else:
+            way.pop()
+        trace.append(way[-1])
+    return trace
+
+
+def _nearest(ahead: list[Position], goal: Position, steps: Distances, rng: np.random.Generator) -> Position:
+    shortest_first = rng.random() < P_SHORTEST
+
+    def order(cell: Position) -> tuple[int, int, float]:
+        crow = abs(cell[0] - goal[0]) + abs(cell[1] - goal[1])
+        truth = int(steps[cell])
+        return (truth, crow, rng.random()) if shortest_first else (crow, truth, rng.random())
+
+    return min(ahead, key=order)
+
+
+def optimal_moves(walls: Walls, steps: Distances, position: Position) -> dict[str, Position]:
+    """The moves that come nearer to the goal, and where they lead."""
+    leads = zip(MOVES, neighbours(position), strict=True)
+    return {move: cell for move, cell in leads if not walls[cell] and steps[cell] == steps[position] - 1}
+
+
+def answer(walls: Walls, steps: Distances, trace: list[Position], rng: np.random.Generator) -> str:
+    """The trace's last departure from its start where that is optimal, else any optimal move."""
+    optimal = optimal_moves(walls, steps, trace[0])
+    last = len(trace) - 1 - trace[::-1].index(trace[0])
+    departure = trace[last + 1 : last + 2]
+    chosen = [move for move, cell in optimal.items() if [cell] == departure]
+    return chosen[0] if chosen else list(optimal)[int(rng.integers(len(optimal)))]
+
+
+def annotate(walls: Walls, trace: list[Position]) -> list[CellNotes]:
+    """Notes on every cell of a trace."""
+    parents = {trace[0]: NO_PARENT}
+    notes = []
+    for place, position in enumerate(trace):
+        if position not in parents:
+            parents[position] = neighbours(position).index(trace[place - 1])
+        around = tuple(WALL if walls[cell] else SEEN if cell in parents else NEW for cell in neighbours(position))
+        notes.append(CellNotes(around=around, parent=parents[position]))
+    return notes

@@ -1,0 +1,40 @@
+"""Drawing tokens so that the noise belongs to the request, not to the batch."""
+
+import torch
+from torch import Tensor
+
+
+def draw(logits: Tensor, *, temperature: Tensor, top_p: Tensor, uniform: Tensor) -> Tensor:
+    """One token a row by the inverse of its cumulative distribution.
+
+    The cumulative sum runs in the order of the vocabulary, not of the probabilities: were two tokens of nearly equal
+    probability to change places from the last bit of a logit, a draw would jump from one to the other.
+
+    Args:
+        logits: (B, V).
+        temperature: (B,) float64; 0 takes the likeliest token, the first of equals.
+        top_p: (B,) float64; mass of the smallest set of likeliest tokens to draw from.
+        uniform: (B,) float64 in [0, 1).
+
+    Returns:
+        (B,) token ids.
+    """
+    logits = logits.double()
+    greedy = temperature == 0
+    scaled = logits / torch.where(greedy, 1.0, temperature).unsqueeze(-1)
+    kept = _nucleus(torch.softmax(scaled, dim=-1), top_p)
+    cumulative = kept.cumsum(dim=-1)
+    total = cumulative[:, -1:]
+    # Rounding may lift u * total to the total itself, beyond the last token.
+    target = torch.minimum(uniform.unsqueeze(-1) * total, torch.nextafter(total, torch.zeros_like(total)))
+    drawn = torch.searchsorted(cumulative, target, right=True).squeeze(-1)
+    return torch.where(greedy, logits.argmax(dim=-1), drawn)
+
+
+def _nucleus(probabilities: Tensor, top_p: Tensor) -> Tensor:
+    """(B, V) with zeros outside the smallest set of likeliest tokens whose mass reaches `top_p`."""
+    ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
+    before = ordered.cumsum(dim=-1) - ordered
+    inside = before < top_p.unsqueeze(-1)
+    inside[:, 0] = True
+    return probabilities * torch.zeros_like(inside).scatter(-1, order, inside)

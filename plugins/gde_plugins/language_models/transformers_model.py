@@ -1,0 +1,148 @@
+"""A causal language model of transformers: completes conversations and lets its residual stream be read."""
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any, Self
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
+from gde.errors import GdeError
+from gde_plugins.language_models.batching import Batcher
+from gde_plugins.language_models.capturing import Reader
+from gde_plugins.language_models.channels import channels_of
+from gde_plugins.language_models.chat_template import ChatTemplate
+from gde_plugins.language_models.generation import Generated, Job, generate
+from gde_plugins.language_models.loading import choose_experts, load, quiet
+
+
+class TransformersModel:
+    """A white-box language model. Concurrent requests are generated together; equal requests give equal tokens."""
+
+    def __init__(self, *, model: Any, tokenizer: Any, info: ModelInfo, batch_size: int, date: str) -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self._info = info
+        self._batch_size = batch_size
+        self._date = date
+        self._template = ChatTemplate(tokenizer, whose=info.name, date=date)
+        self._channels = channels_of(tokenizer)
+        self._stops = _stop_tokens(model, tokenizer) | self._channels.stops
+        self._context: int = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 2**31
+        self._reader = Reader(model, batch_size)
+        self._lock = Lock()
+        self._batcher: Batcher[Job, Generated] = Batcher(self._generate, batch_size)
+
+    @classmethod
+    def load(
+        cls,
+        source: str | Path,
+        *,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_size: int = 32,
+        revision: str | None = None,
+        date: str = "2025-08-05",
+        name: str = "",
+        notice: str = "",
+    ) -> Self:
+        """Load a folder, a GGUF file or a model of a hub.
+
+        Raises:
+            GdeError: it cannot be read, or has no chat template.
+        """
+        loaded = load(source, device=device, dtype=dtype, revision=revision)
+        config = loaded.model.config.get_text_config()
+        info = ModelInfo(
+            name=name or f"hf:{source}",
+            n_layers=config.num_hidden_layers,
+            width=config.hidden_size,
+            notice=notice,
+            versions=loaded.versions,
+        )
+        return cls(model=loaded.model, tokenizer=loaded.tokenizer, info=info, batch_size=batch_size, date=date)
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._info
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Answer one request; a prompt that fills the model's context is answered by nothing, finish "length"."""
+        prompt = self._template.render(request.messages, request.effort)
+        job = Job(prompt=prompt, seed=request.seed, sampling=request.sampling)
+        generated = await self._batcher.submit(job)
+        reading = self._channels.read(prompt, generated.tokens)
+        return Completion(
+            text=reading.text,
+            reasoning=reading.reasoning,
+            finish=generated.finish,
+            prompt_tokens=prompt,
+            tokens=generated.tokens,
+            marks=reading.marks,
+            n_prompt=len(prompt),
+            n_completion=len(generated.tokens),
+        )
+
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        """The asked-for activations of stored tokens."""
+        with self._lock, _memory(self._info.name, self._batch_size):
+            return self._reader.capture(sequences, request)
+
+    def tokenize(self, text: str) -> Tokenization:
+        """Token ids and their character spans.
+
+        Raises:
+            GdeError: the tokenizer cannot tell spans.
+        """
+        if not self._tokenizer.is_fast:
+            raise GdeError(f"{self._info.name}: wanted a tokenizer that knows character spans (a tokenizer.json)")
+        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        spans = tuple((begin, end) for begin, end in encoded["offset_mapping"])
+        return Tokenization(ids=tuple(encoded["input_ids"]), spans=spans)
+
+    def untrained(self, seed: int) -> Self:
+        """The same architecture, freshly initialised from `seed`; the global random state is left as it is."""
+        config = copy.deepcopy(self._model.config)
+        with quiet(), torch.random.fork_rng():
+            torch.manual_seed(seed)
+            model: Any = AutoModelForCausalLM.from_config(config, dtype=self._model.dtype)  # type: ignore[no-untyped-call]
+        model = model.to(self._model.device).eval()
+        choose_experts(model, model.device.type)
+        info = replace(
+            self._info,
+            name=f"{self._info.name} (untrained)",
+            versions={**self._info.versions, "weights": f"random, seed {seed}"},
+        )
+        return type(self)(
+            model=model, tokenizer=self._tokenizer, info=info, batch_size=self._batch_size, date=self._date
+        )
+
+    def close(self) -> None:
+        """Stop the worker."""
+        self._batcher.close()
+
+    def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
+        with self._lock, _memory(self._info.name, self._batch_size):
+            return generate(self._model, jobs, stops=self._stops, context=self._context, halt=halt)
+
+
+def _stop_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
+    """What the checkpoint itself calls the end of an answer."""
+    configured = model.generation_config.eos_token_id
+    several = configured if isinstance(configured, list) else [configured]
+    return frozenset(token for token in (*several, tokenizer.eos_token_id) if token is not None)
+
+
+@contextmanager
+def _memory(whose: str, batch_size: int) -> Iterator[None]:
+    """Say what helps when the device is too small."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise GdeError(f"{whose}: out of memory with model.batch_size={batch_size}; set a smaller one") from error

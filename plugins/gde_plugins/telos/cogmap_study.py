@@ -1,0 +1,72 @@
+"""The probing study of paper 000, section 5.1: what is printed of it, and the plan that re-runs it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from gde.data.plan import Choice, Plan
+from gde.data.result import Measurement, Result
+from gde.parts.reproduction import Comparison
+
+SIZES = (7, 9, 11, 13, 15)
+DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+WORLDS = 10
+"""Grids for each pair of size and density (section 4)."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number of the paper and the measurement of ours that answers it."""
+
+    quantity: str
+    value: float
+    source: str
+    variant: str
+    mark: str
+    measurement: str = "cogmap.accuracy"
+
+
+PRINTED = (
+    Printed("cell accuracy, MLP, before reasoning", 0.75, "section 5.1, Fig. 8", "mlp", "pre"),
+    Printed("cell accuracy, MLP, after reasoning", 0.60, "section 5.1, Fig. 8", "mlp", "post"),
+    Printed("cell accuracy, linear, before reasoning", 0.391, "section 5.1, Fig. 6", "linear", "pre"),
+)
+
+
+class CogmapStudy:
+    """300 grids of five sizes and six densities, one general probe padded to size 15.
+
+    The paper trains on some 6,000 further single-step samples that were not printed with it; here training and
+    held-out grids are drawn from the same 300, so at scale 1 the probe sees fewer grids than the paper's.
+    """
+
+    def plan(self, scale: float, model: str) -> Plan:
+        """The study's plan with `scale` times its ten grids a stratum, at least one."""
+        return Plan(
+            environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
+            agent=Choice(name="gpt-oss", config={"model": model}),
+            probes=(Choice(name="cogmap", config={"size": max(SIZES)}),),
+            episodes=max(1, ceil(WORLDS * scale)),
+        )
+
+    def compare(self, result: Result) -> Sequence[Comparison]:
+        """Every printed number beside ours."""
+        return [
+            Comparison(
+                quantity=printed.quantity,
+                paper=printed.value,
+                ours=_find(result, printed),
+                source=f"paper 000, {printed.source}",
+            )
+            for printed in PRINTED
+        ]
+
+
+def _find(result: Result, printed: Printed) -> Measurement:
+    where: Mapping[str, str] = {"variant": printed.variant, "mark": printed.mark, "control": "none"}
+    for measurement in result.measurements:
+        place = dict(measurement.where)
+        place.pop("layer", None)
+        if measurement.name == printed.measurement and place == where:
+            return measurement
+    return Measurement(name=printed.measurement, value=None, unit="share", n=0, where=where, reason="not in the run")

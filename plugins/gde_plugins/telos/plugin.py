@@ -1,0 +1,25 @@
+"""Offers the reproductions of paper 000."""
+
+from collections.abc import Sequence
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, NoConfig, Offer
+
+
+@hookimpl
+def gde_reproductions() -> Sequence[AnyOffer]:
+    """What `gde reproduce` can re-run."""
+    return (
+        Offer(
+            name="telos-cogmap",
+            summary="Cognitive maps before and after reasoning, by linear and MLP probes (paper 000, section 5.1).",
+            config=NoConfig,
+            make=_cogmap,
+        ),
+    )
+
+
+def _cogmap(_: NoConfig) -> object:
+    from gde_plugins.telos.cogmap_study import CogmapStudy
+
+    return CogmapStudy()

@@ -1,0 +1,112 @@
+"""Requests meet in the batcher."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from gde.errors import GdeError
+from gde_plugins.language_models.batching import Batcher
+
+
+class Squares:
+    """A worker that remembers its batches."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.threads: set[int] = set()
+
+    def __call__(self, jobs: Sequence[int], halt: threading.Event) -> list[int]:
+        self.batches.append(list(jobs))
+        self.threads.add(threading.get_ident())
+        if -1 in jobs:
+            raise GdeError("no negative numbers")
+        return [job * job for job in jobs]
+
+
+async def submit_all(batcher: Batcher[int, int], jobs: Sequence[int]) -> list[int | BaseException]:
+    return await asyncio.gather(*(batcher.submit(job) for job in jobs), return_exceptions=True)
+
+
+def test_jobs_that_wait_together_are_worked_off_together() -> None:
+    work = Squares()
+    batcher = Batcher(work, 4)
+    assert asyncio.run(submit_all(batcher, range(10))) == [job * job for job in range(10)]
+    assert work.batches == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert len(work.threads) == 1
+    assert threading.get_ident() not in work.threads
+    batcher.close()
+
+
+def test_a_failure_reaches_all_who_were_in_the_batch_and_nobody_else() -> None:
+    batcher = Batcher(Squares(), 2)
+    answers = asyncio.run(submit_all(batcher, [1, -1, 2, 3]))
+    assert [type(answer) for answer in answers] == [GdeError, GdeError, int, int]
+    batcher.close()
+
+
+def test_a_batcher_outlives_an_event_loop() -> None:
+    batcher = Batcher(Squares(), 8)
+    assert [asyncio.run(batcher.submit(n)) for n in (2, 3)] == [4, 9]
+    batcher.close()
+
+
+def test_jobs_that_come_late_wait_for_the_next_batch() -> None:
+    work = Squares()
+    batcher = Batcher(work, 8)
+
+    async def one_after_another() -> None:
+        await batcher.submit(1)
+        await submit_all(batcher, [2, 3])
+
+    asyncio.run(one_after_another())
+    assert work.batches == [[1], [2, 3]]
+    batcher.close()
+
+
+def test_a_cancelled_job_is_not_worked_on() -> None:
+    work = Squares()
+    batcher = Batcher(work, 8)
+
+    async def cancel_one() -> int:
+        kept, dropped = asyncio.create_task(batcher.submit(5)), asyncio.create_task(batcher.submit(6))
+        await asyncio.sleep(0)
+        dropped.cancel()
+        return await kept
+
+    assert asyncio.run(cancel_one()) == 25
+    assert work.batches == [[5]]
+    batcher.close()
+
+
+def test_an_interrupted_run_stops_the_worker() -> None:
+    begun, given_up = threading.Event(), threading.Event()
+
+    def endless(jobs: Sequence[int], halt: threading.Event) -> list[int]:
+        begun.set()
+        assert halt.wait(10)
+        given_up.set()
+        return list(jobs)
+
+    batcher: Batcher[int, int] = Batcher(endless, 8)
+
+    async def interrupted() -> None:
+        waiting = asyncio.create_task(batcher.submit(1))
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        waiting.cancel()
+
+    began = time.monotonic()
+    asyncio.run(interrupted())
+    assert given_up.wait(5)
+    assert time.monotonic() - began < 5
+    batcher.close()
+
+
+def test_a_closed_batcher_refuses() -> None:
+    batcher = Batcher(Squares(), 8)
+    batcher.close()
+    with pytest.raises(RuntimeError):
+        asyncio.run(batcher.submit(1))

@@ -1,0 +1,227 @@
+"""The openai backend against a server on this machine."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde.errors import GdeError
+from gde.parts.language_model import WhiteBox
+from gde.testing import check_language_model
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
+from gde_plugins.language_models.openai_model import OpenAIModel
+from gde_plugins.language_models.plugin import OpenAIConfig, make_openai
+
+Reply = tuple[int, bytes]
+REQUEST = ChatRequest(
+    messages=(Message(role="system", content="be short"), Message(role="user", content="where?")),
+    seed=2**40 + 5,
+    sampling=Sampling(temperature=0.3, top_p=0.8, max_tokens=77),
+    effort="medium",
+)
+
+
+def reply(message: dict[str, Any], finish: str = "stop", **fields: Any) -> Reply:
+    """A chat completion as a server writes it."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": finish}
+    usage = {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}
+    body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+    return 200, json.dumps({**body, **fields}).encode()
+
+
+class Server:
+    """Answers with the replies it is given, the last one for ever, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply | Callable[[], Reply]] = [reply({"content": "here"})]
+        self.models = ["only"]
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[str | None] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                data = [{"id": name, "object": "model", "created": 0, "owned_by": "me"} for name in outer.models]
+                self.answer(200, json.dumps({"object": "list", "data": data}).encode())
+
+            def do_POST(self) -> None:
+                outer.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                outer.headers.append(self.headers["authorization"])
+                following = outer.replies.pop(0) if len(outer.replies) > 1 else outer.replies[0]
+                self.answer(*(following() if callable(following) else following))
+
+            def answer(self, status: int, body: bytes) -> None:
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(body)))
+                self.send_header("retry-after-ms", "1")
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/v1"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    thread = threading.Thread(target=made.http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.http.shutdown()
+    made.http.server_close()
+    thread.join()
+
+
+def ask(server: Server, request: ChatRequest = REQUEST, **settings: Any) -> Completion:
+    model = make_openai(OpenAIConfig(source=server.url, **{"model": "m", "retries": 2, **settings}))
+    try:
+        return asyncio.run(model.complete(request))
+    finally:
+        model.close()
+
+
+def test_a_request_is_sent_whole(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "secret")
+    completion = ask(server, api_key_env="MY_KEY")
+    assert (completion.text, completion.reasoning, completion.finish) == ("here", None, "stop")
+    assert (completion.n_prompt, completion.n_completion) == (11, 3)
+    assert (completion.tokens, dict(completion.marks)) == ((), {})
+    assert server.asked == [
+        {
+            "model": "m",
+            "messages": [{"role": "system", "content": "be short"}, {"role": "user", "content": "where?"}],
+            "seed": 5 + 2**40 % 2**31,
+            "temperature": 0.3,
+            "top_p": 0.8,
+            "max_tokens": 77,
+            "reasoning_effort": "medium",
+        }
+    ]
+    assert server.headers == ["Bearer secret"]
+
+
+def test_servers_that_know_less_are_asked_for_less(server: Server) -> None:
+    ask(server, send_effort=False, limit_field="max_completion_tokens")
+    assert server.asked[0].keys().isdisjoint({"reasoning_effort", "max_tokens"})
+    assert server.asked[0]["max_completion_tokens"] == 77
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_is_read_where_servers_put_it(server: Server, field: str) -> None:
+    server.replies = [reply({"content": "up", field: "hmm"})]
+    completion = ask(server)
+    assert (completion.text, completion.reasoning) == ("up", "hmm")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "finish"),
+    [
+        (reply({"content": "cut"}, "length"), "cut", "length"),
+        (reply({"content": ""}, "content_filter"), "", "refusal"),
+        (reply({"refusal": "I will not."}), "I will not.", "refusal"),
+        (reply({"content": None, "tool_calls": []}, "tool_calls"), "", "stop"),
+        (reply({"content": "a \ud800 b"}), "a ? b", "stop"),
+        (reply({"content": "free"}, usage=None), "free", "stop"),
+    ],
+)
+def test_endings_are_mapped(server: Server, answer: Reply, text: str, finish: str) -> None:
+    server.replies = [answer]
+    completion = ask(server)
+    assert (completion.text, completion.finish) == (text, finish)
+    completion.text.encode()
+
+
+def test_a_busy_server_is_asked_again(server: Server) -> None:
+    server.replies = [(429, b'{"error": {"message": "slow down"}}'), (500, b"oops"), reply({"content": "at last"})]
+    assert ask(server).text == "at last"
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "tries", "match"),
+    [
+        ((500, b'{"error": {"message": "on fire"}}'), 3, "on fire"),
+        ((401, b'{"error": {"message": "bad key"}}'), 1, "bad key"),
+        ((404, b"no such model"), 1, "404|no such model"),
+        ((200, b"<html>welcome</html>"), 1, "wanted a chat completion"),
+        ((200, b"{}"), 1, "wanted a chat completion"),
+        ((200, b'"text"'), 1, "wanted a chat completion"),
+        (reply({}, choices=[]), 1, "wanted a chat completion"),
+        (reply({}, choices=[{"index": 0}]), 1, "wanted a chat completion"),
+        (reply({}, choices="what"), 1, "wanted a chat completion"),
+    ],
+)
+def test_a_useless_answer_is_one_clear_line(server: Server, answer: Reply, tries: int, match: str) -> None:
+    server.replies = [answer]
+    with pytest.raises(GdeError, match=match) as caught:
+        ask(server)
+    assert server.url in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(server.asked) == tries
+
+
+def test_an_answer_that_takes_too_long_is_given_up(server: Server) -> None:
+    def late() -> Reply:
+        time.sleep(0.5)
+        return reply({"content": "late"})
+
+    server.replies = [late]
+    with pytest.raises(GdeError, match="timed out"):
+        ask(server, timeout=0.1, retries=0)
+
+
+def test_a_server_that_is_not_there_is_named() -> None:
+    model = OpenAIModel(OpenAIConfig(source="http://127.0.0.1:9/v1", model="m", retries=0))
+    with pytest.raises(GdeError, match=r"openai:http://127.0.0.1:9/v1: wanted a chat completion; Connection error"):
+        asyncio.run(model.complete(REQUEST))
+
+
+def test_a_url_that_is_none_is_named() -> None:
+    model = OpenAIModel(OpenAIConfig(source="nonsense", model="m", retries=0))
+    with pytest.raises(GdeError, match="openai:nonsense: wanted a chat completion"):
+        asyncio.run(model.complete(REQUEST))
+
+
+def test_the_only_model_of_a_server_needs_no_name(server: Server) -> None:
+    model = OpenAIModel(OpenAIConfig(source=server.url))
+
+    async def several() -> list[Completion]:
+        return await asyncio.gather(*(model.complete(REQUEST) for _ in range(5)))
+
+    assert [completion.text for completion in asyncio.run(several())] == ["here"] * 5
+    assert {request["model"] for request in server.asked} == {"only"}
+    assert model.info.versions["model"] == "only"
+
+
+def test_one_model_of_several_must_be_named(server: Server) -> None:
+    server.models = ["b", "a"]
+    with pytest.raises(GdeError, match=r"wanted model.model, for the server has 2 models: a, b"):
+        ask(server, model="")
+
+
+def test_a_model_outlives_an_event_loop(server: Server) -> None:
+    model = OpenAIModel(OpenAIConfig(source=server.url, model="m"))
+    for _ in range(3):
+        assert asyncio.run(model.complete(REQUEST)).text == "here"
+
+
+def test_it_keeps_the_contract_of_a_model_without_activations(server: Server) -> None:
+    check_language_model(lambda: make_openai(OpenAIConfig(source=server.url, model="m")))
+    model = OpenAIModel(OpenAIConfig(source=server.url, model="m"))
+    assert not isinstance(model, WhiteBox)
+    assert model.info.n_layers == 0
