@@ -24,8 +24,9 @@ from gde.data.activations import EMBEDDING, CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.parts.language_model import WhiteBox
 from gde_plugins.language_models.capturing import Reader
+from gde_plugins.language_models.config import NanoConfig
 from gde_plugins.language_models.generation import Job, generate
-from gde_plugins.language_models.plugin import NanoConfig, make_nano
+from gde_plugins.language_models.plugin import make_nano
 
 TURNS = 32
 COMPACT = "Go from A to G by the shortest way; # is wall, _ is free.\n"

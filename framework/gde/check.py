@@ -1,5 +1,7 @@
 """Whether the parts of a run fit together: everything that can be refused is refused before anything runs."""
 
+from importlib.util import find_spec
+
 from gde.errors import GdeError, MissingExtra
 from gde.offers import Facet
 from gde.resolve import Chosen, Ready
@@ -25,6 +27,8 @@ def check(ready: Ready) -> None:
     for part in parts:
         if missing := part.entry.offer.missing():
             raise MissingExtra(part.name, missing, part.entry.offer.extra or "all")
+        if Facet.ACTIVATIONS in part.entry.offer.needs and find_spec("safetensors") is None:
+            raise MissingExtra(f"the record that {part.name} reads", ["safetensors"], "probes")
     given = ready.gives | ({Facet.REWARD_TRACE} if ready.rewards else frozenset())
     for part in parts:
         if lacking := sorted(part.entry.offer.needs - given, key=lambda facet: facet.value):

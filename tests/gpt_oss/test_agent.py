@@ -17,7 +17,8 @@ from gde.testing import check_agent, check_plugin
 from gde.testing.parts import Corridor
 from gde_plugins.gpt_oss import plugin
 from gde_plugins.gpt_oss.agent import GptOssAgent
-from gde_plugins.gpt_oss.plugin import GptOssConfig, gde_agents
+from gde_plugins.gpt_oss.config import GptOssConfig
+from gde_plugins.gpt_oss.plugin import gde_agents
 
 MOVES = ("UP", "DOWN", "LEFT", "RIGHT")
 GRID = "  0 1 2 \n0 # # # \n1 # A G \n2 # # # "

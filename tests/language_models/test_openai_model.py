@@ -17,8 +17,9 @@ from gde.testing import check_language_model
 
 pytest.importorskip("openai", reason="needs the extra openai")
 
+from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.openai_model import OpenAIModel
-from gde_plugins.language_models.plugin import OpenAIConfig, make_openai
+from gde_plugins.language_models.plugin import make_openai
 
 Reply = tuple[int, bytes]
 REQUEST = ChatRequest(

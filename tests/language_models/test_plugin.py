@@ -6,7 +6,8 @@ from pydantic import TypeAdapter, ValidationError
 from gde.offers import Facet
 from gde.testing import check_plugin
 from gde_plugins.language_models import plugin
-from gde_plugins.language_models.plugin import HfConfig, NanoConfig, OpenAIConfig, gde_language_models
+from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
+from gde_plugins.language_models.plugin import gde_language_models
 
 
 def test_the_offers_are_complete() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Message, Sampling
-from gde_plugins.language_models.plugin import HfConfig, make_hf
+from gde_plugins.language_models.config import HfConfig
+from gde_plugins.language_models.plugin import make_hf
 from gde_plugins.language_models.transformers_model import TransformersModel
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"

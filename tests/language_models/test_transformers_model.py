@@ -14,7 +14,8 @@ from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Effort, Message, Role, Sampling
 from gde.errors import GdeError
 from gde.testing import check_white_box
-from gde_plugins.language_models.plugin import HfConfig, make_hf
+from gde_plugins.language_models.config import HfConfig
+from gde_plugins.language_models.plugin import make_hf
 from gde_plugins.language_models.transformers_model import TransformersModel
 
 

@@ -60,19 +60,14 @@ def show_result(result: "Result", as_json: bool) -> None:
 
 
 def show_measurements(measurements: Sequence["Measurement"]) -> None:
-    """Measurements as a table."""
-    rows = [
-        (
-            each.name,
-            place(each),
-            number(each),
-            interval(each),
-            each.unit,
-            str(each.n),
-        )
-        for each in measurements
-    ]
+    """The first measurement of each name: of the whole run, and of the main arm of each probe."""
+    first: dict[str, Measurement] = {}
+    for each in measurements:
+        first.setdefault(each.name, each)
+    rows = [(each.name, place(each), number(each), interval(each), each.unit, str(each.n)) for each in first.values()]
     show_table("", ("measurement", "where", "value", "95 % interval", "unit", "n"), rows)
+    if len(first) < len(measurements):
+        say(f"and {len(measurements) - len(first)} more by stratum, probe arm and control in result.json")
 
 
 def place(measurement: "Measurement") -> str:

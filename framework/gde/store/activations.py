@@ -1,13 +1,15 @@
 """Activations on disk: safetensors shards per source, layer and mark, indexed in run.sqlite."""
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
-from gde.errors import RunFailed
+from gde.errors import MissingExtra, RunFailed
 from gde.store.journal import Journal, Statement
 
 SHARD_ROWS = 4096
@@ -80,9 +82,10 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
     """Write a safetensors file so that it is there completely or not at all.
 
     Raises:
+        MissingExtra: safetensors is not installed.
         RunFailed: the file cannot be written.
     """
-    from safetensors.numpy import save
+    save = _safetensors().save
 
     path.parent.mkdir(exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
@@ -96,6 +99,11 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
     """The arrays of a safetensors file."""
-    from safetensors.numpy import load_file
+    return dict(_safetensors().load_file(path))
 
-    return dict(load_file(path))
+
+def _safetensors() -> ModuleType:
+    try:
+        return import_module("safetensors.numpy")
+    except ModuleNotFoundError:
+        raise MissingExtra("the record of activations", ["safetensors"], "probes") from None

@@ -9,7 +9,7 @@ from gde.errors import GdeError
 from gde.parts.agent import Brief
 from gde.seeding import derive
 from gde_plugins.gpt_oss.answers import decide
-from gde_plugins.gpt_oss.plugin import GptOssConfig
+from gde_plugins.gpt_oss.config import GptOssConfig
 from gde_plugins.gpt_oss.prompts import Exchange, compact, converse, paper
 
 EMBEDDED = "nano"

@@ -10,7 +10,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
 from gde.errors import GdeError
-from gde_plugins.language_models.plugin import OpenAIConfig
+from gde_plugins.language_models.config import OpenAIConfig
 
 FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
 """All other reasons of the protocol are an ordinary stop."""

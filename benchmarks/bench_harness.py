@@ -1,0 +1,80 @@
+"""CPU that the harness itself takes: per turn of a scripted agent, and to start. Prints one JSON object.
+
+    python benchmarks/bench_harness.py
+
+At most 0.5 ms a turn is wanted for rollout, journal and scoring together, and 0.3 s for `gde --help`. The peer of the
+journal, in the same run, is the naive one that commits every turn by itself with a flush to the disk.
+"""
+
+import json
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gde import Choice, Plan, load_evidence
+from gde.evaluating import evaluate
+
+EPISODES = 300
+METRICS = tuple(Choice(name=name) for name in ("success", "accuracy", "outcomes", "length"))
+
+
+def plan(episodes: int) -> Plan:
+    """A random agent on 15x15 grids, with all behaviour metrics and without a page."""
+    grid = Choice(name="grid", config={"size": 15})
+    return Plan(environment=grid, agent=Choice(name="random"), episodes=episodes, metrics=METRICS, reporters=())
+
+
+def main() -> None:
+    """Measure and print."""
+    with TemporaryDirectory() as folder:
+        evaluate(plan(2), Path(folder) / "imports")  # what is loaded once is not a cost of a turn
+        start = time.process_time()
+        result = evaluate(plan(EPISODES), Path(folder) / "run")
+        cpu = time.process_time() - start
+        trajectories = load_evidence(Path(result.run)).trajectories
+        n = sum(len(trajectory.turns) for trajectory in trajectories)
+        texts = [turn.observation.text for trajectory in trajectories for turn in trajectory.turns]
+        size, naive = record_bytes(Path(result.run)), naive_journal(Path(folder) / "naive.sqlite", texts)
+    figures = {
+        "turns": n,
+        "cpu_ms_per_turn": 1000 * cpu / n,
+        "record_bytes_per_turn": size / n,
+        "naive_journal_ms_per_turn": 1000 * naive / n,
+        "naive_journal_over_whole_harness": naive / cpu,
+        "help_cpu_s": start_up("--help"),
+        "plugins_cpu_s": start_up("plugins"),
+    }
+    sys.stdout.write(json.dumps(figures) + "\n")
+
+
+def record_bytes(run: Path) -> int:
+    """Size of the record."""
+    return sum(path.stat().st_size for path in run.glob("run.sqlite*"))
+
+
+def naive_journal(path: Path, texts: list[str]) -> float:
+    """Wall time to write the same observations, one synchronous commit a turn."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE turns (text TEXT)")
+        start = time.perf_counter()
+        for text in texts:
+            connection.execute("INSERT INTO turns VALUES (?)", (text,))
+        return time.perf_counter() - start
+
+
+def start_up(command: str) -> float:
+    """CPU seconds, user and system, of one command in a fresh process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "gde", command], check=True, stdout=subprocess.DEVNULL, env=os.environ)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Writes the reference parts of the documentation from the code: `python docs/reference.py`.
+
+Each page holds one part between two marks; what stands outside them is written by hand. A test compares.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import gde
+from gde import hookspecs
+from gde.cli.main import build_app
+
+DOCS = Path(__file__).parent
+OURS = ("gde.cli.", "gde_plugins.")
+BEGIN, END = "<!-- written by reference.py: begin -->", "<!-- written by reference.py: end -->"
+
+
+def hooks() -> Iterator[str]:
+    """Every hook with its signature and docstring."""
+    for name, function in vars(hookspecs).items():
+        if hasattr(function, f"{hookspecs.PROJECT}_spec"):
+            signature = re.sub(r"['\"]|typing\.", "", str(inspect.signature(function)))
+            yield f"### `{name}{signature}`\n\n{inspect.getdoc(function)}\n"
+
+
+def commands() -> Iterator[str]:
+    """Every command of this distribution, with its arguments and options."""
+    for name, command in _leaves("gde", typer.main.get_command(build_app())):
+        yield f"### `{name}`\n\n{' '.join(command.help.split())}\n"
+        rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
+        if rows:
+            yield "\n".join(["| argument or option | default | meaning |", "| --- | --- | --- |", *rows]) + "\n"
+
+
+def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    if hasattr(command, "commands"):
+        for below in command.commands.values():
+            yield from _leaves(f"{name} {below.name}", below)
+    elif command.callback.__module__.startswith(OURS):
+        yield name, command
+
+
+def _row(parameter: Any) -> str:
+    is_argument = parameter.param_type_name == "argument"
+    name = (parameter.metavar or parameter.name.upper()) if is_argument else ", ".join(parameter.opts)
+    default = parameter.default
+    shown = "" if default in (None, False, ()) or callable(default) or not str(default).strip() else f"`{default}`"
+    shown = "required" if parameter.required else shown
+    return f"| `{name}` | {shown} | {parameter.help or ''} |"
+
+
+def names() -> Iterator[str]:
+    """Every public name with the first line of its docstring, by the module it comes from."""
+    modules: dict[str, list[str]] = {}
+    for name in sorted(set(gde.__all__) - {"__version__"}):
+        modules.setdefault(gde._HOMES[name], []).append(f"- `{name}`: {_first_line(getattr(gde, name))}")
+    for module, lines in sorted(modules.items()):
+        yield f"### `{module}`\n\n" + "\n".join(lines) + "\n"
+
+
+def _first_line(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+PARTS = {"hooks.md": hooks, "cli.md": commands, "api.md": names}
+
+
+def rendered(page: str) -> str:
+    """The page as it must read."""
+    before, _, rest = (DOCS / page).read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    return before + BEGIN + "\n\n" + "\n".join(PARTS[page]()) + "\n" + END + after
+
+
+def main() -> None:
+    """Write every page, or with `--check` name the first one that has drifted and fail."""
+    for page in PARTS:
+        text = rendered(page)
+        if "--check" not in sys.argv:
+            (DOCS / page).write_text(text, encoding="utf-8")
+        elif text != (DOCS / page).read_text(encoding="utf-8"):
+            raise SystemExit(f"docs/{page} does not agree with the code: run python docs/reference.py")
+
+
+if __name__ == "__main__":
+    main()

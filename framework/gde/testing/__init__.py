@@ -1,0 +1,19 @@
+"""The contract as tests: one check a protocol, and small parts to test with.
+
+A check takes a factory of the part, uses the part as a run would and raises an AssertionError whose sentence names
+the promise that is broken. It returns nothing when every promise holds.
+"""
+
+from gde.testing.agent import check_agent as check_agent
+from gde.testing.environment import check_environment as check_environment
+from gde.testing.executor import check_executor as check_executor
+from gde.testing.language_model import check_language_model as check_language_model
+from gde.testing.measurements import check_measurements as check_measurements
+from gde.testing.metric import check_metric as check_metric
+from gde.testing.offer import check_offer as check_offer
+from gde.testing.plugins import check_plugin as check_plugin
+from gde.testing.probe import check_probe as check_probe
+from gde.testing.reporter import check_reporter as check_reporter
+from gde.testing.reproduction import check_reproduction as check_reproduction
+from gde.testing.reward_model import check_reward_model as check_reward_model
+from gde.testing.white_box import check_white_box as check_white_box

@@ -1,0 +1,70 @@
+"""What every agent promises (`gde.parts.agent`)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision
+from gde.parts.agent import Agent, Brief
+from gde.parts.environment import Environment, HasModel, HasState
+from gde.parts.language_model import LanguageModel
+from gde.testing.parts import Corridor
+from gde.testing.promises import promise, promise_equal, promise_protocol
+
+
+def check_agent(
+    make: Callable[[], Agent],
+    environment: Callable[[], Environment] = Corridor,
+    language_model: LanguageModel | None = None,
+    seeds: Sequence[int] = (0, 1, 2),
+    turns: int = 10,
+) -> None:
+    """Let the agent act in one episode a seed and check every promise of `Agent`.
+
+    Args:
+        make: gives a new agent, for one episode.
+        environment: gives the world to act in.
+        language_model: what the brief offers to an agent that asks for one.
+        seeds: of the worlds and of the agents.
+        turns: decisions that are asked for in an episode.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    promise_protocol(make(), Agent)
+    decided = {seed: asyncio.run(_episode(make(), environment(), language_model, seed, turns)) for seed in seeds}
+    for seed in reversed(seeds):
+        again = asyncio.run(_episode(make(), environment(), language_model, seed, turns))
+        promise_equal(decided[seed], again, f"an agent must be a function of its seed (seed {seed}, asked twice)")
+
+
+async def _episode(
+    agent: Agent, environment: Environment, model: LanguageModel | None, seed: int, turns: int
+) -> list[Decision]:
+    observation = environment.reset(seed)
+    oracle = environment if isinstance(environment, HasModel) else None
+    agent.begin(Brief(task=environment.task(), seed=seed, language_model=model, oracle=oracle))
+    decisions: list[Decision] = []
+    for _ in range(turns):
+        before = environment.state() if isinstance(environment, HasState) else None
+        decision = await agent.act(observation)
+        _check_decision(decision, observation)
+        if isinstance(environment, HasState):
+            promise_equal(environment.state(), before, "an agent must not move the world behind its oracle")
+        decisions.append(decision)
+        if decision.action is not None:
+            outcome = environment.step(decision.action)
+            observation = outcome.observation
+            if outcome.terminated or outcome.truncated:
+                break
+    environment.close()
+    return decisions
+
+
+def _check_decision(decision: Decision, observation: Observation) -> None:
+    promise(isinstance(decision, Decision), f"act must give a Decision, got {decision!r}")
+    if decision.action is None:
+        promise(decision.detail, f"a decision of status {decision.status!r} must say in `detail` what came")
+    elif observation.actions is not None:
+        admissible = decision.action in observation.actions
+        promise(admissible, f"an action must be one of {', '.join(observation.actions)}; got {decision.action!r}")

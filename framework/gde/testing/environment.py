@@ -1,0 +1,168 @@
+"""What every environment promises (`gde.parts.environment`)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gde.data.mdp import TOLERANCE, TabularMDP
+from gde.data.observation import Observation, Outcome, State
+from gde.parts.environment import Environment, HasModel, HasState
+from gde.seeding import generator
+from gde.testing.promises import promise, promise_equal, promise_json, promise_protocol, promise_raises
+
+NO_ACTION = "no such action \u2205"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Walk:
+    """One random walk, as everything that can be seen of it."""
+
+    first: Observation
+    actions: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+    states: tuple[State, ...]
+
+
+def check_environment(
+    make: Callable[[], Environment], seeds: Sequence[int] = (0, 1, 2), turns: int = 20, actions: Sequence[str] = ()
+) -> None:
+    """Walk at random through the world of each seed and check every promise of `Environment`, `HasState`, `HasModel`.
+
+    Args:
+        make: gives a new environment.
+        seeds: the worlds to try.
+        turns: length of a walk.
+        actions: what to try where an observation lists no admissible actions.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    environment = make()
+    promise_protocol(environment, Environment)
+    for seed in seeds:
+        walk = _walk(environment, seed, turns, actions)
+        _check_end(environment, walk)
+        again = _walk(environment, seed, turns, actions)
+        promise_equal(walk, again, f"seed {seed}: the same seed and actions must give the same world in another reset")
+        twin = make()
+        elsewhere = _walk(twin, seed, turns, actions)
+        promise_equal(walk, elsewhere, f"seed {seed}: the same seed must give the same world in another object")
+        promise_equal(environment.world(), twin.world(), f"seed {seed}: the same seed must give the same world()")
+        promise_equal(environment.task(), twin.task(), f"seed {seed}: the same seed must give the same task()")
+        twin.close()
+        _check_rejects(environment, seed)
+        _check_snapshot(environment, seed, walk)
+        if isinstance(environment, HasModel):
+            _check_model(environment, seed, walk)
+    environment.close()
+
+
+def _walk(environment: Environment, seed: int, turns: int, actions: Sequence[str]) -> _Walk:
+    observation = first = environment.reset(seed)
+    _check_descriptions(environment)
+    world, rng = environment.world(), generator(seed, "walk")
+    states, taken, outcomes = [*_state(environment)], [], []
+    for _ in range(turns):
+        _check_observation(observation)
+        choices = observation.actions or tuple(actions) or environment.task().actions or ()
+        promise(choices, "an observation without actions needs `actions` to try, given to check_environment")
+        taken.append(str(rng.choice(choices)))
+        outcome = environment.step(taken[-1])
+        _check_outcome(outcome)
+        promise_equal(world, environment.world(), "world() must stay the same during an episode")
+        outcomes.append(outcome)
+        states += _state(environment)
+        observation = outcome.observation
+        if outcome.terminated or outcome.truncated:
+            break
+    return _Walk(first=first, actions=tuple(taken), outcomes=tuple(outcomes), states=tuple(states))
+
+
+def _state(environment: Environment) -> list[State]:
+    if not isinstance(environment, HasState):
+        return []
+    state = environment.state()
+    promise_json(state.facts, "state().facts")
+    promise_equal(state, environment.state(), "state() must not change the world")
+    return [state]
+
+
+def _check_observation(observation: Observation) -> None:
+    promise(isinstance(observation, Observation), f"an Observation must be shown, got {observation!r}")
+    if observation.actions is not None:
+        distinct = len(set(observation.actions)) == len(observation.actions) > 0
+        promise(distinct, f"an observation must list distinct actions, or None; got {observation.actions!r}")
+
+
+def _check_outcome(outcome: Outcome) -> None:
+    promise(isinstance(outcome, Outcome), f"step must give an Outcome, got {outcome!r}")
+    promise(np.isfinite(outcome.reward), f"a reward must be finite, got {outcome.reward}")
+    promise(not (outcome.terminated and outcome.truncated), "an outcome must not be both terminated and truncated")
+
+
+def _check_descriptions(environment: Environment) -> None:
+    task, world = environment.task(), environment.world()
+    promise(task.horizon >= 1, f"task().horizon must be at least 1, got {task.horizon}")
+    promise(task.objective, "task().objective must say what is asked for")
+    promise(world.id, "world().id must name the world, it is the cluster of all statistics")
+    promise_json(world.facts, "world().facts")
+    promise_json(world.labels, "world().labels")
+
+
+def _check_end(environment: Environment, walk: _Walk) -> None:
+    last = walk.outcomes[-1]
+    if last.terminated and last.observation.actions:
+        with promise_raises(ValueError, "step must raise ValueError when the episode is over"):
+            environment.step(last.observation.actions[0])
+
+
+def _check_rejects(environment: Environment, seed: int) -> None:
+    if environment.reset(seed).actions is not None:
+        with promise_raises(ValueError, "step must raise ValueError for an action that is not admissible"):
+            environment.step(NO_ACTION)
+
+
+def _check_snapshot(environment: Environment, seed: int, walk: _Walk) -> None:
+    """Back from the end of the walk to its middle, and on from there again."""
+    middle = len(walk.actions) // 2
+    shown = environment.reset(seed)
+    for action in walk.actions[:middle]:
+        shown = environment.step(action).observation
+    snapshot = environment.snapshot()
+    for _ in range(2):
+        outcomes = [environment.step(action) for action in walk.actions[middle:]]
+        promise_equal(outcomes, [*walk.outcomes[middle:]], "restore must bring the whole dynamic state back")
+        promise_equal(environment.restore(snapshot), shown, "restore must show what was to be seen at the snapshot")
+        if isinstance(environment, HasState):
+            promise_equal(environment.state(), walk.states[middle], "restore must bring the state back")
+
+
+def _check_model(environment: HasModel, seed: int, walk: _Walk) -> None:
+    environment_reset = environment.reset(seed)  # type: ignore[attr-defined]
+    model = environment.model()
+    _check_rows(model)
+    indices = [_index(state, model) for state in walk.states]
+    promise(model.start[indices[0]] > 0, "model().start must give the first state a probability above zero")
+    known = set(environment_reset.actions or ()) <= set(model.actions) and model.actions
+    promise(known, f"model().actions must name every admissible action, got {model.actions}")
+    for turn, (action, outcome) in enumerate(zip(walk.actions, walk.outcomes, strict=True)):
+        before, after = indices[turn], indices[turn + 1]
+        p = model.transition[model.actions.index(action)][before, after]
+        seen = f"{action} led from state {before} to {after}, to which the model gives probability {p}"
+        promise(p > 0, f"model() must agree with step: {seen}")
+        ends = bool(model.terminal is not None and model.terminal[after])
+        promise_equal(ends, outcome.terminated, f"model().terminal must agree with step in state {after}")
+
+
+def _check_rows(model: TabularMDP) -> None:
+    for a, matrix in enumerate(model.transition):
+        sums = np.asarray(matrix.sum(axis=1)).ravel()
+        promise(np.abs(sums - 1).max() <= TOLERANCE, f"every row of model().transition[{a}] must sum to one")
+
+
+def _index(state: State, model: TabularMDP) -> int:
+    index = state.index
+    inside = index is not None and 0 <= index < model.n_states
+    promise(inside, f"state().index must be a row of the model, 0 to {model.n_states - 1}; got {index}")
+    return index or 0

@@ -1,0 +1,41 @@
+"""What every executor promises (`gde.parts.executor`)."""
+
+from collections.abc import Callable
+
+from gde.parts.executor import Executor
+from gde.testing.promises import promise, promise_equal, promise_protocol, promise_raises
+
+ITEMS = (3, 1, 2, 0)
+
+
+class JobFailed(Exception):
+    """What the failing job of the check raises."""
+
+
+def check_executor(make: Callable[[], Executor]) -> None:
+    """Map jobs over items and check every promise of `Executor`.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    executor = make()
+    promise_protocol(executor, Executor)
+    promise(executor.workers >= 1, f"workers must be at least 1, got {executor.workers}")
+    expected = [0, 1, 4, 9]
+    promise_equal(sorted(executor.map(square, ITEMS)), expected, "map must give the job's output for every item once")
+    promise_equal(sorted(executor.map(square, ITEMS[::-1])), expected, "the order of the items must not change outputs")
+    promise_equal([*executor.map(square, ())], [], "map over nothing must give nothing")
+    with promise_raises(JobFailed, "map must raise what the job raises"):
+        [*executor.map(fail, ITEMS)]
+
+
+def square(item: int) -> int:
+    """A job that can be pickled."""
+    return item * item
+
+
+def fail(item: int) -> int:
+    """A job that fails for one item."""
+    if item == 2:
+        raise JobFailed("item 2")
+    return item

@@ -1,0 +1,79 @@
+"""What every language model promises (`gde.parts.language_model.LanguageModel`)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde.parts.language_model import LanguageModel
+from gde.testing.promises import promise, promise_equal, promise_protocol
+
+QUESTIONS = ("Which way?", "Say LEFT or RIGHT, nothing else.", "You are at 0 of 2. Where now?")
+MAX_TOKENS = 24
+
+
+def requests() -> tuple[ChatRequest, ...]:
+    """Short requests of different length, sampled and greedy."""
+    sampled = Sampling(temperature=0.7, top_p=0.95, max_tokens=MAX_TOKENS)
+    greedy = replace(sampled, temperature=0.0)
+    return tuple(
+        ChatRequest(messages=(Message(role="user", content=question),), seed=seed, sampling=sampling)
+        for seed, question in enumerate(QUESTIONS)
+        for sampling in (sampled, greedy)
+    )
+
+
+def check_language_model(make: Callable[[], LanguageModel], asked: Sequence[ChatRequest] = ()) -> None:
+    """Ask alone and in company and check every promise of `LanguageModel`.
+
+    Args:
+        make: gives a new model; it is called twice.
+        asked: the requests to try; short ones of the kit's own when none are given.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    asked = asked or requests()
+    model = make()
+    promise_protocol(model, LanguageModel)
+    promise(model.info.name, "info.name must name the model, it goes into the record")
+    alone = asyncio.run(_one_by_one(model, asked))
+    for request, completion in zip(asked, alone, strict=True):
+        _check_completion(request, completion)
+    together = asyncio.run(_together(model, [*reversed(asked)]))
+    same = "a request must get the same completion in any batch and order"
+    promise_equal(alone, [*reversed(together)], same)
+    _check_greedy(model, asked)
+    model.close()
+    twin = make()
+    promise_equal(
+        alone, asyncio.run(_together(twin, asked)), "a request must get the same completion in another object"
+    )
+    promise_equal(model.info, twin.info, "info must be the same in another object")
+    twin.close()
+
+
+async def _one_by_one(model: LanguageModel, asked: Sequence[ChatRequest]) -> list[Completion]:
+    return [await model.complete(request) for request in asked]
+
+
+async def _together(model: LanguageModel, asked: Sequence[ChatRequest]) -> list[Completion]:
+    return [*await asyncio.gather(*map(model.complete, asked))]
+
+
+def _check_completion(request: ChatRequest, completion: Completion) -> None:
+    promise(isinstance(completion, Completion), f"complete must give a Completion, got {completion!r}")
+    most = request.sampling.max_tokens
+    counted = max(completion.n_completion, len(completion.tokens))
+    promise(counted <= most, f"a completion must have at most max_tokens = {most} tokens, got {counted}")
+    n = len(completion.prompt_tokens) + len(completion.tokens)
+    for mark, places in completion.marks.items():
+        inside = all(0 <= place < n for place in places)
+        promise(inside, f"mark {mark!r} must hold indices into prompt_tokens + tokens (0 to {n - 1}), got {places}")
+
+
+def _check_greedy(model: LanguageModel, asked: Sequence[ChatRequest]) -> None:
+    greedy = [replace(request, sampling=replace(request.sampling, temperature=0.0)) for request in asked]
+    reseeded = [replace(request, seed=request.seed + 1) for request in greedy]
+    first, second = asyncio.run(_together(model, greedy)), asyncio.run(_together(model, reseeded))
+    promise_equal(first, second, "at temperature 0 the seed must play no part")

@@ -1,0 +1,39 @@
+"""What every measurement promises (`gde.data.result.Measurement`)."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from gde.data.result import Measurement
+from gde.testing.promises import promise, promise_json
+
+
+def check_measurements(measurements: Sequence[Measurement]) -> None:
+    """Numbers that can be written, compared and shown.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    for measurement in measurements:
+        promise(isinstance(measurement, Measurement), f"a Measurement must be given, got {measurement!r}")
+        _check(measurement)
+    places = [(each.name, tuple(sorted(each.where.items()))) for each in measurements]
+    twice = sorted({name for name, where in places if places.count((name, where)) > 1})
+    promise(not twice, f"a number must be measured once under one name: {', '.join(twice)} came twice")
+
+
+def _check(measurement: Measurement) -> None:
+    name = measurement.name
+    promise(name, "a measurement must have a name")
+    promise(measurement.n >= 0, f"{name}: n must count the observations, got {measurement.n}")
+    promise_json(measurement.where, f"{name}: where")
+    if measurement.value is None:
+        promise(measurement.interval is None, f"{name}: without a value there can be no interval")
+        return
+    promise(
+        isfinite(measurement.value), f"{name}: a value must be finite, or None with a reason; got {measurement.value}"
+    )
+    promise(measurement.unit, f"{name}: a value must have a unit")
+    if measurement.interval is not None:
+        low, high = measurement.interval
+        ordered = isfinite(low) and isfinite(high) and low <= high
+        promise(ordered, f"{name}: an interval must be finite and ordered, got {measurement.interval}")

@@ -1,0 +1,66 @@
+"""What every offer promises (`gde.offers`)."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from itertools import pairwise
+from typing import Any
+
+from gde.config import build, describe, dump
+from gde.offers import AnyOffer, Offer
+from gde.testing.promises import calling, promise, promise_equal, promise_protocol
+
+
+def check_offer(offer: AnyOffer, protocol: type[Any] | None = None, config: object = None) -> None:
+    """Check what a user sees of an offer and, given a protocol, make the part.
+
+    Args:
+        offer: the offer.
+        protocol: the protocol of its kind, e.g. `gde.Agent`; without it nothing is made.
+        config: the configuration to make it with; its defaults when none is given.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    promise(isinstance(offer, Offer), f"a plugin must offer an Offer, got {offer!r}")
+    readable = offer.name and not set(offer.name) & set(" :,=.\n")
+    promise(readable, f"an offer's name must be free of blanks, colons, commas, dots and equal signs: {offer.name!r}")
+    one_line = offer.summary and "\n" not in offer.summary
+    promise(one_line, f"{offer.name}: the summary must be one line, got {offer.summary!r}")
+    promise(offer.version >= 1, f"{offer.name}: the version must count from 1, got {offer.version}")
+    installable = not offer.imports or offer.extra
+    promise(installable, f"{offer.name}: `extra` must say how to install {', '.join(offer.imports)}")
+    _check_config(offer)
+    if protocol is not None:
+        chosen = config if config is not None else build(offer.config, {}, offer.name)
+        promise_protocol(offer.make(chosen), protocol)
+
+
+def _check_config(offer: AnyOffer) -> None:
+    config, name = offer.config, offer.name
+    frozen = is_dataclass(config) and config.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    promise(frozen, f"{name}: the configuration must be a frozen dataclass, got {config.__name__}")
+    undocumented = [field for field in _fields(config) if field not in {*documented(config)}]
+    promise(not undocumented, f"{name}: a docstring must stand under {config.__name__}.{', '.join(undocumented)}")
+    calling(lambda: describe(config), f"{name}: pydantic must be able to describe {config.__name__}")
+    if all(field.default is not MISSING or field.default_factory is not MISSING for field in fields(config)):
+        made = build(config, {}, name)
+        again = calling(lambda: build(config, dump(made), name), f"{name}: defaults of {config.__name__} must be valid")
+        promise_equal(made, again, f"{name}: {config.__name__} must survive being written to a plan")
+
+
+def _fields(config: type[Any]) -> list[str]:
+    """Fields that the class itself declares; inherited ones are documented where they are declared."""
+    return [name for name in inspect.get_annotations(config) if not name.startswith("_")]
+
+
+def documented(config: type[Any]) -> Iterator[str]:
+    """Names of the fields under which a docstring stands."""
+    (node,) = ast.parse(textwrap.dedent(inspect.getsource(config))).body
+    body = node.body if isinstance(node, ast.ClassDef) else []
+    for field, below in pairwise(body):
+        is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
+            yield field.target.id

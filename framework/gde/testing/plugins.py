@@ -1,0 +1,60 @@
+"""What every plugin module promises (`gde.hookspecs`)."""
+
+import subprocess
+import sys
+from types import ModuleType
+
+import pluggy
+
+from gde import hookspecs
+from gde.catalogue import HOOKS
+from gde.testing.offer import check_offer
+from gde.testing.promises import calling, promise, promise_equal
+
+HEAVY = ("torch", "transformers", "sklearn", "gymnasium", "minigrid", "openai", "jinja2", "pandas")
+"""What must not be loaded by listing offers."""
+
+
+def check_plugin(plugin: ModuleType) -> None:
+    """Register the module and check its hooks and every offer; nothing is made.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    name = plugin.__name__
+
+    def register() -> None:
+        manager.register(plugin, name)
+        manager.check_pending()
+
+    calling(register, f"{name} must implement hooks of gde as they are specified")
+    callers = manager.get_hookcallers(plugin) or []
+    promise(callers, f"{name} must implement a hook, marked with `gde.hookimpl`")
+    for hook in sorted(set(HOOKS.values()) & {caller.name for caller in callers}):
+        _check_hook(plugin, hook)
+    _check_weight(name)
+
+
+def _check_hook(plugin: ModuleType, hook: str) -> None:
+    collect = getattr(plugin, hook)
+    offers = [*collect()]
+    for offer in offers:
+        check_offer(offer)
+    names = [offer.name for offer in offers]
+    promise(len(set(names)) == len(names), f"{hook}: names must be distinct, got {', '.join(names)}")
+    promise_equal(names, [offer.name for offer in collect()], f"{hook} must offer the same when called again")
+
+
+def _check_weight(name: str) -> None:
+    """In a fresh interpreter, because this one may have loaded anything."""
+    hooks = ", ".join(f"{hook!r}" for hook in sorted(HOOKS.values()))
+    program = (
+        f"import sys, importlib; plugin = importlib.import_module({name!r});"
+        f"[getattr(plugin, hook)() for hook in ({hooks},) if hasattr(plugin, hook)];"
+        f"print(*(module for module in {HEAVY!r} if module in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    promise(done.returncode == 0, f"{name} must be importable by name: {done.stderr.strip()[-300:]}")
+    promise(not done.stdout.strip(), f"importing {name} must not load {', '.join(done.stdout.split())}")

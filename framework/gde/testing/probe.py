@@ -1,0 +1,107 @@
+"""What every probe promises (`gde.parts.probe`)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import EMBEDDING
+from gde.data.completion import ModelInfo
+from gde.data.probe import ProbeDataset
+from gde.data.trajectory import Trajectory
+from gde.parts.probe import Probe, Readout
+from gde.seeding import generator
+from gde.testing.measurements import check_measurements
+from gde.testing.promises import promise, promise_equal, promise_protocol
+from gde.testing.samples import sample_evidence
+
+MODEL = ModelInfo(name="sample", n_layers=4, width=8)
+DIMENSIONS = 24
+"""Inputs of the made-up activations: three tokens of `MODEL`."""
+
+
+def check_probe(make: Callable[[], Probe], trajectories: Sequence[Trajectory] = (), model: ModelInfo = MODEL) -> None:
+    """Fit and score every variant on made-up activations and check every promise of `Probe` and `Readout`.
+
+    Args:
+        make: gives the probe; a configuration that fits quickly will do.
+        trajectories: episodes that the probe can label; episodes in a corridor when none are given.
+        model: a model whose activations the probe could be asked to read.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    trajectories = trajectories or sample_evidence().trajectories
+    probe = make()
+    promise_protocol(probe, Probe)
+    distinct = len(set(probe.variants)) == len(probe.variants) > 0
+    promise(distinct, f"a probe must name one or more distinct variants, got {probe.variants}")
+    _check_request(probe, model)
+    dataset = _dataset(probe, trajectories)
+    for variant in probe.variants:
+        _check_variant(probe, variant, dataset)
+
+
+def _check_request(probe: Probe, model: ModelInfo) -> None:
+    request = probe.capture(model)
+    promise_equal(request, probe.capture(model), "capture must give the same request for the same model")
+    there = all(layer == EMBEDDING or 0 <= layer < model.n_layers for layer in request.layers)
+    promise(there and request.layers, f"capture must ask for layers 0 to {model.n_layers - 1}, got {request.layers}")
+    promise(request.marks, "capture must ask for at least one mark")
+
+
+def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
+    labels = [probe.labels(trajectory).values for trajectory in trajectories]
+    for trajectory, values in zip(trajectories, labels, strict=True):
+        promise_equal(len(values), len(trajectory.turns), "labels must have one entry a turn")
+        again = probe.labels(trajectory).values
+        promise(np.array_equal(values, again), "labels must be the same when asked for again")
+        promise(np.isfinite(values).all(), "labels must be finite")
+    shapes = {values.shape[1:] for values in labels}
+    promise(len(shapes) == 1, f"labels must have one trailing shape for all trajectories, got {sorted(shapes)}")
+    groups = [trajectory.world.id for trajectory in trajectories for _ in trajectory.turns]
+    inputs = generator(0, "activations").normal(size=(len(groups), DIMENSIONS)).astype(np.float32)
+    dataset = ProbeDataset(inputs=inputs, labels=np.concatenate([*labels]), groups=np.array(groups))
+    for array in (dataset.inputs, dataset.labels):
+        array.flags.writeable = False
+    return dataset
+
+
+def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
+    readout = probe.fit(variant, dataset, generator(0, "fit"))
+    again = probe.fit(variant, dataset, generator(0, "fit"))
+    promise_protocol(readout, Readout)
+    _check_predictions(readout, variant, dataset)
+    _check_arrays(readout, again, variant)
+    same = np.array_equal(readout.predict(dataset.inputs), again.predict(dataset.inputs))
+    promise(same, f"{variant}: fit must be a function of the data and the generator")
+    scores = probe.score(readout, dataset, generator(0, "score"))
+    promise(scores, f"{variant}: score must give a measurement, or one with a reason")
+    check_measurements(scores)
+    repeated = probe.score(readout, dataset, generator(0, "score"))
+    promise_equal([*scores], [*repeated], f"{variant}: score must be a function of readout, data and generator")
+    few = dataset.take(dataset.groups == dataset.groups[0])
+    check_measurements(probe.score(readout, replace(few), generator(0, "score")))
+
+
+def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) -> None:
+    predicted = readout.predict(dataset.inputs)
+    promise_equal(len(predicted), len(dataset.inputs), f"{variant}: predict must give one row an input row")
+    promise_equal(predicted.dtype, np.dtype(np.float32), f"{variant}: predictions must be float32")
+    promise(np.isfinite(predicted).all(), f"{variant}: predictions must be finite")
+    (alone,) = readout.predict(dataset.inputs[:1])
+    promise(_close(alone, predicted[0]), f"{variant}: the prediction of a row must not depend on other rows")
+
+
+def _check_arrays(readout: Readout, again: Readout, variant: str) -> None:
+    first, second = readout.arrays(), again.arrays()
+    promise(first, f"{variant}: arrays must give what was learned")
+    for name, values in first.items():
+        promise_equal(values.dtype, np.dtype(np.float32), f"{variant}: array {name!r} must be float32")
+        same = np.array_equal(values, second[name])
+        promise(same, f"{variant}: the same data and generator must learn the same {name!r}")
+
+
+def _close(first: NDArray[np.float32], second: NDArray[np.float32]) -> bool:
+    return bool(np.allclose(first, second, rtol=1e-3, atol=1e-4))

@@ -1,0 +1,57 @@
+"""How a check says that a promise is broken."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def promise(kept: object, sentence: str) -> None:
+    """Raise an AssertionError with the sentence unless the promise is kept; works under `python -O` too."""
+    if not kept:
+        raise AssertionError(sentence)
+
+
+def promise_equal(first: object, second: object, sentence: str) -> None:
+    """Two values that must be the same; both are shown when they are not."""
+    promise(first == second, f"{sentence}; got {_short(first)} and {_short(second)}")
+
+
+def promise_protocol(part: object, protocol: type[Any]) -> None:
+    """The part has every method and property of the protocol."""
+    names = [name for name in dir(protocol) if not name.startswith("_")]
+    lacking = [name for name in names if not hasattr(part, name)]
+    promise(not lacking, f"{type(part).__name__} must have {', '.join(lacking)} to be a {protocol.__name__}")
+
+
+def promise_json(value: object, whose: str) -> None:
+    """The value can be written to the journal: JSON without NaN, infinity or NumPy scalars."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise AssertionError(f"{whose} must hold plain JSON values: {error}") from error
+
+
+@contextmanager
+def promise_raises(expected: type[Exception], sentence: str) -> Iterator[None]:
+    """What is done inside must raise this exception."""
+    try:
+        yield
+    except expected:
+        return
+    except Exception as error:
+        raise AssertionError(f"{sentence}; got {type(error).__name__}: {error}") from error
+    raise AssertionError(f"{sentence}; nothing was raised")
+
+
+def calling(action: Callable[[], object], sentence: str) -> Any:
+    """What the call gives; that it raises breaks the promise."""
+    try:
+        return action()
+    except Exception as error:
+        raise AssertionError(f"{sentence}; got {type(error).__name__}: {error}") from error
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -1,0 +1,83 @@
+"""A small run in a corridor, as the values that metrics, probes and reporters are given."""
+
+import asyncio
+from dataclasses import replace
+
+from gde.data.evidence import Evidence
+from gde.data.plan import Choice, Plan
+from gde.data.result import Failure, Measurement, Result
+from gde.data.trajectory import EpisodeKey, Trajectory, Turn
+from gde.parts.agent import Brief
+from gde.testing.parts import LEFT, RIGHT, Corridor, ScriptedAgent
+
+SCRIPTS = ((RIGHT,), (LEFT, RIGHT, RIGHT), (LEFT,))
+"""Straight to the goal, by a detour, never."""
+
+
+def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
+    """Episodes in corridors: some reach the goal, some do not, and one has failed in its first turn."""
+    trajectories = [asyncio.run(_episode(world, length)) for world in range(episodes)]
+    failed = replace(
+        trajectories[-1],
+        key=EpisodeKey(stratum=0, world=episodes),
+        turns=(),
+        ending="failed",
+        failure="RuntimeError: for the sake of the example",
+    )
+    return Evidence(trajectories=(*trajectories, failed))
+
+
+def sample_plan() -> Plan:
+    """The plan of the sample."""
+    return Plan(environment=Choice(name="corridor", config={"length": 5}), agent=Choice(name="scripted"), episodes=7)
+
+
+def sample_result() -> Result:
+    """A result with a number, one that could not be had, and a failure."""
+    measured = Measurement(name="success", value=0.5, unit="share", n=6, interval=(0.2, 0.8))
+    unmeasured = Measurement(name="regret", value=None, unit="", n=0, reason="no episode has a model")
+    failure = Failure(stage="rollout", subject="0/6/0", reason="RuntimeError: for the sake of the example")
+    return Result(
+        run="runs/sample",
+        status="partial",
+        plan_hash="0" * 12,
+        measurements=(measured, unmeasured),
+        failures=(failure,),
+        provenance={"plan_hash": "0" * 12, "parts": {}, "model": None, "notice": "", "python": "3.11", "packages": {}},
+    )
+
+
+async def _episode(world: int, length: int) -> Trajectory:
+    corridor, agent = Corridor(length), ScriptedAgent(SCRIPTS[world % len(SCRIPTS)])
+    observation, task = corridor.reset(world), corridor.task()
+    agent.begin(Brief(task=task, seed=world))
+    turns: list[Turn] = []
+    for index in range(task.horizon):
+        state, decision = corridor.state(), await agent.act(observation)
+        outcome = corridor.step(decision.action or "")
+        turns.append(
+            Turn(
+                index=index,
+                observation=observation,
+                decision=decision,
+                reward=outcome.reward,
+                terminated=outcome.terminated,
+                truncated=outcome.truncated,
+                state=state,
+                optimal=(RIGHT,),
+                value=float(state.index or 0) - (length - 1),
+            )
+        )
+        observation = outcome.observation
+        if outcome.terminated:
+            break
+    return Trajectory(
+        key=EpisodeKey(stratum=0, world=world),
+        seed=world,
+        world=corridor.world(),
+        labels=corridor.world().labels,
+        horizon=task.horizon,
+        turns=tuple(turns),
+        ending="terminated" if turns[-1].terminated else "horizon",
+        final_state=corridor.state(),
+    )

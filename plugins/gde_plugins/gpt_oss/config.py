@@ -1,0 +1,31 @@
+"""What of the gpt-oss agent can be chosen."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Interval
+
+from gde.data.completion import Effort
+
+
+@dataclass(frozen=True, kw_only=True)
+class GptOssConfig:
+    """Sampling as in paper 000, appendix E.1."""
+
+    model: str = "nano"
+    """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
+    style: Literal["auto", "paper", "compact"] = "auto"
+    """How the task is put: at length as in the paper, or in the one line that nano is trained on; auto is compact for
+    nano and paper for all others."""
+    effort: Effort = "low"
+    """How long the model is asked to reason."""
+    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
+    """0 takes the likeliest token."""
+    top_p: Annotated[float, Interval(gt=0, le=1)] = 0.95
+    """Mass of the likeliest tokens that are drawn from."""
+    max_tokens: Annotated[int, Ge(1)] = 10_000
+    """Longest completion, reasoning included."""
+    history: Annotated[int, Ge(0)] = 0
+    """Earlier turns that are shown; with 0 the agent has no memory, as in the paper."""
+    strict: bool = True
+    """Whether the whole answer must be JSON, as in the paper; else code fences and trailing commas are forgiven."""

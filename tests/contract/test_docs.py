@@ -1,0 +1,139 @@
+"""The documentation says what the code does."""
+
+import ast
+import json
+import re
+import runpy
+import sqlite3
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from sources import ROOT
+
+import gde.testing
+from gde.catalogue import Catalogue
+from gde.data.result import Measurement
+from gde.planfile import read_plan
+from gde.resolve import resolve
+from gde.store import schema
+from gde.store.folder import result_json
+from gde.testing.samples import sample_result
+
+DOCS = ROOT / "docs"
+PAGES = [*sorted(DOCS.glob("**/*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+KINDS_OF_CHANGE = ("feature", "bugfix", "doc", "removal", "misc")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["hooks.md", "cli.md", "api.md"])
+def test_a_reference_page_agrees_with_the_code(page: str) -> None:
+    reference = runpy.run_path(str(DOCS / "reference.py"))
+    assert reference["rendered"](page) == (DOCS / page).read_text(encoding="utf-8"), "run python docs/reference.py"
+
+
+def test_the_data_page_lists_the_tables_and_columns_of_the_journal() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(schema.TABLES)
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    actual = {table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")] for table in tables}
+    assert documented_tables() == actual
+    connection.close()
+
+
+def documented_tables() -> dict[str, list[str]]:
+    """Sections `### table` with a row `| `column` | ...` a column."""
+    text = (DOCS / "data.md").read_text(encoding="utf-8").partition("## run.sqlite")[2].partition("\n## ")[0]
+    sections = re.split(r"^### `(\w+)`$", text, flags=re.MULTILINE)[1:]
+    return {
+        table: re.findall(r"^\| `(\w+)` \|", body, flags=re.MULTILINE)
+        for table, body in zip(sections[::2], sections[1::2], strict=True)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://", "#")):
+            assert (page.parent / target.partition("#")[0]).exists(), f"{page.name} links to {target}"
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    linked = {target.partition("#")[0] for target in LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))}
+    pages = {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+    assert pages <= linked
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_code_blocks_are_valid(page: Path) -> None:
+    for language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language == "python":
+            ast.parse(code)
+        elif language == "toml":
+            tomllib.loads(code)
+        elif language == "json":
+            json.loads(code)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return [code for each, code in BLOCK.findall((DOCS / page).read_text(encoding="utf-8")) if each == language]
+
+
+def test_the_tutorial_shows_the_examples_as_they_are() -> None:
+    agent, test, counter, _ = blocks("plugin-tutorial.md", "python")
+    leftist = (ROOT / "examples" / "third_party" / "gde_leftist.py").read_text(encoding="utf-8")
+    assert agent in leftist
+    assert test.partition("\n\n\n")[2] in (ROOT / "examples/third_party/test_leftist.py").read_text(encoding="utf-8")
+    assert counter in (ROOT / "examples" / "own_environment.py").read_text(encoding="utf-8")
+    (pyproject,) = blocks("plugin-tutorial.md", "toml")
+    assert pyproject == (ROOT / "examples" / "third_party" / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_the_plan_file_of_the_command_line_page_is_a_plan(tmp_path: Path) -> None:
+    (plan,) = blocks("cli.md", "toml")
+    path = tmp_path / "plan.toml"
+    path.write_text(plan, encoding="utf-8")
+    ready = resolve(read_plan(path), Catalogue.default())
+    assert len(ready.strata) == 9
+
+
+def test_the_result_of_the_data_page_has_the_fields_of_a_result() -> None:
+    (shown,) = (json.loads(code) for code in blocks("data.md", "json"))
+    assert shown.keys() == result_json(sample_result()).keys()
+    assert shown["measurements"][0].keys() == {field.name for field in fields(Measurement)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_commands_and_options_in_the_pages_exist(page: Path) -> None:
+    known = (DOCS / "cli.md").read_text(encoding="utf-8")
+    for language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language in {"sh", "shell", "bash"}:
+            for line in re.findall(r"(?:^|[\s/])gde ((?:[a-z]\S*)[^\n#&|]*)", code, flags=re.MULTILINE):
+                check_command(line.split(), known)
+
+
+def check_command(words: list[str], known: str) -> None:
+    section = known.partition(f"### `gde {words[0]}`")[2] or known.partition(f"### `gde {' '.join(words[:2])}`")[2]
+    assert section, f"there is no command gde {words[0]}"
+    options = section.partition("\n### ")[0]
+    for option in (word.partition("=")[0] for word in words if word.startswith("--")):
+        assert option == "--help" or f"`{option}`" in options, f"gde {words[0]} has no option {option}"
+
+
+def test_change_fragments_are_named_number_and_type() -> None:
+    pattern = re.compile(rf"\d+\.({'|'.join(KINDS_OF_CHANGE)})\.md")
+    fragments = [path for path in (DOCS / "changelog").iterdir() if path.name != "README.md"]
+    assert fragments
+    for fragment in fragments:
+        assert pattern.fullmatch(fragment.name), f"{fragment.name}: wanted NUMBER.TYPE.md, TYPE of {KINDS_OF_CHANGE}"
+        text = fragment.read_text(encoding="utf-8").strip()
+        assert text.endswith("."), f"{fragment.name}: wanted full sentences for users"
+
+
+def test_the_contract_kit_is_documented() -> None:
+    tutorial = (DOCS / "plugin-tutorial.md").read_text(encoding="utf-8")
+
+    for name in (name for name in vars(gde.testing) if name.startswith("check_")):
+        assert f"`{name}`" in tutorial, name

@@ -1,0 +1,39 @@
+"""The bundled plugins are declared like everyone's, light to import and keep the contract."""
+
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+
+import pytest
+from sources import ROOT, sources
+
+from gde.testing import check_plugin
+from gde.testing.plugins import HEAVY
+
+DECLARED: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["gde"]
+
+
+def test_every_plugin_module_is_declared() -> None:
+    modules = {name for name in sources() if name.startswith("gde_plugins.") and name.endswith(".plugin")}
+    assert modules | {"gde.builtin.plugin"} == set(DECLARED.values())
+
+
+@pytest.mark.parametrize("module", [*DECLARED.values()], ids=[*DECLARED])
+def test_a_plugin_keeps_the_contract(module: str) -> None:
+    check_plugin(import_module(module))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["plugins", "--json"], ["list", "agents", "--json"]], ids=str)
+def test_looking_around_loads_nothing_heavy(arguments: list[str]) -> None:
+    program = (
+        "import sys; sys.argv[0] = 'gde'\n"
+        "from gde.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr.splitlines()[-1] == "[]"

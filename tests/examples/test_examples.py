@@ -1,0 +1,92 @@
+"""Every example runs, and says something."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EMBEDDING = Path(__file__).parents[2] / "docs" / "embedding.md"
+
+
+def run(*command: str | Path, folder: Path, **environment: str) -> str:
+    """The standard output of a command that must succeed."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def python(example: str, *arguments: str | Path, folder: Path) -> str:
+    return run(sys.executable, EXAMPLES / example, *arguments, folder=folder)
+
+
+def test_embedded_and_reading_what_it_wrote(tmp_path: Path) -> None:
+    shown = python("embedded.py", tmp_path / "run", folder=tmp_path)
+    assert "density 0.0" in shown
+    assert "density 1.0" in shown
+    assert "episode 0/0/0 took" in shown
+    read = python("read_a_run.py", tmp_path / "run", folder=tmp_path)
+    assert read.count("turns, ") == 24
+    assert "decisions ok:" in read
+
+
+def test_own_environment_as_a_script(tmp_path: Path) -> None:
+    shown = python("own_environment.py", folder=tmp_path)
+    assert "'largest': 2" in shown
+    assert "'largest': 8" in shown
+
+
+def test_own_environment_from_the_command_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gde", "eval", "--env", "counter", "--agent", "random", "--episodes", "5"]
+    named = {"PYTHONPATH": str(EXAMPLES), "GDE_LOAD_PLUGINS": "own_environment"}
+    shown = run(*command, "--metric", "success", "--json", folder=tmp_path, **named)
+    assert '"status": "ok"' in shown
+
+
+def test_own_environment_keeps_the_contract(tmp_path: Path) -> None:
+    program = (
+        "from own_environment import Counter, CounterConfig; import own_environment;"
+        "from gde.testing import check_environment, check_plugin;"
+        "check_environment(lambda: Counter(CounterConfig())); check_plugin(own_environment)"
+    )
+    run(sys.executable, "-c", program, folder=tmp_path, PYTHONPATH=str(EXAMPLES))
+
+
+def test_third_party_plugin(tmp_path: Path) -> None:
+    """Without installing it: its own tests, and an evaluation with the module named as a plugin."""
+    there = {"PYTHONPATH": str(EXAMPLES / "third_party")}
+    tests = EXAMPLES / "third_party" / "test_leftist.py"
+    run(
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        tests,
+        "--rootdir",
+        tmp_path,
+        folder=tmp_path,
+        **there,
+    )
+    command = [sys.executable, "-m", "gde", "eval", "--env", "grid", "--agent", "leftist", "--set", "agent.p=1"]
+    shown = run(*command, "--episodes", "2", "--json", folder=tmp_path, GDE_LOAD_PLUGINS="gde_leftist", **there)
+    assert '"measurements"' in shown
+
+
+def test_the_embedding_page_runs(tmp_path: Path) -> None:
+    """Every block, one after the other, as a reader would."""
+    blocks = re.findall(r"^```python\n(.*?)^```", EMBEDDING.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 3
+    shown = run(sys.executable, "-c", "\n".join(blocks), folder=tmp_path, PYTHONPATH=str(EXAMPLES))
+    assert shown.count("success") == 3
+    assert (tmp_path / "runs" / "noisy" / "result.json").is_file()

@@ -1,0 +1,262 @@
+"""`check_environment` passes the corridor and names the promise that each broken twin breaks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from gde.data.mdp import TabularMDP
+from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.testing import check_environment
+from gde.testing.parts import Corridor
+
+
+def test_the_corridor_keeps_every_promise() -> None:
+    check_environment(Corridor)
+    check_environment(lambda: Corridor(7), seeds=range(6))
+
+
+class FreeText(Corridor):
+    def _observe(self) -> Observation:
+        return replace(super()._observe(), actions=None)
+
+    def task(self) -> Task:
+        return replace(super().task(), actions=None)
+
+
+def test_free_text_needs_actions_to_try() -> None:
+    check_environment(FreeText, actions=("LEFT", "RIGHT"))
+    with pytest.raises(AssertionError, match="needs `actions` to try"):
+        check_environment(FreeText)
+
+
+class Lacking:
+    def reset(self, seed: int) -> Observation:
+        raise NotImplementedError
+
+
+@dataclass
+class ForgetsTheSeed(Corridor):
+    resets: int = 0
+
+    def reset(self, seed: int) -> Observation:
+        self.resets += 1
+        self.at = self.start = self.resets % 2
+        return self._observe()
+
+
+@dataclass
+class DependsOnTheObject(Corridor):
+    made = 0
+
+    def __post_init__(self) -> None:
+        type(self).made += 1
+        self.number = self.made
+
+    def task(self) -> Task:
+        return replace(super().task(), rules=f"object {self.number}")
+
+
+class TakesAnything(Corridor):
+    def step(self, action: str) -> Outcome:
+        return super().step(action if action in {"LEFT", "RIGHT"} else "LEFT")
+
+
+class GoesOnAfterTheEnd(Corridor):
+    def step(self, action: str) -> Outcome:
+        if self.at == self.length - 1:
+            return Outcome.terminal(self._observe(), 0.0)
+        return super().step(action)
+
+
+class ForgetsTheSnapshot(Corridor):
+    def restore(self, snapshot: object) -> Observation:
+        return self._observe()
+
+
+class ShowsTheWrongMoment(Corridor):
+    def restore(self, snapshot: object) -> Observation:
+        super().restore(snapshot)
+        return Observation(text="elsewhere", actions=("LEFT", "RIGHT"))
+
+
+@dataclass
+class Tires(Corridor):
+    """Each step ever taken since the reset takes from the next reward; a snapshot does not know of it."""
+
+    steps: int = 0
+
+    def reset(self, seed: int) -> Observation:
+        self.steps = 0
+        return super().reset(seed)
+
+    def step(self, action: str) -> Outcome:
+        self.steps += 1
+        return replace(super().step(action), reward=-float(self.steps))
+
+
+class TiresInSecret(Tires):
+    def step(self, action: str) -> Outcome:
+        return replace(super().step(action), reward=0.0)
+
+    def state(self) -> State:
+        return replace(super().state(), facts={"steps": self.steps})
+
+
+class ShowsText(Corridor):
+    def reset(self, seed: int) -> Observation:
+        return super().reset(seed).text  # type: ignore[return-value]
+
+
+class AnswersText(Corridor):
+    def step(self, action: str) -> Outcome:
+        return super().step(action).observation  # type: ignore[return-value]
+
+
+class RecordsNoNumber(Corridor):
+    def state(self) -> State:
+        return replace(super().state(), facts={"speed": float("nan")})
+
+
+class LabelsWithArrays(Corridor):
+    def world(self) -> World:
+        return replace(super().world(), labels={"map": np.zeros(2)})  # type: ignore[dict-item]
+
+
+class OwnStart(DependsOnTheObject):
+    def task(self) -> Task:
+        return Corridor.task(self)
+
+    def reset(self, seed: int) -> Observation:
+        super().reset(seed)
+        self.at = self.start = self.number % 2
+        return self._observe()
+
+
+class OwnName(DependsOnTheObject):
+    def task(self) -> Task:
+        return Corridor.task(self)
+
+    def world(self) -> World:
+        return replace(super().world(), id=f"world {self.number}")
+
+
+class ChangesItsWorld(Corridor):
+    def world(self) -> World:
+        return replace(super().world(), facts={"agent": self.at})
+
+
+class MovesWhenLookedAt(Corridor):
+    def state(self) -> State:
+        self.at = (self.at + 1) % (self.length - 1)
+        return super().state()
+
+
+class RecordsArrays(Corridor):
+    def world(self) -> World:
+        return replace(super().world(), facts={"map": np.zeros(2)})  # type: ignore[dict-item]
+
+
+class NamelessWorld(Corridor):
+    def world(self) -> World:
+        return replace(super().world(), id="")
+
+
+class NoTime(Corridor):
+    def task(self) -> Task:
+        return replace(super().task(), horizon=0)
+
+
+class NoPurpose(Corridor):
+    def task(self) -> Task:
+        return replace(super().task(), objective="")
+
+
+class InfiniteReward(Corridor):
+    def step(self, action: str) -> Outcome:
+        return replace(super().step(action), reward=float("inf"))
+
+
+class EndsTwice(Corridor):
+    def step(self, action: str) -> Outcome:
+        return replace(super().step(action), terminated=True, truncated=True)
+
+
+class RepeatsAnAction(Corridor):
+    def _observe(self) -> Observation:
+        return Observation(text="?", actions=("LEFT", "LEFT"))
+
+
+class IndexOutsideTheModel(Corridor):
+    def state(self) -> State:
+        return replace(super().state(), index=self.at + 3)
+
+
+class StartsElsewhere(Corridor):
+    def model(self) -> TabularMDP:
+        model = super().model()
+        return replace(model, start=np.roll(model.start, 1))
+
+
+class SwapsActionsInTheModel(Corridor):
+    def model(self) -> TabularMDP:
+        model = super().model()
+        return replace(model, transition=model.transition[::-1])
+
+
+class NamelessActions(Corridor):
+    def model(self) -> TabularMDP:
+        return replace(super().model(), actions=())
+
+
+class NoEndInTheModel(Corridor):
+    def model(self) -> TabularMDP:
+        return replace(super().model(), terminal=None)
+
+
+class RowsThatDoNotSumToOne(Corridor):
+    def model(self) -> TabularMDP:
+        model = super().model()
+        model.transition[0].data *= 0.5
+        return model
+
+
+BROKEN = [
+    (Lacking, "must have .*step.* to be a Environment"),
+    (ForgetsTheSeed, "same world in another reset"),
+    (DependsOnTheObject, r"same task\(\)"),
+    (TakesAnything, "for an action that is not admissible"),
+    (GoesOnAfterTheEnd, "when the episode is over"),
+    (ForgetsTheSnapshot, "restore must"),
+    (Tires, "bring the whole dynamic state back"),
+    (TiresInSecret, "bring the state back"),
+    (ShowsText, "an Observation must be shown"),
+    (AnswersText, "step must give an Outcome"),
+    (RecordsNoNumber, r"state\(\).facts must hold plain JSON"),
+    (LabelsWithArrays, r"world\(\).labels must hold plain JSON"),
+    (OwnStart, "same world in another object"),
+    (OwnName, r"same world\(\)"),
+    (ShowsTheWrongMoment, "show what was to be seen"),
+    (ChangesItsWorld, "stay the same during an episode"),
+    (MovesWhenLookedAt, r"state\(\) must not change the world"),
+    (RecordsArrays, r"world\(\).facts must hold plain JSON"),
+    (NamelessWorld, r"world\(\).id"),
+    (NoTime, "horizon must be at least 1"),
+    (NoPurpose, "objective must say"),
+    (InfiniteReward, "reward must be finite"),
+    (EndsTwice, "both terminated and truncated"),
+    (RepeatsAnAction, "distinct actions"),
+    (IndexOutsideTheModel, "row of the model"),
+    (StartsElsewhere, "first state a probability above zero"),
+    (SwapsActionsInTheModel, "agree with step: "),
+    (NamelessActions, "name every admissible action"),
+    (NoEndInTheModel, "terminal must agree"),
+    (RowsThatDoNotSumToOne, "must sum to one"),
+]
+
+
+@pytest.mark.parametrize(("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN])
+def test_a_broken_promise_is_named(make: Callable[[], Corridor], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_environment(make, seeds=range(4))

@@ -1,0 +1,239 @@
+"""`check_metric`, `check_reward_model` and `check_measurements` pass good parts and name what broken twins break."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gde.data.evidence import Evidence
+from gde.data.plan import Plan
+from gde.data.result import Measurement, Result
+from gde.data.reward import RewardTrace
+from gde.data.trajectory import Trajectory
+from gde.parts.reproduction import Comparison, Reproduction
+from gde.testing import check_measurements, check_metric, check_reproduction, check_reward_model
+from gde.testing.samples import sample_plan
+
+
+def success(evidence: Evidence) -> Sequence[Measurement]:
+    n = len(evidence.trajectories)
+    if not n:
+        return (Measurement(name="success", value=None, unit="share", n=0, reason="no episodes"),)
+    reached = sum(trajectory.succeeded for trajectory in evidence.trajectories)
+    return (Measurement(name="success", value=reached / n, unit="share", n=n, interval=(0.0, 1.0)),)
+
+
+def test_a_success_rate_keeps_every_promise() -> None:
+    check_metric(lambda: success)
+
+
+def drifting() -> Callable[[Evidence], Sequence[Measurement]]:
+    calls: list[int] = []
+
+    def metric(evidence: Evidence) -> Sequence[Measurement]:
+        calls.append(1)
+        return (Measurement(name="calls", value=float(len(calls)), unit="count", n=1),)
+
+    return metric
+
+
+def by_chance() -> Callable[[Evidence], Sequence[Measurement]]:
+    drawn = np.random.default_rng().random()
+    return lambda _: (Measurement(name="luck", value=drawn, unit="share", n=1),)
+
+
+def divides(evidence: Evidence) -> Sequence[Measurement]:
+    n = len(evidence.trajectories)
+    return (Measurement(name="share", value=1 / n, unit="share", n=n),)
+
+
+def fixed(measurements: Sequence[Measurement]) -> Callable[[], Callable[[Evidence], Sequence[Measurement]]]:
+    return lambda: lambda _: measurements
+
+
+GOOD = Measurement(name="x", value=1.0, unit="count", n=1)
+BROKEN_METRICS = [
+    (drifting, "pure function"),
+    (by_chance, "another object"),
+    (lambda: divides, "must not raise on evidence without trajectories"),
+    (fixed(()), "must measure something"),
+    (lambda: 3, "must be callable"),
+]
+
+
+@pytest.mark.parametrize(("make", "promise"), BROKEN_METRICS)
+def test_a_broken_promise_of_a_metric_is_named(make: Callable[[], object], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_metric(make)  # type: ignore[arg-type]
+
+
+BROKEN_MEASUREMENTS = [
+    ([GOOD, GOOD], "x came twice"),
+    ([1.0], "a Measurement must be given"),
+    ([Measurement(name="", value=1.0, unit="count", n=1)], "must have a name"),
+    ([Measurement(name="x", value=1.0, unit="count", n=-1)], "n must count"),
+    ([Measurement(name="x", value=float("inf"), unit="count", n=1)], "must be finite, or None"),
+    ([Measurement(name="x", value=1.0, unit="", n=1)], "must have a unit"),
+    ([Measurement(name="x", value=1.0, unit="count", n=1, interval=(2.0, 1.0))], "finite and ordered"),
+    ([Measurement(name="x", value=1.0, unit="count", n=1, interval=(0.0, float("nan")))], "finite and ordered"),
+    ([Measurement(name="x", value=None, unit="", n=0, interval=(0.0, 1.0), reason="none")], "can be no interval"),
+    ([Measurement(name="x", value=1.0, unit="count", n=1, where={"size": np.int64(9)})], "plain JSON"),  # type: ignore[dict-item]
+]
+
+
+@pytest.mark.parametrize(("measurements", "promise"), BROKEN_MEASUREMENTS)
+def test_a_broken_measurement_is_named(measurements: Sequence[Measurement], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_measurements(measurements)
+
+
+class Echo:
+    """Predicts the rewards that came."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        values = np.array([turn.reward for turn in trajectory.turns])
+        return RewardTrace(model="echo", episode=str(trajectory.key), values=values)
+
+
+class Impartial(Echo):
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        if trajectory.failure:
+            reason = "the episode has failed"
+            return RewardTrace(model="echo", episode=str(trajectory.key), values=np.empty(0), failure=reason)
+        return await super().rewards(trajectory)
+
+
+def test_reward_models_keep_every_promise() -> None:
+    check_reward_model(Echo)
+    check_reward_model(Impartial)
+
+
+class Undefined(Echo):
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        values = np.full(len(trajectory.turns), np.nan)
+        return RewardTrace(model="echo", episode=str(trajectory.key), values=values)
+
+
+class OneTooMany(Echo):
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        values = np.zeros(len(trajectory.turns) + 1)
+        return RewardTrace(model="echo", episode=str(trajectory.key), values=values)
+
+
+class WrongEpisode(Echo):
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        return RewardTrace(model="echo", episode="?", values=np.zeros(len(trajectory.turns)))
+
+
+class SaysNumbers(Echo):
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        return (await super().rewards(trajectory)).values  # type: ignore[return-value]
+
+
+class Remembers(Echo):
+    def __init__(self) -> None:
+        self.seen = 0
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        self.seen += 1
+        values = np.full(len(trajectory.turns), float(self.seen))
+        return RewardTrace(model="echo", episode=str(trajectory.key), values=values)
+
+
+BROKEN_JUDGES = [
+    (Undefined, "must be finite"),
+    (OneTooMany, "one reward a turn"),
+    (SaysNumbers, "must give a RewardTrace"),
+    (WrongEpisode, "name its episode"),
+    (Remembers, "in any order"),
+    (object, "must have rewards"),
+]
+
+
+@pytest.mark.parametrize(("make", "promise"), BROKEN_JUDGES)
+def test_a_broken_promise_of_a_reward_model_is_named(make: Callable[[], Echo], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_reward_model(make)
+
+
+class Table:
+    """One printed number."""
+
+    def plan(self, scale: float, model: str) -> Plan:
+        return replace(sample_plan(), episodes=max(1, round(100 * scale)))
+
+    def compare(self, result: Result) -> Sequence[Comparison]:
+        found = [each for each in result.measurements if each.name == "success"]
+        missing = Measurement(name="success", value=None, unit="share", n=0, reason="the run has no success rate")
+        return (Comparison(quantity="success", paper=0.9, ours=[*found, missing][0], source="paper 000, Fig. 6"),)
+
+
+def test_a_printed_table_keeps_every_promise() -> None:
+    check_reproduction(Table)
+
+
+class NoWorlds(Table):
+    def plan(self, scale: float, model: str) -> Plan:
+        return replace(sample_plan(), episodes=round(10 * scale))
+
+
+class MoreForLess(Table):
+    def plan(self, scale: float, model: str) -> Plan:
+        return replace(sample_plan(), episodes=round(1 / scale))
+
+
+class PlansByChance(Table):
+    def plan(self, scale: float, model: str) -> Plan:
+        return replace(super().plan(scale, model), seed=int(np.random.default_rng().integers(2**60)))
+
+
+class NoSource(Table):
+    def compare(self, result: Result) -> Sequence[Comparison]:
+        return [replace(each, source="") for each in super().compare(result)]
+
+
+class NoPlan(Table):
+    def plan(self, scale: float, model: str) -> Plan:
+        return model  # type: ignore[return-value]
+
+
+class NoComparison(Table):
+    def compare(self, result: Result) -> Sequence[Comparison]:
+        return [each.ours for each in super().compare(result)]  # type: ignore[misc]
+
+
+class NoQuantity(Table):
+    def compare(self, result: Result) -> Sequence[Comparison]:
+        return [replace(each, quantity="") for each in super().compare(result)]
+
+
+class NothingPrinted(Table):
+    def compare(self, result: Result) -> Sequence[Comparison]:
+        return [replace(each, paper=float("nan")) for each in super().compare(result)]
+
+
+class NeedsTheNumber(Table):
+    def compare(self, result: Result) -> Sequence[Comparison]:
+        first = result.measurements[0]
+        return (Comparison(quantity="success", paper=0.9, ours=first, source="paper 000"),)
+
+
+BROKEN_TABLES = [
+    (NoWorlds, "at least one world, got 0"),
+    (MoreForLess, "must not give more worlds"),
+    (PlansByChance, "the same when asked for again"),
+    (NoPlan, "must give a Plan"),
+    (NoComparison, "must give Comparisons"),
+    (NoQuantity, "must name the quantity"),
+    (NoSource, "where the number is printed"),
+    (NothingPrinted, "must be finite"),
+    (NeedsTheNumber, "lacks a number"),
+    (object, "must have compare, plan"),
+]
+
+
+@pytest.mark.parametrize(("make", "promise"), BROKEN_TABLES)
+def test_a_broken_promise_of_a_reproduction_is_named(make: Callable[[], Reproduction], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_reproduction(make)

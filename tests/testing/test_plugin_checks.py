@@ -1,0 +1,131 @@
+"""`check_offer` and `check_plugin` pass the kit's plugin and name what broken twins break."""
+
+import sys
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import pytest
+from pydantic import Field
+
+import gde.testing.plugin
+from gde.offers import AnyOffer, NoConfig, Offer
+from gde.parts.agent import Agent
+from gde.testing import check_offer, check_plugin
+from gde.testing.parts import ScriptedAgent
+
+GOOD: AnyOffer = Offer(name="good", summary="Goes right.", config=NoConfig, make=lambda _: ScriptedAgent())
+
+
+def test_the_kit_plugin_keeps_every_promise() -> None:
+    check_plugin(gde.testing.plugin)
+    check_offer(GOOD, Agent)
+
+
+@dataclass
+class Melting:
+    """Not frozen."""
+
+
+@dataclass(frozen=True)
+class Undocumented:
+    """One field without docstring."""
+
+    told: int = 1
+    """Told."""
+    untold: int = 2
+
+
+@dataclass(frozen=True)
+class WrongDefault:
+    """A default out of range."""
+
+    size: Annotated[int, Field(ge=5)] = 3
+    """Rows."""
+
+
+@dataclass(frozen=True)
+class Unrepeatable:
+    """Says something else when it is written down."""
+
+    size: int = 3
+    """Rows."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", self.size + 1)
+
+
+@dataclass(frozen=True)
+class Undescribable:
+    """A field that pydantic knows nothing of."""
+
+    part: type = ScriptedAgent
+    """Anything."""
+
+
+BROKEN_OFFERS: list[tuple[object, str]] = [
+    ("good", "must offer an Offer"),
+    (replace(GOOD, name="two words"), "free of blanks"),
+    (replace(GOOD, name="a:b"), "colons"),
+    (replace(GOOD, summary="two\nlines"), "one line"),
+    (replace(GOOD, version=0), "count from 1"),
+    (replace(GOOD, imports=("torch",)), "how to install torch"),
+    (replace(GOOD, config=Melting), "frozen dataclass"),
+    (replace(GOOD, config=Undocumented), "under Undocumented.untold"),
+    (replace(GOOD, config=Undescribable), "able to describe Undescribable"),
+    (replace(GOOD, config=WrongDefault), "defaults of WrongDefault"),
+    (replace(GOOD, config=Unrepeatable), "survive being written"),
+    (replace(GOOD, make=lambda _: object()), "must have act, begin to be a Agent"),
+]
+
+
+@pytest.mark.parametrize(("offer", "promise"), BROKEN_OFFERS)
+def test_a_broken_promise_of_an_offer_is_named(offer: AnyOffer, promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_offer(offer, Agent)
+
+
+BROKEN_PLUGINS = {
+    "plugin_without_hooks": ("x = 1", "must implement a hook"),
+    "plugin_with_unknown_hook": ("@hookimpl\ndef gde_agentss(): return ()", "as they are specified"),
+    "plugin_with_extra_argument": ("@hookimpl\ndef gde_agents(colour): return ()", "as they are specified"),
+    "plugin_with_twins": ("@hookimpl\ndef gde_agents(): return (OFFER, OFFER)", "distinct, got good, good"),
+    "plugin_that_counts": (
+        "names = iter('abcdef')\n@hookimpl\ndef gde_agents(): return (dataclasses.replace(OFFER, name=next(names)),)",
+        "the same when called again",
+    ),
+    "plugin_that_is_heavy": ("import sqlite3, openai\n@hookimpl\ndef gde_agents(): return ()", "must not load openai"),
+    "plugin_that_gets_heavy": (
+        "@hookimpl\ndef gde_agents():\n    import openai\n    return (OFFER,)",
+        "must not load openai",
+    ),
+}
+HEAD = """
+import dataclasses
+from gde.hookspecs import hookimpl
+from gde.offers import NoConfig, Offer
+OFFER = Offer(name="good", summary="Good.", config=NoConfig, make=lambda _: None)
+"""
+
+
+def test_a_plugin_must_be_importable_by_name() -> None:
+    nowhere = ModuleType("plugin_from_nowhere")
+    vars(nowhere)["gde_agents"] = gde.testing.plugin.gde_agents
+    with pytest.raises(AssertionError, match="must be importable by name"):
+        check_plugin(nowhere)
+
+
+@pytest.mark.parametrize("name", BROKEN_PLUGINS)
+def test_a_broken_promise_of_a_plugin_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body, promise = BROKEN_PLUGINS[name]
+    (tmp_path / f"{name}.py").write_text(HEAD + body)
+    (tmp_path / "openai.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.delitem(sys.modules, "openai", raising=False)
+    plugin = import_module(name)
+    monkeypatch.delitem(sys.modules, "openai", raising=False)
+    with pytest.raises(AssertionError, match=promise):
+        check_plugin(plugin)

@@ -1,0 +1,213 @@
+"""`check_probe` passes a small linear probe and names the promise that each broken twin breaks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gde.data.activations import CaptureRequest
+from gde.data.completion import ModelInfo
+from gde.data.probe import ProbeDataset, ProbeLabels
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.parts.probe import Readout
+from gde.testing import check_probe
+
+Floats = NDArray[np.float32]
+
+
+@dataclass
+class Line:
+    """Least squares on a sample of the rows."""
+
+    weights: Floats
+
+    def predict(self, inputs: Floats) -> Floats:
+        return inputs @ self.weights
+
+    def arrays(self) -> Mapping[str, Floats]:
+        return {"weights": self.weights}
+
+
+class LineProbe:
+    """Decodes the agent's cell in a corridor."""
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        return ("line",)
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=(model.n_layers - 1,))
+
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        cells = [turn.state.index for turn in trajectory.turns if turn.state is not None]
+        return ProbeLabels(values=np.array(cells, dtype=np.int64))
+
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+        rows = rng.permutation(len(train.inputs))[: max(1, len(train.inputs) // 2)]
+        weights, *_ = np.linalg.lstsq(train.inputs[rows], train.labels[rows].astype(np.float32), rcond=None)
+        return Line(weights.astype(np.float32))
+
+    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        rows = rng.integers(len(test.inputs), size=10)
+        error = np.abs(readout.predict(test.inputs)[rows] - test.labels[rows])
+        return (Measurement(name="distance", value=float(error.mean()), unit="cells", n=len(test.inputs)),)
+
+
+def test_a_linear_probe_keeps_every_promise() -> None:
+    check_probe(LineProbe)
+
+
+class NoVariant(LineProbe):
+    @property
+    def variants(self) -> tuple[str, ...]:
+        return ()
+
+
+class LayerBeyond(LineProbe):
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=(model.n_layers,))
+
+
+class NoMarks(LineProbe):
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=(0,), marks=())
+
+
+class LabelsTheEndToo(LineProbe):
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        return ProbeLabels(values=np.zeros(len(trajectory.turns) + 1, dtype=np.int64))
+
+
+class LabelsOfAnyWidth(LineProbe):
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        return ProbeLabels(values=np.zeros((len(trajectory.turns), len(trajectory.turns)), dtype=np.int64))
+
+
+class LabelsWithGaps(LineProbe):
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        return ProbeLabels(values=np.full(len(trajectory.turns), np.inf))
+
+
+class FitsByChance(LineProbe):
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+        return super().fit(variant, train, np.random.default_rng())
+
+
+class ScoresByChance(LineProbe):
+    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        return super().score(readout, test, np.random.default_rng())
+
+
+class ScoresNothing(LineProbe):
+    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        return ()
+
+
+class ScoresInfinity(LineProbe):
+    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        return [replace(each, value=float("inf")) for each in super().score(readout, test, rng)]
+
+
+class AsksByChance(LineProbe):
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=(0,), marks=(f"{np.random.default_rng().random()}",))
+
+
+class LabelsByChance(LineProbe):
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        return ProbeLabels(values=np.random.default_rng().random(len(trajectory.turns)))
+
+
+class FitsNothing(LineProbe):
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+        return object()  # type: ignore[return-value]
+
+
+@dataclass
+class Moody(Line):
+    """Learns the same and predicts something else."""
+
+    mood: float = field(default_factory=lambda: float(np.random.default_rng().random()))
+
+    def predict(self, inputs: Floats) -> Floats:
+        return super().predict(inputs) + np.float32(self.mood)
+
+
+@dataclass
+class Lost(Line):
+    def predict(self, inputs: Floats) -> Floats:
+        return super().predict(inputs) * np.float32("inf")
+
+
+@dataclass
+class Precise(Line):
+    def arrays(self) -> Mapping[str, Floats]:
+        return {"weights": self.weights.astype(np.float64)}  # type: ignore[dict-item]
+
+
+@dataclass
+class Normalising(Line):
+    def predict(self, inputs: Floats) -> Floats:
+        return super().predict(inputs - inputs.mean(axis=0))
+
+
+@dataclass
+class Doubling(Line):
+    def predict(self, inputs: Floats) -> Floats:
+        return super().predict(inputs).astype(np.float64)  # type: ignore[return-value]
+
+
+@dataclass
+class Forgetful(Line):
+    def arrays(self) -> Mapping[str, Floats]:
+        return {}
+
+
+@dataclass
+class Short(Line):
+    def predict(self, inputs: Floats) -> Floats:
+        return super().predict(inputs)[1:]
+
+
+def with_readout(kind: type[Line]) -> type[LineProbe]:
+    class Probe(LineProbe):
+        def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+            readout = super().fit(variant, train, rng)
+            return kind(readout.arrays()["weights"])
+
+    Probe.__name__ = kind.__name__
+    return Probe
+
+
+BROKEN = [
+    (object, "to be a Probe"),
+    (AsksByChance, "the same request"),
+    (LabelsByChance, "the same when asked for again"),
+    (FitsNothing, "to be a Readout"),
+    (with_readout(Moody), "fit must be a function"),
+    (with_readout(Lost), "predictions must be finite"),
+    (with_readout(Precise), "array 'weights' must be float32"),
+    (NoVariant, "one or more distinct variants"),
+    (LayerBeyond, "ask for layers 0 to 3"),
+    (NoMarks, "at least one mark"),
+    (LabelsTheEndToo, "one entry a turn"),
+    (LabelsOfAnyWidth, "one trailing shape"),
+    (LabelsWithGaps, "labels must be finite"),
+    (FitsByChance, "must learn the same"),
+    (ScoresByChance, "score must be a function"),
+    (ScoresNothing, "must give a measurement"),
+    (ScoresInfinity, "must be finite"),
+    (with_readout(Normalising), "must not depend on other rows"),
+    (with_readout(Doubling), "must be float32"),
+    (with_readout(Forgetful), "what was learned"),
+    (with_readout(Short), "one row an input row"),
+]
+
+
+@pytest.mark.parametrize(("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN])
+def test_a_broken_promise_is_named(make: type[LineProbe], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_probe(make)
