@@ -1,0 +1,83 @@
+"""What of the probes can be chosen."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from annotated_types import Ge, Gt, Interval
+
+from gde.data.completion import ModelInfo
+from gde.errors import GdeError
+
+if TYPE_CHECKING:
+    from gde.data.activations import CaptureRequest
+
+Variant = Literal["mlp", "linear"]
+Depth = Literal["early", "middle", "late"]
+THIRDS: dict[Depth, int] = {"early": 1, "middle": 2, "late": 3}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeConfig:
+    """Which activations are read, and how a probe learns to read them."""
+
+    layer: Annotated[int, Ge(0)] | Depth = "middle"
+    """Decoder layer counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23)."""
+    marks: tuple[str, ...] = ("pre", "post")
+    """Token marks read, each by a probe of its own: before and after the reasoning."""
+    variants: tuple[Variant, ...] = ("mlp", "linear")
+    """Models fitted side by side; the controls are run for the first."""
+    hidden: Annotated[int, Ge(1)] = 1024
+    """Hidden units of the MLP."""
+    whiten: bool = True
+    """Even out the variance of the inputs' principal axes before training, beyond z-scoring; false for the paper's
+    z-scoring alone. The probe stays the same function of the activations, and is found in fewer steps."""
+    epochs: Annotated[int, Ge(1)] = 20
+    """Passes over the training turns."""
+    batch: Annotated[int, Ge(1)] = 32
+    """Turns a step."""
+    learning_rate: Annotated[float, Gt(0)] = 3e-3
+    """Of AdamW for the MLP at the first step; it falls to zero along half a cosine."""
+    linear_learning_rate: Annotated[float, Gt(0)] = 3e-2
+    """The same for the linear probe."""
+    weight_decay: Annotated[float, Ge(0)] = 1e-3
+    """Of AdamW."""
+    device: str = "cpu"
+    """Where torch trains, e.g. cpu or cuda."""
+
+    def __post_init__(self) -> None:
+        for name in ("marks", "variants"):
+            chosen = getattr(self, name)
+            if not chosen or len(set(chosen)) != len(chosen):
+                raise ValueError(f"{name}: at least one and each once, got {chosen}")
+
+    def capture(self, model: ModelInfo) -> "CaptureRequest":
+        """The chosen layer of this model at the chosen marks.
+
+        Raises:
+            GdeError: the model has no such layer, or no activations at all.
+        """
+        from gde.data.activations import CaptureRequest
+
+        if not model.n_layers:
+            raise GdeError(f"probes read activations, and model {model.name!r} gives none; choose a white-box model")
+        return CaptureRequest(layers=(self._layer(model),), marks=self.marks)
+
+    def _layer(self, model: ModelInfo) -> int:
+        if isinstance(self.layer, str):
+            return max(0, round(model.n_layers * THIRDS[self.layer] / 3) - 1)
+        if self.layer >= model.n_layers:
+            wanted = f"0 to {model.n_layers - 1} or one of {', '.join(THIRDS)}"
+            raise GdeError(f"layer of a probe: model {model.name!r} has layers {wanted}, got {self.layer}")
+        return self.layer
+
+
+@dataclass(frozen=True, kw_only=True)
+class CogmapConfig(ProbeConfig):
+    """How the map is decoded (paper 000, section 5.1)."""
+
+    size: Annotated[int, Interval(ge=3, le=63)] = 15
+    """Side of the decoded square. Smaller grids are padded to it; equal to the grid's own for a size-specific probe."""
+    cells: Annotated[int, Ge(1)] | None = 16
+    """Cells of each turn a step, drawn so that the loss stays unbiased; none for all."""
+    balance: Literal["classes", "none"] = "classes"
+    """Weigh cells by the inverse frequency of their class, or all alike."""

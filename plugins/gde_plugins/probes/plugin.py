@@ -1,0 +1,48 @@
+"""Offers the probes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, Offer
+from gde_plugins.probes.config import CogmapConfig, ProbeConfig
+
+if TYPE_CHECKING:
+    from gde.parts.probe import Probe
+
+
+@hookimpl
+def gde_probes() -> Sequence[AnyOffer]:
+    """What is decoded from the activations of an agent's model."""
+    return (
+        Offer(
+            name="cogmap",
+            summary="the map an agent holds: agent, goal, wall or empty, for every cell of the grid",
+            config=CogmapConfig,
+            make=_cogmap,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.GRID}),
+            imports=("torch", "sklearn"),
+            extra="probes",
+        ),
+        Offer(
+            name="distance",
+            summary="how many steps the goal is away by the shortest way",
+            config=ProbeConfig,
+            make=_distance,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MODEL}),
+            imports=("torch",),
+            extra="probes",
+        ),
+    )
+
+
+def _cogmap(config: CogmapConfig) -> "Probe":
+    from gde_plugins.probes.cogmap import CogmapProbe
+
+    return CogmapProbe(config)
+
+
+def _distance(config: ProbeConfig) -> "Probe":
+    from gde_plugins.probes.distance import DistanceProbe
+
+    return DistanceProbe(config)

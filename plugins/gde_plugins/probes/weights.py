@@ -1,0 +1,143 @@
+"""The network of a probe, factored over cells: what it has learned, and what it says of every cell.
+
+The input of a cell is [h; row; column], and h, the activations of a turn, is the same for all cells of its grid.
+So the first layer falls apart into h @ activation, once a turn, and [row; column] @ coordinate, once a grid:
+
+    logits(h, cell) = relu(h @ activation + xy(cell) @ coordinate + bias) @ output.T + output_bias
+
+which equals the ordinary network on materialised rows up to rounding, and never forms those rows. Without an output
+layer it is the linear probe: no relu, and the sum itself is the logits.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from math import prod, sqrt
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+FLOATS_AT_ONCE = 2**19
+"""Hidden units held at once, over all turns and cells in work: 2 MiB stay in the cache."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellWeights:
+    """Parameters of the network; D activations, A coordinates of a cell, H hidden units, C outputs."""
+
+    mean: NDArray[np.float32]
+    """(D,) of the activations in training."""
+    scale: NDArray[np.float32]
+    """(D,) standard deviations, 1 where an activation never varies."""
+    activation: NDArray[np.float32]
+    """(D, H), or (D, C) without an output layer."""
+    coordinate: NDArray[np.float32]
+    """(A, H), or (A, C) without an output layer."""
+    bias: NDArray[np.float32]
+    """(H,), or (C,) without an output layer."""
+    output: NDArray[np.float32] | None = None
+    """(C, H); None for a linear probe."""
+    output_bias: NDArray[np.float32] | None = None
+    """(C,); None for a linear probe."""
+
+    @classmethod
+    def initial(cls, n_inputs: int, n_coordinates: int, n_outputs: int, hidden: int, rng: np.random.Generator) -> Self:
+        """Uniform weights within 1/sqrt(fan-in), for inputs that are normalised already.
+
+        The two parts of the first layer are scaled each by its own fan-in: with a common one, two coordinates
+        among thousands of activations would begin as good as unread.
+
+        Args:
+            n_inputs: D.
+            n_coordinates: A.
+            n_outputs: C, or 1 for a regression.
+            hidden: H; 0 for a linear probe.
+            rng: drawn from in a fixed order.
+        """
+
+        def uniform(fan_in: int, *shape: int) -> NDArray[np.float32]:
+            bound = 1 / sqrt(max(fan_in, 1))
+            return rng.uniform(-bound, bound, shape).astype(np.float32)
+
+        width = hidden or n_outputs
+        return cls(
+            mean=np.zeros(n_inputs, np.float32),
+            scale=np.ones(n_inputs, np.float32),
+            activation=uniform(n_inputs, n_inputs, width),
+            bias=uniform(n_inputs, width),
+            output=uniform(hidden, n_outputs, hidden) if hidden else None,
+            output_bias=uniform(hidden, n_outputs) if hidden else None,
+            coordinate=uniform(n_coordinates, n_coordinates, width),
+        )
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """All parameters by name; those of an absent output layer are left out."""
+        named = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: array for name, array in named if array is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+        """The inverse of `arrays`; other names are ignored."""
+        return cls(**{field.name: arrays[field.name] for field in fields(cls) if field.name in arrays})
+
+    def logits(self, inputs: NDArray[Any], coordinates: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """The rows done next and their outputs (rows, cells, C), in chunks of bounded memory and of `inputs`' type.
+
+        Args:
+            inputs: (N, D) activations as captured.
+            coordinates: (cells, A) as `cell_coordinates` gives them.
+        """
+        cells = coordinates.astype(inputs.dtype) @ self.coordinate + self.bias
+        step = max(1, FLOATS_AT_ONCE // cells.size)
+        for start in range(0, len(inputs), step):
+            rows = slice(start, start + step)
+            turns = (inputs[rows] - self.mean) / self.scale @ self.activation
+            yield rows, self._second_layer(turns[:, None, :] + cells)
+
+    def _second_layer(self, first: NDArray[Any]) -> NDArray[Any]:
+        if self.output is None:
+            return first
+        return np.asarray(np.maximum(first, 0, out=first) @ self.output.T + self.output_bias)
+
+
+def z_scores(inputs: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Mean and standard deviation (D,) of the columns; 1 instead of the standard deviation of a constant one."""
+    mean, deviation = inputs.mean(axis=0, dtype=np.float64), inputs.std(axis=0, dtype=np.float64)
+    negligible = deviation <= 1e-7 * np.abs(mean) + np.finfo(np.float32).tiny
+    return mean.astype(np.float32), np.where(negligible, 1, deviation).astype(np.float32)
+
+
+def cell_coordinates(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """(cells, len(shape)) row and column of every cell in C order, z-scored over the grid.
+
+    Every turn queries the same cells, so these are the z-scores over all training rows as well. Labels without a
+    grid have shape (): one cell without coordinates.
+    """
+    indices = np.indices(shape, dtype=np.float64).reshape(len(shape), prod(shape)).T
+    mean, scale = z_scores(indices)
+    return ((indices - mean) / scale).astype(np.float32)
+
+
+def class_probabilities(weights: CellWeights, inputs: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """(N, *shape, C) softmax of the outputs for every cell, of `inputs`' type."""
+    n_classes = len(weights.bias if weights.output_bias is None else weights.output_bias)
+    probabilities = np.empty((len(inputs), prod(shape), n_classes), dtype=inputs.dtype)
+    for rows, logits in weights.logits(inputs, cell_coordinates(shape)):
+        probabilities[rows] = _softmax(logits)
+    return probabilities.reshape(len(inputs), *shape, n_classes)
+
+
+def _softmax(logits: NDArray[Any]) -> NDArray[Any]:
+    odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
+
+
+def check_finite(inputs: NDArray[Any]) -> None:
+    """Refuse activations that are not numbers.
+
+    Raises:
+        ValueError: names the first row with an infinite or undefined value.
+    """
+    finite = np.isfinite(inputs).all(axis=1)
+    if not finite.all():
+        raise ValueError(f"activations must be finite, got an infinite or undefined value in row {np.argmin(finite)}")

@@ -1,0 +1,164 @@
+"""The cogmap probe keeps the contract of `gde.parts.probe`."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from gde.data.activations import CaptureRequest
+from gde.data.completion import ModelInfo
+from gde.data.grid import Cell
+from gde.data.observation import Observation, State, World
+from gde.data.probe import ProbeDataset
+from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.errors import GdeError
+from gde.parts.probe import Probe, Readout
+from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
+from gde_plugins.probes.config import CogmapConfig, ProbeConfig
+from gde_plugins.probes.plugin import gde_probes
+
+SMALL = CogmapConfig(size=7, hidden=64, epochs=40, batch=16)
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def trajectory(*agents: tuple[int, int] | None) -> Trajectory:
+    """A walk through a room of 3 rows and 4 columns, with the goal in the lower right; None is an unrecorded state."""
+    world = World(id="room", facts={"rows": ["#####", "#___#", "#_#_#", "#####"], "goal": [2, 3]})
+    turns = tuple(
+        Turn(
+            index=index,
+            observation=Observation(text=""),
+            decision=Decision.act("LEFT"),
+            reward=-1,
+            terminated=False,
+            truncated=False,
+            state=State(facts={"agent": list(agent)}) if agent else None,
+        )
+        for index, agent in enumerate(agents)
+    )
+    key = EpisodeKey(stratum=0, world=3)
+    return Trajectory(key=key, seed=0, world=world, labels={}, horizon=9, turns=turns, ending="horizon")
+
+
+def test_labels_are_the_padded_true_grid_of_every_turn() -> None:
+    labels = CogmapProbe(SMALL).labels(trajectory((1, 1), (1, 2))).values
+    assert labels.shape == (2, 7, 7)
+    assert [np.argwhere(turn == Cell.AGENT).tolist() for turn in labels] == [[[1, 1]], [[1, 2]]]
+    assert (labels[:, 2, 3] == Cell.GOAL).all()
+    assert (labels[:, 4:] == Cell.PAD).all()
+    assert (labels[:, :, 5:] == Cell.PAD).all()
+    assert CogmapProbe(SMALL).labels(trajectory()).values.shape == (0, 7, 7)
+
+
+def test_a_grid_larger_than_the_decoded_square_is_named() -> None:
+    with pytest.raises(
+        GdeError, match=r"cogmap: turn 0 of episode 0/3/0: a 4x5 grid does not fit into 4x4; .* size is 4"
+    ):
+        CogmapProbe(replace(SMALL, size=4)).labels(trajectory((1, 1)))
+
+
+def test_a_turn_without_a_state_is_named() -> None:
+    with pytest.raises(GdeError, match="turn 1 of episode 0/3/0 has no recorded state"):
+        CogmapProbe(SMALL).labels(trajectory((1, 1), None))
+
+
+@pytest.mark.parametrize(
+    ("layer", "n_layers", "index"),
+    [
+        ("early", 24, 7),
+        ("middle", 24, 15),
+        ("late", 24, 23),
+        ("middle", 6, 3),
+        ("early", 1, 0),
+        ("late", 4, 3),
+        (2, 4, 2),
+    ],
+)
+def test_depth_is_counted_in_thirds_of_the_layers(layer: Any, n_layers: int, index: int) -> None:
+    config = ProbeConfig(layer=layer, marks=("post",))
+    assert config.capture(ModelInfo(name="m", n_layers=n_layers)) == CaptureRequest(layers=(index,), marks=("post",))
+
+
+def test_layers_that_a_model_lacks_are_refused() -> None:
+    with pytest.raises(GdeError, match=r"model 'm' has layers 0 to 3 or one of early, middle, late, got 4"):
+        ProbeConfig(layer=4).capture(ModelInfo(name="m", n_layers=4))
+    with pytest.raises(GdeError, match="model 'm' gives none"):
+        ProbeConfig().capture(ModelInfo(name="m"))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"marks": ()}, "marks: at least one and each once"),
+        ({"variants": ("mlp", "mlp")}, "variants: at least one and each once"),
+        ({"layer": -1}, "greater than or equal to 0"),
+        ({"variants": ("forest",)}, "'mlp' or 'linear'"),
+        ({"size": 2}, "greater than or equal to 3"),
+    ],
+)
+def test_configurations_out_of_range_are_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        TypeAdapter(CogmapConfig).validate_python(values)
+
+
+def test_the_probe_measures_what_is_planted(planted: Callable[[int, int], ProbeDataset]) -> None:
+    probe, train, test = CogmapProbe(SMALL), planted(300, 1), planted(60, 2)
+    scores = {m.name: m.value for m in probe.score(probe.fit("mlp", train, rng()), test, rng())}
+    blind = replace(train, inputs=np.zeros_like(train.inputs))
+    control = {m.name: m.value for m in probe.score(probe.fit("mlp", blind, rng()), test, rng())}
+    for name in ("distance.agent", "distance.goal"):
+        assert (scores[name] or 0) < 0.5
+        assert (control[name] or 0) > 1.5
+    # Coordinates alone know the padding and the outer wall, which is why accuracy says little.
+    assert (control["accuracy"] or 0) > 0.4
+
+
+@pytest.mark.parametrize("variant", ["mlp", "linear"])
+def test_a_readout_is_rebuilt_from_its_arrays(planted: Callable[[int, int], ProbeDataset], variant: str) -> None:
+    data = planted(5, 1)
+    readout = CogmapProbe(SMALL).fit(variant, data, rng())
+    assert isinstance(readout, Readout)
+    arrays = readout.arrays()
+    assert {array.dtype for array in arrays.values()} == {np.dtype(np.float32)}
+    decoded = readout.predict(data.inputs)
+    assert decoded.shape == (5, 7, 7, 5)
+    assert decoded.dtype == np.float32
+    assert (CogmapReadout.from_arrays(arrays).predict(data.inputs) == decoded).all()
+
+
+def test_fitting_is_a_function_of_the_generator(planted: Callable[[int, int], ProbeDataset]) -> None:
+    data, probe = planted(5, 1), CogmapProbe(SMALL)
+    first, again = (probe.fit("mlp", data, rng()).predict(data.inputs) for _ in range(2))
+    assert (first == again).all()
+
+
+def test_classes_never_trained_on_have_probability_zero(planted: Callable[[int, int], ProbeDataset]) -> None:
+    data = planted(3, 1)
+    walls = replace(data, labels=np.full_like(data.labels, Cell.WALL))
+    decoded = CogmapProbe(SMALL).fit("mlp", walls, rng()).predict(data.inputs)
+    assert (decoded[..., Cell.WALL] == 1).all()
+    assert decoded.sum() == decoded[..., Cell.WALL].sum()
+
+
+def test_activations_that_are_not_finite_are_refused_by_row(planted: Callable[[int, int], ProbeDataset]) -> None:
+    data, probe = planted(4, 1), CogmapProbe(SMALL)
+    broken = data.inputs.copy()
+    broken[2, 5] = np.inf
+    with pytest.raises(ValueError, match="undefined value in row 2"):
+        probe.fit("mlp", replace(data, inputs=broken), rng())
+    with pytest.raises(ValueError, match="undefined value in row 2"):
+        probe.fit("linear", data, rng()).predict(broken)
+
+
+def test_the_plugin_offers_probes() -> None:
+    offers = {offer.name: offer for offer in gde_probes()}
+    assert offers.keys() == {"cogmap", "distance"}
+    for offer in offers.values():
+        assert isinstance(offer.make(offer.config()), Probe)
+        assert not offer.missing()

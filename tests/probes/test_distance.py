@@ -1,0 +1,90 @@
+"""The distance probe regresses what is planted, in steps."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gde.data.observation import Observation, World
+from gde.data.probe import ProbeDataset
+from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.errors import GdeError
+from gde_plugins.probes.config import ProbeConfig
+from gde_plugins.probes.distance import DistanceProbe, DistanceReadout
+
+PROBE = DistanceProbe(ProbeConfig(hidden=64, epochs=60))
+EMBEDDING = np.random.default_rng(0).normal(size=(2, 24))
+
+
+def planted(n: int, seed: int) -> ProbeDataset:
+    """Distances from 1 to 20 steps: |x| + |y| of two numbers that the activations hold linearly."""
+    rng = np.random.default_rng(seed)
+    offsets = rng.integers(-10, 11, size=(n, 2))
+    return ProbeDataset(
+        inputs=(offsets @ EMBEDDING + rng.normal(scale=0.1, size=(n, 24))).astype(np.float32),
+        labels=np.abs(offsets).sum(axis=1).astype(np.float64),
+        groups=np.array([f"world{row // 2}" for row in range(n)]),
+    )
+
+
+def scores(variant: str, train: ProbeDataset, test: ProbeDataset) -> dict[str, float | None]:
+    readout = PROBE.fit(variant, train, np.random.default_rng(0))
+    return {m.name: m.value for m in PROBE.score(readout, test, np.random.default_rng(0))}
+
+
+def trajectory(*values: float | None) -> Trajectory:
+    turns = tuple(
+        Turn(
+            index=index,
+            observation=Observation(text=""),
+            decision=Decision.act("LEFT"),
+            reward=-1,
+            terminated=False,
+            truncated=False,
+            value=value,
+        )
+        for index, value in enumerate(values)
+    )
+    key = EpisodeKey(stratum=0, world=3)
+    return Trajectory(key=key, seed=0, world=World(id="w"), labels={}, horizon=9, turns=turns, ending="horizon")
+
+
+def test_labels_are_steps_to_the_goal() -> None:
+    assert PROBE.labels(trajectory(-3.0, -2.0)).values.tolist() == [3, 2]
+    for unknown in (None, -np.inf):
+        with pytest.raises(GdeError, match="episode 0/3/0 has turns without an optimal value"):
+            PROBE.labels(trajectory(-3.0, unknown))
+
+
+def test_only_the_mlp_learns_a_distance_that_is_not_linear() -> None:
+    train, test = planted(400, 1), planted(100, 2)
+    mlp, linear = scores("mlp", train, test), scores("linear", train, test)
+    assert (mlp["mae"] or 9) < 1.5
+    assert (mlp["r2"] or 0) > 0.8
+    assert (linear["mae"] or 0) > 2.5
+    assert abs(linear["r2"] or 0) < 0.1
+
+
+@pytest.mark.parametrize("variant", ["mlp", "linear"])
+def test_a_constant_is_learned_in_steps(variant: str) -> None:
+    data = replace(planted(50, 1), labels=np.full(50, 7.0))
+    readout = PROBE.fit(variant, data, np.random.default_rng(0))
+    np.testing.assert_allclose(readout.predict(data.inputs), 7, atol=0.5)
+    r2 = PROBE.score(readout, data, np.random.default_rng(0))[1]
+    assert r2.value is None
+    assert r2.reason == "all held-out distances are equal"
+
+
+@pytest.mark.parametrize("variant", ["mlp", "linear"])
+def test_a_readout_is_rebuilt_from_its_arrays(variant: str) -> None:
+    data = planted(20, 1)
+    readout = PROBE.fit(variant, data, np.random.default_rng(0))
+    rebuilt = DistanceReadout.from_arrays(readout.arrays())
+    assert readout.predict(data.inputs).shape == (20,)
+    assert (rebuilt.predict(data.inputs) == readout.predict(data.inputs)).all()
+
+
+def test_activations_that_are_not_finite_are_refused() -> None:
+    data = planted(4, 1)
+    with pytest.raises(ValueError, match="undefined value in row 0"):
+        PROBE.fit("mlp", replace(data, inputs=np.full_like(data.inputs, np.nan)), np.random.default_rng(0))

@@ -1,0 +1,103 @@
+"""Scores of hand-made maps equal numbers worked out by hand."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gde.data.grid import Cell
+from gde.data.result import Measurement
+from gde_plugins.probes.map_scores import interior, score_maps
+
+SYMBOLS = {"_": Cell.EMPTY, "A": Cell.AGENT, "G": Cell.GOAL, "#": Cell.WALL, "+": Cell.PAD}
+GROUPS = np.array(["one", "two"])
+TRUE = ("####/#AG#/#__#/####", "###+/#A#+/###+/++++")
+DECODED = ("####/#_G#/#AA#/####", "###+/#A#+/#+#+/++++")
+
+
+def maps(drawings: tuple[str, ...]) -> NDArray[np.int64]:
+    """(N, size, size) codes of maps drawn with one symbol a cell and a slash between rows."""
+    return np.array([[[SYMBOLS[symbol] for symbol in row] for row in one.split("/")] for one in drawings])
+
+
+def certain(cells: NDArray[np.int64]) -> NDArray[np.float32]:
+    return np.eye(len(Cell), dtype=np.float32)[cells]
+
+
+def scores(
+    true: tuple[str, ...], decoded: NDArray[np.float32], groups: NDArray[np.str_] = GROUPS
+) -> dict[str, Measurement]:
+    measured = score_maps(decoded, maps(true), groups, np.random.default_rng(0))
+    return {measurement.name: measurement for measurement in measured}
+
+
+def test_every_score_of_two_small_maps() -> None:
+    found = scores(TRUE, certain(maps(DECODED)))
+    expected = {
+        "recall.agent": 1 / 2,
+        "precision.agent": 1 / 3,
+        "recall.goal": 1.0,
+        "precision.goal": 1.0,
+        "recall.empty": 0.0,
+        "precision.empty": 0.0,
+        "recall.wall": 19 / 20,
+        "precision.wall": 1.0,
+        "recall.pad": 1.0,
+        "precision.pad": 7 / 8,
+        "accuracy": 28 / 32,
+        "accuracy.interior": 2 / 5,
+        "top1.agent": 1 / 2,
+        "distance.agent": 1 / 2,
+        "top1.goal": 1.0,
+        "distance.goal": 0.0,
+    }
+    assert {name: measurement.value for name, measurement in found.items()} == pytest.approx(expected)
+    assert {measurement.unit for name, measurement in found.items() if "distance" in name} == {"cells"}
+    assert {measurement.unit for name, measurement in found.items() if "distance" not in name} == {"share"}
+
+
+def test_a_location_is_the_likeliest_of_all_cells_and_not_of_those_called_so() -> None:
+    decoded = certain(maps(TRUE[:1])) * 0.9
+    decoded[0, 1, 1] = [0.6, 0.4, 0, 0, 0]
+    decoded[0, 3, 3, Cell.AGENT] = 0.3
+    found = scores(TRUE[:1], decoded, GROUPS[:1])
+    assert found["top1.agent"].value == 1
+    assert found["precision.agent"].value is None
+
+
+def test_distance_is_rows_plus_columns() -> None:
+    decoded = certain(maps(("####/#_G#/#__#/###A",)))
+    assert scores(TRUE[:1], decoded, GROUPS[:1])["distance.agent"].value == 4
+
+
+def test_a_class_that_is_never_there_or_never_decoded_has_a_reason() -> None:
+    true, decoded = ("###/#A#/###",), certain(maps(("###/#A#/###",)))
+    found = scores(true, decoded, GROUPS[:1])
+    assert found["recall.goal"].value is None
+    assert found["recall.goal"].reason == "no goal cell on the held-out maps"
+    assert found["precision.pad"].reason == "no cell was decoded as pad"
+    assert found["top1.goal"].reason == found["distance.goal"].reason == "no goal cell on the held-out maps"
+
+
+def test_turns_without_a_goal_do_not_count_for_its_location() -> None:
+    found = scores(TRUE, certain(maps(DECODED)))
+    assert (found["top1.agent"].n, found["top1.goal"].n, found["accuracy"].n) == (2, 1, 2)
+
+
+def test_intervals_hold_the_value_and_repeat_with_the_seed() -> None:
+    rng = np.random.default_rng(1)
+    true = maps(TRUE[:1]).repeat(40, axis=0)
+    decoded = rng.random((40, 4, 4, 5)).astype(np.float32)
+    decoded[rng.random(40) < 0.5] = certain(true[:1])
+    groups = np.array([f"world{row // 2}" for row in range(40)])
+    first, again = (score_maps(decoded, true, groups, np.random.default_rng(2)) for _ in range(2))
+    assert first == again
+    for measurement in first:
+        if measurement.name != "recall.pad" and measurement.value is not None:
+            assert measurement.interval is not None
+            assert measurement.interval[0] <= measurement.value <= measurement.interval[1]
+
+
+def test_interior_lies_within_the_outer_wall_of_the_true_grid() -> None:
+    inside = interior(maps(TRUE))
+    assert np.argwhere(inside[0]).tolist() == [[1, 1], [1, 2], [2, 1], [2, 2]]
+    assert np.argwhere(inside[1]).tolist() == [[1, 1]]
