@@ -115,8 +115,11 @@ def roll_out_share(path: Path, job: tuple[Ready, Sequence[EpisodeKey]]) -> None:
 
 
 def _warm(ready: Ready) -> None:
-    """Load the language model before the folder is made, so that a wrong path leaves nothing behind."""
-    if ready.executor.make().workers == 1:
+    """Load what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
+    if ready.probes and ready.model is not None:
+        for chosen in ready.probes:
+            chosen.make().capture(ready.model.info)
+    elif ready.executor.make().workers == 1:
         _ = ready.model
 
 

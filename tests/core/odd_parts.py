@@ -25,8 +25,10 @@ from gde import (
     Observation,
     Offer,
     Outcome,
+    Plan,
     ProbeDataset,
     ProbeLabels,
+    Result,
     Trajectory,
     hookimpl,
 )
@@ -182,6 +184,13 @@ def gde_language_models() -> Sequence[Offer[Any, Any]]:
     )
 
 
+class DeepProbe(WhereProbe):
+    """Wants a layer that no model has."""
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        raise GdeError(f"layer: the model has {model.n_layers}")
+
+
 @hookimpl
 def gde_probes() -> Sequence[Offer[Any, Any]]:
     return (
@@ -192,7 +201,29 @@ def gde_probes() -> Sequence[Offer[Any, Any]]:
             make=lambda _: WhereProbe(),
             needs=frozenset({Facet.ACTIVATIONS, Facet.STATE}),
         ),
+        Offer(name="deep", summary="s", config=NoConfig, make=lambda _: DeepProbe()),
     )
+
+
+@hookimpl
+def gde_run_started(plan: Plan) -> None:
+    _note(f"started {plan.episodes}")
+
+
+@hookimpl
+def gde_episode_finished(trajectory: Trajectory, done: int, total: int) -> None:
+    _note(f"episode {trajectory.ending} {done}/{total}")
+
+
+@hookimpl
+def gde_run_finished(result: Result) -> None:
+    _note(f"finished {result.status}")
+
+
+def _note(event: str) -> None:
+    if log := os.environ.get("ODD_PARTS_EVENTS"):
+        with Path(log).open("a") as file:
+            file.write(event + "\n")
 
 
 def _broken(evidence: object) -> Sequence[Measurement]:

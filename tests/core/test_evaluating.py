@@ -161,6 +161,7 @@ def test_later_stages_can_be_run_again_from_the_folder(run: Callable[[Plan], Res
         ({"agent": Choice(name="needs-absent")}, r"needs-absent needs not_there: pip install 'gde-eval\[x\]'"),
         ({"agent": Choice(name="asking", config={"model": "plantet"})}, "Did you mean planted"),
         ({"agent": Choice(name="asking", config={"model": "planted:x"})}, r"agent\.model: wanted planted, got"),
+        ({"probes": (Choice(name="deep"),)}, "layer: the model has 2"),
         ({"language_model": {"depth": 3}}, "unknown field of model 'depth'"),
         ({"probes": (Choice(name="where"), Choice(name="where"))}, "probe 'where' is asked for twice"),
         ({"environment": Choice(name="corridor", config={"length": 1})}, r"env\.length: wanted .* got 1"),
@@ -180,6 +181,17 @@ def test_an_existing_folder_is_left_alone(tmp_path: Path, catalogue: Catalogue) 
     with pytest.raises(GdeError, match="exists: name another folder with --out, or go on with `gde resume"):
         evaluate(plan(), tmp_path, catalogue)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_plugins_are_told_of_the_run_as_it_goes(
+    executor: str, tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ODD_PARTS_EVENTS", str(tmp_path / "events"))
+    evaluate(replace(plan(), executor=Choice(name=executor)), tmp_path / "run", catalogue)
+    events = (tmp_path / "events").read_text().splitlines()
+    episodes = [f"episode terminated {done}/6" for done in range(1, 7)]
+    assert events == ["started 6", *episodes, "finished ok"]
 
 
 def test_the_record_is_plain_sql(run: Callable[[Plan], Result]) -> None:

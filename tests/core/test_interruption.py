@@ -53,17 +53,27 @@ def n_turns(run: Path) -> int:
             return 0
 
 
-def kill_during(request: Plan, out: Path, after_turns: int) -> None:
-    """Run the plan in a process of its own and SIGKILL it once so many turns are in the record."""
+def start(request: Plan, out: Path) -> subprocess.Popen[bytes]:
+    """Run the plan in a process of its own."""
     out.parent.mkdir(exist_ok=True)
     file = out.parent / f"{out.name}.toml"
     file.write_text(write_plan(request))
     command = [sys.executable, "-m", "gde", "eval", "--plan", str(file), "--out", str(out)]
     environment = {**os.environ, "GDE_LOAD_PLUGINS": MODULES}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def wait_for_turns(process: subprocess.Popen[bytes], out: Path, n: int) -> None:
+    """Until so many turns are in the record."""
     deadline = time.monotonic() + 60
-    while n_turns(out) < after_turns and process.poll() is None and time.monotonic() < deadline:
+    while n_turns(out) < n and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.002)
+
+
+def kill_during(request: Plan, out: Path, after_turns: int) -> None:
+    """Run the plan and SIGKILL it once so many turns are in the record."""
+    process = start(request, out)
+    wait_for_turns(process, out, after_turns)
     process.send_signal(signal.SIGKILL)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == -signal.SIGKILL, errors.decode()
@@ -91,6 +101,18 @@ def test_sigkill_loses_no_finished_turn(after_turns: int, tmp_path: Path, catalo
     assert max(asked.values()) <= 2
     assert sum(n - 1 for n in asked.values()) <= request.concurrency  # only what was in flight is asked again
     assert sum(before.values()) - kept <= request.concurrency  # only what was in flight was lost
+
+
+def test_interrupting_leaves_a_run_that_can_go_on(tmp_path: Path, catalogue: Catalogue) -> None:
+    request = plan(tmp_path / "log", pause=0.05)
+    process = start(request, tmp_path / "run")
+    wait_for_turns(process, tmp_path / "run", 3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors.decode()
+    assert b"interrupted; what was finished is kept, go on with `gde resume RUN`" in errors
+    assert b"Traceback" not in errors
+    assert resume(tmp_path / "run", catalogue).status == "ok"
 
 
 def test_resuming_a_finished_run_asks_nothing_and_changes_nothing(tmp_path: Path, catalogue: Catalogue) -> None:

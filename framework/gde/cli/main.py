@@ -10,7 +10,6 @@ import typer
 
 from gde.errors import GdeError
 
-INTERRUPTED = 130
 COMMANDS = (
     "eval",
     "resume",
@@ -60,6 +59,3 @@ def main() -> None:
     except GdeError as error:
         print(f"gde: {error}", file=sys.stderr)  # noqa: T201 - the one place that prints an error
         raise SystemExit(error.exit_code) from None
-    except KeyboardInterrupt:
-        print("gde: interrupted; go on with `gde resume RUN`", file=sys.stderr)  # noqa: T201
-        raise SystemExit(INTERRUPTED) from None

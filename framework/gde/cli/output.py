@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 LINE_EVERY = 10.0
 """Seconds between two lines of progress where no terminal is there to redraw."""
 EXIT_PARTIAL = 3
+EXIT_INTERRUPTED = 130
 
 
 def say(text: str) -> None:
@@ -87,7 +88,18 @@ def interval(measurement: "Measurement") -> str:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator["Watch"]:
-    """A watcher that draws a bar on a terminal and writes a line now and then elsewhere."""
+    """A watcher for a run, and the exit code of one that is interrupted."""
+    try:
+        with _watch(quiet) as watch:
+            yield watch
+    except KeyboardInterrupt:
+        say("gde: interrupted; what was finished is kept, go on with `gde resume RUN`")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+@contextmanager
+def _watch(quiet: bool) -> Iterator["Watch"]:
+    """A bar on a terminal, a line now and then elsewhere, nothing where quiet is wanted."""
     from gde.watching import ignore
 
     if quiet:
