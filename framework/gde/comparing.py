@@ -16,7 +16,8 @@ from gde.stats import holm, paired_difference
 from gde.store.folder import RunFolder
 
 MINIMUM = 6
-"""Fewest pairs with which a two-sided sign-flip test can reach p < 0.05 at all (2 / 2**6)."""
+"""Fewest differing pairs with which a two-sided sign-flip test can reach p < 0.05 at all (2 / 2**6 = 0.031).
+Rows with fewer can never be significant, so they are not tested and do not count in the correction (Tarone 1990)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +27,15 @@ class Row:
     name: str
     n: int
     """Shared worlds."""
+    n_different: int
+    """Those where the runs differ."""
     a: float
     b: float
     difference: float
     """b - a, the mean over worlds."""
     interval: tuple[float, float] | None
     p: float | None
-    """Holm-corrected over all rows; None with too few worlds."""
+    """Holm-corrected over the tested rows; None with too few differing worlds."""
 
     @property
     def interval_text(self) -> str:
@@ -40,7 +43,9 @@ class Row:
 
     @property
     def p_text(self) -> str:
-        return f"not measured: {self.n} pairs, needs {MINIMUM}" if self.p is None else f"{self.p:.4f}"
+        if self.p is not None:
+            return f"{self.p:.4f}"
+        return f"not measured: {self.n_different} of {self.n} pairs differ, needs {MINIMUM}"
 
 
 def compare(run_a: Path, run_b: Path, catalogue: Catalogue | None = None) -> list[Row]:
@@ -100,6 +105,7 @@ def _row(name: str, a: Mapping[str, float], b: Mapping[str, float]) -> tuple[Row
     row = Row(
         name=name,
         n=len(worlds),
+        n_different=int((first != second).sum()),
         a=float(first.mean()),
         b=float(second.mean()),
         difference=tested.estimate.value,
@@ -110,6 +116,6 @@ def _row(name: str, a: Mapping[str, float], b: Mapping[str, float]) -> tuple[Row
 
 
 def _corrected(rows: Sequence[tuple[Row, float]]) -> list[Row]:
-    tested = [(row, p) for row, p in rows if row.n >= MINIMUM]
+    tested = [(row, p) for row, p in rows if row.n_different >= MINIMUM]
     corrected = dict(zip((row.name for row, _ in tested), holm([p for _, p in tested]), strict=True))
     return [replace(row, p=corrected.get(row.name)) for row, _ in rows]

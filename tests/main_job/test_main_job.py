@@ -1,0 +1,121 @@
+"""The main job with its real parts: nano walks grids, a probe decodes its map, a page shows it."""
+
+import json
+import os
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from gde import Choice, Plan, evaluate, load_evidence
+from gde.export import export
+
+pytest.importorskip("torch", reason="needs the extra llm")
+
+MAIN_JOB = ("eval", "--env", "grid", "--agent", "gpt-oss", "--probe", "cogmap")
+
+
+def gde(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gde", *arguments]
+    return subprocess.run(
+        command, env={**os.environ, **environment}, cwd=cwd, capture_output=True, text=True, timeout=280, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """A small main job; its folder and what it printed."""
+    folder = tmp_path_factory.mktemp("main")
+    done = gde(*MAIN_JOB, "--episodes", "40", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return {"folder": folder, **json.loads(done.stdout)}
+
+
+def numbers(run: dict[str, object], name: str, **where: object) -> list[float]:
+    found = [each for each in run["measurements"] if each["name"] == name]  # type: ignore[attr-defined]
+    return [each["value"] for each in found if where.items() <= each["where"].items()]
+
+
+def test_nano_finds_most_goals(run: dict[str, object]) -> None:
+    assert numbers(run, "success")[0] > 0.7
+    assert numbers(run, "accuracy")[0] > 0.7
+    assert numbers(run, "outcomes.ok")[0] > 0.95
+
+
+def test_the_probe_places_the_agent_better_than_every_control(run: dict[str, object]) -> None:
+    ours = numbers(run, "cogmap.distance.agent", variant="mlp", mark="pre", control="none")[0]
+    controls = [
+        numbers(run, "cogmap.distance.agent", control=control)[0]
+        for control in ("coordinates", "shuffled", "untrained", "embeddings")
+    ]
+    assert ours < min(controls) / 2
+
+
+def test_the_arms_before_and_after_and_linear_are_all_there(run: dict[str, object]) -> None:
+    for variant in ("mlp", "linear"):
+        for mark in ("pre", "post"):
+            assert len(numbers(run, "cogmap.accuracy", variant=variant, mark=mark, control="none")) == 1
+
+
+def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
+    page = (Path(str(run["folder"])) / str(run["run"]) / "report.html").read_text()
+    notice = run["provenance"]["notice"]  # type: ignore[index]
+    assert "not of GPT-OSS-20B" in notice
+    assert "not of GPT-OSS-20B" in " ".join(page.split())
+
+
+def test_split_is_by_world_and_the_same_for_all_arms(run: dict[str, object]) -> None:
+    evidence = load_evidence(Path(str(run["folder"])) / str(run["run"]))
+    world = {str(each.key): each.world.id for each in evidence.trajectories}
+    tested = [{world[episode] for episode, _ in report.rows} for report in evidence.probe_reports]
+    assert all(each <= tested[0] for each in tested)
+    assert len(tested[0]) == round(0.3 * len(set(world.values())))
+
+
+def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
+    ways = {
+        "one": (("--concurrency", "1"), "0"),
+        "many": (("--concurrency", "32"), "1"),
+        "workers": (("--executor", "processes"), "0"),
+    }
+    records = set()
+    for name, (arguments, hash_seed) in ways.items():
+        done = gde(
+            *("eval", "--env", "grid", "--agent", "gpt-oss", "--episodes", "8", "--metric", "success"),
+            *("--set", "env.size=7,11", "--out", name, *arguments),
+            cwd=tmp_path,
+            PYTHONHASHSEED=hash_seed,
+        )
+        assert done.returncode == 0, done.stderr
+        text = StringIO()
+        assert export(tmp_path / name, "jsonl", text) == 16
+        records.add(text.getvalue())
+    assert len(records) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--set", "env.size=8"), "wanted an odd size"),
+        (("--set", "env.size=3"), "env.size: wanted greater than or equal to 5, got '3'"),
+        (("--set", "env.density=1.5"), "env.density: wanted less than or equal to 1, got '1.5'"),
+        (("--set", "agent.model=hf:/nowhere/at/all"), "/nowhere/at/all"),
+        (("--set", "agent.model=nona"), "unknown language model 'nona'. Did you mean nano"),
+        (("--set", "cogmap.layer=99"), "model 'nano' has layers 0 to 5"),
+        (("--agent", "random"), "cogmap needs an agent whose language model gives activations; agent 'random'"),
+        (("--set", "agent.model=openai:http://127.0.0.1:9/v1"), "cogmap needs an agent whose language model"),
+    ],
+)
+def test_what_cannot_work_is_refused_in_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    done = gde(*MAIN_JOB, *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.strip().splitlines()
+    assert message in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_embedding_needs_no_command_line(tmp_path: Path) -> None:
+    plan = Plan(environment=Choice(name="grid"), agent=Choice(name="gpt-oss"), episodes=2)
+    assert evaluate(plan, tmp_path / "run").status == "ok"
