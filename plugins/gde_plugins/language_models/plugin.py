@@ -8,6 +8,8 @@ from gde.offers import Facet, Offer
 from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
 
 if TYPE_CHECKING:
+    import typer
+
     from gde.parts.language_model import LanguageModel
 
 LOCAL_IMPORTS = ("torch", "transformers", "safetensors", "jinja2")
@@ -75,3 +77,11 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             extra="openai",
         ),
     )
+
+
+@hookimpl
+def gde_add_commands(app: "typer.Typer") -> None:
+    """gde nano."""
+    from gde_plugins.language_models.nano.commands import add_commands
+
+    add_commands(app)

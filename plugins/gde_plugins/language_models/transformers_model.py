@@ -35,6 +35,8 @@ class TransformersModel:
         self._channels = channels_of(tokenizer)
         self._stops = _stop_tokens(model, tokenizer) | self._channels.stops
         self._context: int = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 2**31
+        self._longest: int = model.generation_config.max_new_tokens or 2**31
+        """What the checkpoint itself calls its longest answer: one that never ends need not fill the context."""
         self._reader = Reader(model, batch_size)
         self._lock = Lock()
         self._batcher: Batcher[Job, Generated] = Batcher(self._generate, batch_size)
@@ -75,7 +77,8 @@ class TransformersModel:
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer one request; a prompt that fills the model's context is answered by nothing, finish "length"."""
         prompt = self._template.render(request.messages, request.effort)
-        job = Job(prompt=prompt, seed=request.seed, sampling=request.sampling)
+        limit = min(request.sampling.max_tokens, self._longest)
+        job = Job(prompt=prompt, seed=request.seed, sampling=replace(request.sampling, max_tokens=limit))
         generated = await self._batcher.submit(job)
         reading = self._channels.read(prompt, generated.tokens)
         return Completion(

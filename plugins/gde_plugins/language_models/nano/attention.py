@@ -24,6 +24,8 @@ class SinkAttention(torch.autograd.Function):
     def forward(
         ctx: Any, query: Tensor, key: Tensor, value: Tensor, sinks: Tensor, mask: Tensor | None, scale: float
     ) -> Tensor:
+        out: Tensor
+        log_normaliser: Tensor
         out, log_normaliser = _forward(query, key, value, 0.0, mask is None, attn_mask=mask, scale=scale)
         total = torch.logaddexp(log_normaliser, sinks[:, None].expand_as(log_normaliser))
         out = out * (log_normaliser - total).exp()[..., None]
@@ -32,11 +34,9 @@ class SinkAttention(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, out, total, sinks, mask = ctx.saved_tensors
-        grads = _backward(
-            grad, query, key, value, out, total, 0.0, mask is None, attn_mask=mask, scale=ctx.scale
-        )
+        grads = _backward(grad, query, key, value, out, total, 0.0, mask is None, attn_mask=mask, scale=ctx.scale)
         in_sink = (sinks[:, None] - total).exp()
         return *grads, -((grad * out).sum(-1) * in_sink).sum((0, 2)), None, None
 

@@ -1,0 +1,72 @@
+"""gde nano: train the embedded model."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gde.errors import ConfigError
+from gde_plugins.language_models.nano.recipe import SHIPPED_STEPS, Recipe
+
+if TYPE_CHECKING:
+    from gde_plugins.language_models.nano.samples import MakeEnvironment
+    from gde_plugins.language_models.nano.training import Step
+
+REPORT_EVERY = 50
+"""Steps between two lines of progress."""
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add `gde nano` to the command line."""
+    nano = typer.Typer(help="The embedded model: train it.", no_args_is_help=True, rich_markup_mode=None)
+    nano.callback()(_group)
+    nano.command("train")(train)
+    app.add_typer(nano, name="nano")
+
+
+def _group() -> None:
+    """The embedded model."""
+
+
+def train(
+    out: Annotated[Path, typer.Option(help="Folder to write the model to; must not exist.")],
+    steps: Annotated[
+        int, typer.Option(min=1, help="Batches; the default is what the shipped weights had.")
+    ] = SHIPPED_STEPS,
+    seed: Annotated[int, typer.Option(min=0, help="Of the initial weights and all samples.")] = 0,
+    env: Annotated[str, typer.Option(help="Environment with a size and a density to draw grids from.")] = "grid",
+) -> None:
+    """Train nano from nothing, about an hour on two cores; the folder can be evaluated with hf:FOLDER."""
+    if out.exists():
+        raise ConfigError(f"--out {out}: wanted a folder that does not exist yet; choose another name")
+    environments = _environments(env)
+    from gde_plugins.language_models.nano import training
+
+    training.train(Recipe(steps=steps, seed=seed), environments, out, _reporter(steps))
+    typer.echo(f"trained: {out}", err=True)
+
+
+def _environments(name: str) -> "MakeEnvironment":
+    """Grids by size and density, from whichever plugin offers them."""
+    from gde.catalogue import Catalogue
+
+    offer = Catalogue.default().find("environment", name).offer
+    if not {"size", "density"} <= set(offer.config.__dataclass_fields__):
+        raise ConfigError(f"--env {name}: wanted an environment with the settings size and density, e.g. grid")
+    return lambda size, density: offer.make(offer.config(size=size, density=density))
+
+
+def _reporter(steps: int) -> "Callable[[Step], None]":
+    began = time.monotonic()
+
+    def report(step: "Step") -> None:
+        if step.number % REPORT_EVERY == 0 or step.number == steps:
+            losses = step.losses
+            values = {name: getattr(losses, name).item() for name in ("token", "cell", "ends", "look")}
+            shown = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
+            seconds = time.monotonic() - began
+            typer.echo(f"step {step.number}/{steps}  {seconds:.0f} s  {shown}  right {losses.accuracy:.3f}", err=True)
+
+    return report

@@ -1,0 +1,71 @@
+"""How nano is trained, as a function of the step alone, so that a run can be repeated and its course foretold."""
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+SMALL, MIXED, LARGE = (5, 7, 9), (5, 7, 7, 9, 9, 11, 11, 13, 15), (7, 9, 9, 11, 11, 13, 13, 15, 15)
+LEARNING_RATE = 2e-3
+WARMUP = 200
+"""Steps of the linear warm-up, in a training of the shipped length."""
+LOWEST = 0.02
+"""Share of the learning rate below which the decay does not go."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """What holds for some steps."""
+
+    steps: int
+    """Batches, in a training of the shipped length."""
+    sizes: tuple[int, ...]
+    """Grid sizes, drawn from uniformly."""
+    p_practice: float
+    """Share of batches that are practice samples rather than episodes."""
+    cell_weight: float
+    """Weight of the cell loss; that of the ends loss is 1, that of the look loss 2."""
+    decays: bool = False
+    """Whether the learning rate falls linearly to zero within the phase."""
+
+
+PHASES = (
+    Phase(steps=600, sizes=SMALL, p_practice=0.6, cell_weight=1.0),
+    Phase(steps=1400, sizes=MIXED, p_practice=0.6, cell_weight=1.0),
+    Phase(steps=500, sizes=MIXED, p_practice=0.3, cell_weight=1.0),
+    Phase(steps=500, sizes=LARGE, p_practice=0.3, cell_weight=0.2),
+    Phase(steps=1250, sizes=LARGE, p_practice=0.1, cell_weight=0.2, decays=True),
+)
+"""Small grids and practice first; large grids and episodes once cells can be looked up."""
+SHIPPED_STEPS = sum(phase.steps for phase in PHASES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How long to train, and with which chance; the defaults are those of the shipped weights."""
+
+    steps: int = SHIPPED_STEPS
+    """Batches; another number stretches or shortens all phases alike."""
+    tokens: int = 4800
+    """Tokens of a batch, about."""
+    seed: int = 0
+    """Of the initial weights and of all samples."""
+
+
+def phase(recipe: Recipe, step: int) -> Phase:
+    """The phase that a step falls in."""
+    return PHASES[_place(recipe, step)[0]]
+
+
+def learning_rate(recipe: Recipe, step: int) -> float:
+    """Warm-up, plateau and decay."""
+    index, progress = _place(recipe, step)
+    now = PHASES[index]
+    left = max(LOWEST, 1 - progress) if now.decays else 1.0
+    return LEARNING_RATE * min(left, (step * SHIPPED_STEPS / recipe.steps + 1) / WARMUP)
+
+
+def _place(recipe: Recipe, step: int) -> tuple[int, float]:
+    """Index of the phase, and the share of it that is done."""
+    done = step * SHIPPED_STEPS / recipe.steps
+    ends = list(accumulate(each.steps for each in PHASES))
+    index = next(index for index, end in enumerate(ends) if done < end)
+    return index, 1 - (ends[index] - done) / PHASES[index].steps

@@ -1,0 +1,79 @@
+"""Training nano from nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import GenerationConfig
+
+from gde_plugins.language_models.loading import quiet
+from gde_plugins.language_models.nano.architecture import untrained_model
+from gde_plugins.language_models.nano.attention import use_fused_attention
+from gde_plugins.language_models.nano.losses import Heads, Losses, collate, measure
+from gde_plugins.language_models.nano.recipe import Recipe, learning_rate, phase
+from gde_plugins.language_models.nano.samples import MakeEnvironment
+from gde_plugins.language_models.nano.schedule import batches
+from gde_plugins.language_models.nano.tokenizer import build_tokenizer
+
+ENDS_WEIGHT, LOOK_WEIGHT = 1.0, 2.0
+LONGEST_ANSWER = 200
+"""Tokens: the longest trace that it learns, and the answer. A trace that never ends need not fill the context."""
+LONGEST_GRADIENT = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """How one step went."""
+
+    number: int
+    """Steps done."""
+    losses: Losses
+
+
+def train(recipe: Recipe, make_environment: MakeEnvironment, folder: Path, report: Callable[[Step], None]) -> None:
+    """Train a model and write it to `folder`, as transformers loads it.
+
+    The same recipe gives the same samples on every machine, and the same weights on one with the same PyTorch and
+    number of threads.
+
+    Args:
+        recipe: how long and how fast.
+        make_environment: grids of a size and a density; `samples.Sample` says what is needed of them.
+        folder: is made; a model that is already there is overwritten.
+        report: called after every step.
+    """
+    tokenizer = build_tokenizer()
+    model: Any = untrained_model(tokenizer, recipe.seed)
+    plain_attention = model.config._attn_implementation
+    use_fused_attention(model)
+    with torch.random.fork_rng():
+        torch.manual_seed(recipe.seed)
+        heads = Heads()
+    parameters = [*model.parameters(), *heads.parameters()]
+    optimizer = torch.optim.AdamW(parameters, lr=learning_rate(recipe, 0), weight_decay=0.01, betas=(0.9, 0.98))
+    for step, samples in enumerate(batches(recipe, make_environment)):
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(recipe, step)
+        losses = measure(model, heads, collate(samples, tokenizer))
+        loss = losses.token + phase(recipe, step).cell_weight * losses.cell
+        loss = loss + ENDS_WEIGHT * losses.ends + LOOK_WEIGHT * losses.look
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(parameters, LONGEST_GRADIENT)
+        optimizer.step()
+        report(Step(number=step + 1, losses=losses))
+    model.config._attn_implementation = plain_attention
+    save(model, tokenizer, folder)
+
+
+def save(model: Any, tokenizer: Any, folder: Path) -> None:
+    """Write a model and its tokenizer, as transformers loads them."""
+    stops: Any = GenerationConfig
+    model.generation_config = stops(
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, max_new_tokens=LONGEST_ANSWER
+    )
+    with quiet():
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)

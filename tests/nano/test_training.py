@@ -1,0 +1,138 @@
+"""Samples, batches, schedule and a short training."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import typer
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from typer.testing import CliRunner, Result
+
+from gde.errors import ConfigError, UnknownName
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.language_models.nano.architecture import untrained_model
+from gde_plugins.language_models.nano.commands import add_commands
+from gde_plugins.language_models.nano.losses import IGNORED, Heads, collate, measure
+from gde_plugins.language_models.nano.recipe import PHASES, SHIPPED_STEPS, Recipe, learning_rate, phase
+from gde_plugins.language_models.nano.samples import Kind, Sample, draw_sample
+from gde_plugins.language_models.nano.schedule import POOL, batches
+from gde_plugins.language_models.nano.tokenizer import build_tokenizer
+from gde_plugins.language_models.nano.training import Step, train
+
+TOKENIZER: Any = build_tokenizer()
+
+
+def make(size: int, density: float) -> GridEnvironment:
+    return GridEnvironment(GridConfig(size=size, density=density))
+
+
+def draw(kind: Kind = "episode", size: int = 7, seed: int = 0) -> Sample:
+    return draw_sample(kind, make(size, 0.8), seed, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("kind", ["episode", "practice"])
+@pytest.mark.parametrize("size", [5, 9, 15])
+def test_the_tokens_of_a_sample_are_those_of_its_text(kind: Kind, size: int) -> None:
+    sample = draw(kind, size)
+    ids = TOKENIZER.encode("".join(sample.tokens), add_special_tokens=False)
+    assert TOKENIZER.convert_ids_to_tokens(ids) == list(sample.tokens)
+
+
+def test_an_episode_names_agent_and_goal_and_ends_in_an_answer() -> None:
+    sample = draw()
+    (row, column), (goal_row, goal_column) = sample.grid.agent, sample.grid.goal
+    said = "".join(sample.tokens)
+    assert said.startswith(f"<|channel|>analysis<|message|> A {row},{column} G {goal_row},{goal_column} path")
+    assert said.split('{"action": "')[1] in {f'{move}"}}<|return|>' for move in ("UP", "DOWN", "LEFT", "RIGHT")}
+
+
+def test_a_batch_knows_where_cells_and_traces_are() -> None:
+    samples = [draw(seed=seed) for seed in range(3)]
+    batch = collate(samples, TOKENIZER)
+    for row, sample in enumerate(samples):
+        tokens = TOKENIZER.convert_ids_to_tokens(batch.tokens[row].tolist())
+        where = {tuple(cell.tolist()): tokens[place].strip() for place, cell in enumerate(batch.cells) if cell[0] >= 0}
+        assert len(where) == 49
+        assert [cell for cell, symbol in where.items() if symbol == "A"] == [sample.grid.agent]
+        assert {cell for cell, symbol in where.items() if symbol == "#"} == set(
+            map(tuple, np.argwhere(sample.grid.walls).tolist())
+        )
+        traced = [tokens[place] for place in range(len(tokens)) if batch.notes[row, place, 0] != IGNORED]
+        assert traced[0] == f" {sample.grid.agent[0]},{sample.grid.agent[1]}"
+        assert traced[-1] == f" {sample.grid.goal[0]},{sample.grid.goal[1]}"
+        said = batch.targets[row][batch.targets[row] != IGNORED].tolist()
+        assert TOKENIZER.convert_ids_to_tokens(said) == list(sample.tokens)
+
+
+def test_the_same_recipe_gives_the_same_samples_and_another_seed_others() -> None:
+    def prompts(seed: int) -> list[list[str]]:
+        recipe = Recipe(steps=8, tokens=500, seed=seed)
+        return [[sample.prompt for sample in batch] for batch in batches(recipe, make)]
+
+    assert prompts(0) == prompts(0)
+    assert prompts(0) != prompts(1)
+
+
+def test_batches_of_a_pool_share_a_size_and_there_are_as_many_as_steps() -> None:
+    drawn = list(islice(batches(Recipe(steps=6, tokens=500), make), 100))
+    assert len(drawn) == 6
+    assert {len(sample.grid.rows) for batch in drawn[:POOL] for sample in batch} == {len(drawn[0][0].grid.rows)}
+
+
+def test_the_learning_rate_rises_holds_and_falls() -> None:
+    rates = [learning_rate(Recipe(), step) for step in range(SHIPPED_STEPS)]
+    assert rates[:200] == sorted(rates[:200])
+    assert set(rates[200:3000]) == {max(rates)}
+    assert rates[3000:4250] == sorted(rates[3000:4250], reverse=True)
+    assert 0 < rates[-1] < 0.03 * max(rates)
+
+
+def test_phases_follow_each_other_at_any_length() -> None:
+    recipe = Recipe(steps=100)
+    met = [phase(recipe, step) for step in range(100)]
+    assert list(dict.fromkeys(met)) == list(PHASES)
+    assert max(met[0].sizes) < max(met[-1].sizes) == 15
+
+
+def test_twenty_steps_lower_the_loss_and_leave_a_model(tmp_path: Path) -> None:
+    seen: list[Step] = []
+    random_state = torch.random.get_rng_state()
+    train(Recipe(steps=20, tokens=600), make, tmp_path / "model", seen.append)
+    assert [step.number for step in seen] == list(range(1, 21))
+    assert torch.equal(random_state, torch.random.get_rng_state())
+    automatic: Any = AutoModelForCausalLM
+    model = automatic.from_pretrained(tmp_path / "model")
+    tokenizer: Any = AutoTokenizer.from_pretrained(tmp_path / "model")
+    batch = collate([draw(seed=seed) for seed in range(4)], tokenizer)
+    before = measure(untrained_model(TOKENIZER, 0), Heads(), batch).token.item()
+    assert measure(model, Heads(), batch).token.item() < 0.8 * before
+
+
+def nano_train(*arguments: str) -> Result:
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    add_commands(app)
+    return CliRunner().invoke(app, ["nano", "train", *arguments])
+
+
+def test_the_command_trains_on_grids_of_the_catalogue(tmp_path: Path) -> None:
+    outcome = nano_train("--out", str(tmp_path / "model"), "--steps", "2")
+    assert outcome.exit_code == 0
+    assert "step 2/2" in outcome.stderr
+    assert (tmp_path / "model" / "model.safetensors").exists()
+
+
+def test_the_command_refuses_a_folder_that_exists(tmp_path: Path) -> None:
+    outcome = nano_train("--out", str(tmp_path))
+    assert isinstance(outcome.exception, ConfigError)
+    assert "does not exist yet" in str(outcome.exception)
+
+
+def test_the_command_refuses_an_environment_that_nobody_offers(tmp_path: Path) -> None:
+    outcome = nano_train("--out", str(tmp_path / "model"), "--env", "nowhere")
+    assert isinstance(outcome.exception, UnknownName)
+    assert "grid" in str(outcome.exception)
