@@ -10,7 +10,6 @@ from gde.data.observation import World
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import EpisodeKey, Trajectory
-from gde.errors import GdeError
 from gde.scoring import restricted, score
 
 STRATA = ({"size": 7}, {"size": 9})
@@ -76,6 +75,9 @@ def test_a_metric_that_raises_is_a_failure_and_the_others_are_measured() -> None
     assert [one.name for one in measurements] == ["small", "episodes", "episodes", "episodes"]
 
 
-def test_two_metrics_must_not_give_the_same_measurement() -> None:
-    with pytest.raises(GdeError, match="metrics 'mine' and 'theirs' both give 'episodes kind=all'"):
-        score([("mine", Count()), ("theirs", Count())], EVIDENCE, STRATA)
+def test_of_two_metrics_that_give_the_same_measurement_the_second_is_a_failure() -> None:
+    measurements, failures = score([("mine", Count()), ("theirs", Count())], EVIDENCE, ())
+    assert [one.name for one in measurements] == ["episodes"]
+    ((subject, reason),) = [(one.subject, one.reason) for one in failures]
+    assert subject == "theirs"
+    assert reason.startswith("metrics 'mine' and 'theirs' both give 'episodes kind=all'")

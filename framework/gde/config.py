@@ -93,7 +93,15 @@ def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:
 
 
 def _field_docstrings(config: type[Any]) -> dict[str, str]:
-    """The docstring beneath each field, which Python itself does not keep."""
+    """The docstring beneath each field, inherited ones included, which Python itself does not keep."""
+    meanings: dict[str, str] = {}
+    for each in reversed(config.__mro__):
+        if is_dataclass(each):
+            meanings.update(_own_field_docstrings(each))
+    return meanings
+
+
+def _own_field_docstrings(config: type[Any]) -> dict[str, str]:
     try:
         (body,) = ast.parse(textwrap.dedent(inspect.getsource(config))).body
     except (OSError, SyntaxError):
@@ -135,7 +143,10 @@ def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
         pieces = [value]
     if not pieces:
         raise ConfigError(f"{whose}: a sweep needs at least one value, got none")
-    return [_typed(hint, piece, whose) for piece in pieces]
+    values = [_typed(hint, piece, whose) for piece in pieces]
+    if repeated := [value for i, value in enumerate(values) if value in values[:i]]:
+        raise ConfigError(f"{whose}: wanted each value of a sweep once, got {repeated[0]!r} twice")
+    return values
 
 
 def _typed(hint: Any, value: Json, whose: str) -> Any:
@@ -160,11 +171,11 @@ def _readings_that_fit(hint: Any, value: Json) -> list[Any]:
 
 
 def _readings(value: Json) -> Iterator[Json]:
-    """What a text can stand for, likeliest first: itself, nothing, JSON, a comma-separated list."""
+    """What a text can stand for, likeliest first: nothing, itself, JSON, a comma-separated list."""
+    if isinstance(value, str) and value.lower() in {"none", "null"}:
+        yield None
     yield value
     if isinstance(value, str):
-        if value.lower() in {"none", "null"}:
-            yield None
         with suppress(json.JSONDecodeError):
             yield json.loads(value)
         yield [piece.strip() for piece in value.split(",") if piece.strip()]

@@ -17,9 +17,9 @@ from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.planfile import plan_hash
-from gde.probing import MODEL, UNTRAINED, ProbeStage, arms, results, with_controls
+from gde.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms, results
 from gde.provenance import provenance
-from gde.recording import merge, record
+from gde.recording import merge, record, record_bags
 from gde.resolve import Ready, resolve
 from gde.rewarding import read_traces, reward, write_traces
 from gde.rollout import episode_keys, roll_out
@@ -166,12 +166,16 @@ class _Stages:
         trajectories, store = tuple(self.journal.trajectories()), ActivationStore(self.folder.activations, self.journal)
         probes: list[tuple[str, Probe]] = [(chosen.name, chosen.make()) for chosen in self.ready.probes]
         requests = [probe.capture(model.info) for _, probe in probes]
-        self.watch(Progress("activations", 0, 2))
-        record(trajectories, model, MODEL, merge([with_controls(request) for request in requests]), store)
-        self.watch(Progress("activations", 1, 2))
+        request = merge(requests)
+        self.watch(Progress("activations", 0, 3))
+        record(trajectories, model, MODEL, request, store)
+        self.watch(Progress("activations", 1, 3))
+        record_bags(trajectories, model, BAGS, request.marks, store)
+        self.watch(Progress("activations", 2, 3))
         untrained = model.untrained(derive(self.ready.plan.seed, "untrained"))
-        record(trajectories, untrained, UNTRAINED, merge(requests), store)
-        self.watch(Progress("activations", 2, 2))
+        record(trajectories, untrained, UNTRAINED, request, store)
+        untrained.close()
+        self.watch(Progress("activations", 3, 3))
         stage = ProbeStage(
             trajectories=trajectories,
             activations=store,

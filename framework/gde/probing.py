@@ -12,15 +12,15 @@ from gde.data.json import Labels
 from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.errors import GdeError
+from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Probe, Readout
 from gde.seeding import generator
 from gde.store.activations import ActivationStore, Row
 from gde.store.probes import write_readout
 
 TEST_SHARE = 0.3
-MODEL, UNTRAINED = "model", "untrained"
-"""Sources of activations: the run's language model, and its twin with random weights."""
+MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
+"""Sources of activations: the run's language model, its twin with random weights, and mean input embeddings."""
 
 
 def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
@@ -34,11 +34,6 @@ def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
         yield replace(main, control=control)
 
 
-def with_controls(request: CaptureRequest) -> CaptureRequest:
-    """The request together with what the control on input embeddings reads."""
-    return replace(request, layers=(EMBEDDING, *request.layers))
-
-
 @dataclass(frozen=True, kw_only=True)
 class ProbeStage:
     """All probes of a run on one split of its worlds."""
@@ -50,11 +45,14 @@ class ProbeStage:
     strata: Sequence[Labels]
 
     def fit(self, probe: Probe, arm: Arm) -> ProbeReport:
-        """Fit one arm on the training worlds and score it on the held-out ones."""
+        """Fit one arm on the training worlds and score it on the held-out ones; what goes wrong is its reason."""
         try:
             return self._fit(probe, arm)
-        except (GdeError, ValueError) as error:
-            return _unmeasured(arm, str(error))
+        except RunFailed:
+            raise
+        except Exception as error:
+            expected = isinstance(error, GdeError | ValueError)
+            return _unmeasured(arm, str(error) if expected else f"{type(error).__name__}: {error}")
 
     def _fit(self, probe: Probe, arm: Arm) -> ProbeReport:
         table = self._table(arm)
@@ -63,7 +61,8 @@ class ProbeStage:
         dataset = self._dataset(probe, table)
         held_out = self._held_out(dataset.groups)
         if held_out.all() or not held_out.any():
-            return _unmeasured(arm, "needs at least 2 worlds, one to train on and one to test on, got 1")
+            seen, tested = len(set(dataset.groups[~held_out])), len(set(dataset.groups[held_out]))
+            return _unmeasured(arm, f"wanted worlds to train on and worlds to test on, got {seen} and {tested}")
         dataset = _controlled(dataset, arm.control, held_out, generator(self.seed, "control", arm.name))
         train, test = dataset.take(~held_out), dataset.take(held_out)
         readout = probe.fit(arm.variant, train, generator(self.seed, "fit", arm.name))
@@ -82,9 +81,13 @@ class ProbeStage:
         )
 
     def _table(self, arm: Arm) -> ActivationTable | None:
-        source = UNTRAINED if arm.control == "untrained" else MODEL
-        layer = EMBEDDING if arm.control == "embeddings" else arm.layer
-        return self.activations.table(source, layer, arm.mark)
+        match arm.control:
+            case "untrained":
+                return self.activations.table(UNTRAINED, arm.layer, arm.mark)
+            case "embeddings":
+                return self.activations.table(BAGS, EMBEDDING, arm.mark)
+            case _:
+                return self.activations.table(MODEL, arm.layer, arm.mark)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         labels, worlds = self._labels(probe, {episode for episode, _ in table.rows}), self._worlds()
@@ -116,7 +119,10 @@ class ProbeStage:
         stratum_of = {str(trajectory.key): trajectory.key.stratum for trajectory in self.trajectories}
         strata = np.array([stratum_of[episode] for episode, _ in rows])
         for i, labels in enumerate(self.strata):
-            if (strata == i).any():
+            if not (strata == i).any():
+                reason = "no world of this stratum was held out; more episodes give every stratum some"
+                yield Measurement(name="all", value=None, unit="", n=0, where=labels, reason=reason)
+            else:
                 rng = generator(self.seed, "score", arm.name, i)
                 for measurement in probe.score(readout, test.take(strata == i), rng):
                     yield replace(measurement, where={**measurement.where, **labels})

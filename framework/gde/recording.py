@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.trajectory import Trajectory
 from gde.parts.language_model import WhiteBox
 from gde.store.activations import ActivationStore, Row
@@ -15,7 +15,19 @@ def record(
     trajectories: Sequence[Trajectory], model: WhiteBox, source: str, request: CaptureRequest, store: ActivationStore
 ) -> int:
     """Capture every turn that has replayable tokens, and store it. Gives the number of turns."""
-    return store.write(source, _captured(trajectories, model, request))
+    return store.write(source, _captured(_sequences(trajectories), model, request))
+
+
+def record_bags(
+    trajectories: Sequence[Trajectory], model: WhiteBox, source: str, marks: Sequence[str], store: ActivationStore
+) -> int:
+    """Store, for each mark, the mean input embedding of all tokens up to it: which tokens there were, and no more.
+
+    The marked tokens themselves are template tokens, the same in every turn, so their own embeddings say nothing.
+    """
+    request = CaptureRequest(layers=(EMBEDDING,), marks=tuple(marks))
+    whole = ((row, _up_to_marks(sequence)) for row, sequence in _sequences(trajectories))
+    return store.write(source, ((row, _mean(each)) for row, each in _captured(whole, model, request)))
 
 
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
@@ -26,12 +38,20 @@ def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
 
 
 def _captured(
-    trajectories: Sequence[Trajectory], model: WhiteBox, request: CaptureRequest
+    sequences: Iterator[tuple[Row, TokenSequence]], model: WhiteBox, request: CaptureRequest
 ) -> Iterator[tuple[Row, ActivationRecord]]:
-    sequences = _sequences(trajectories)
     while batch := list(islice(sequences, BATCH)):
         records = model.capture([sequence for _, sequence in batch], request)
         yield from zip((row for row, _ in batch), records, strict=True)
+
+
+def _up_to_marks(sequence: TokenSequence) -> TokenSequence:
+    marks = {mark: tuple(range(max(places) + 1)) for mark, places in sequence.marks.items()}
+    return TokenSequence(tokens=sequence.tokens, marks=marks)
+
+
+def _mean(record: ActivationRecord) -> ActivationRecord:
+    return ActivationRecord(values={place: values.mean(0, keepdims=True) for place, values in record.values.items()})
 
 
 def _sequences(trajectories: Sequence[Trajectory]) -> Iterator[tuple[Row, TokenSequence]]:

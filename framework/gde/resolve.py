@@ -175,6 +175,9 @@ def _model_config(entry: Entry, argument: str, values: Mapping[str, Json], refer
     """ARGUMENT goes into the field `source`; a model whose `source` has no default cannot do without it."""
     source = next((field for field in fields(entry.offer.config) if field.name == SOURCE_FIELD), None)
     given = {SOURCE_FIELD: argument, **values} if argument else values
+    if argument and values.get(SOURCE_FIELD, argument) != argument:
+        got = f"got {values[SOURCE_FIELD]!r}; drop one of them"
+        raise ConfigError(f"model.{SOURCE_FIELD}: wanted {argument!r} as agent.{MODEL_FIELD} says, {got}")
     if argument and source is None:
         raise ConfigError(f"agent.{MODEL_FIELD}: wanted {entry.offer.name}, got {reference!r}")
     if source is not None and source.default is MISSING and SOURCE_FIELD not in given:

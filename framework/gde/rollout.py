@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from gde.data.observation import Observation, Outcome, State
+from gde.data.observation import Observation, Outcome, State, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
 from gde.errors import GdeError, RunFailed
 from gde.memory import Remembering
@@ -46,8 +46,7 @@ async def roll_out(ready: Ready, keys: Sequence[EpisodeKey], journal: Journal) -
 
     async def run(key: EpisodeKey) -> None:
         async with places:
-            with pool.borrow(key.stratum) as environment:
-                await _Episode(ready, key, environment, model, journal).run()
+            await _run_episode(ready, key, pool, model, journal)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -60,6 +59,27 @@ async def roll_out(ready: Ready, keys: Sequence[EpisodeKey], journal: Journal) -
         pool.close()
 
 
+async def _run_episode(
+    ready: Ready, key: EpisodeKey, pool: "_EnvironmentPool", model: LanguageModel | None, journal: Journal
+) -> None:
+    """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason."""
+    # Worlds do not depend on the stratum: settings that leave the world alone are compared on the same worlds.
+    seed = derive(ready.plan.seed, "world", key.world)
+    episode: _Episode | None = None
+    try:
+        with pool.borrow(key.stratum) as environment:
+            episode = _Episode(ready, key, environment, model, journal)
+            ending = await episode.play(seed)
+            await journal.end(key, ending, "", episode.state())
+    except RunFailed:
+        raise
+    except Exception as error:
+        if episode is not None and episode.begun:
+            await journal.end(key, "failed", _reason(error), None)
+        else:
+            await journal.fail(key, seed, _reason(error))
+
+
 class _EnvironmentPool:
     """Environments are made once per place in flight and used by one episode at a time."""
 
@@ -69,13 +89,16 @@ class _EnvironmentPool:
 
     @contextmanager
     def borrow(self, stratum: int) -> Iterator[Environment]:
-        """An environment of the stratum, given back afterwards."""
+        """An environment of the stratum, given back afterwards; one that failed is not used again."""
         free = self._free[stratum]
         environment = free.pop() if free else self._choices[stratum].make()
         try:
             yield environment
-        finally:
-            free.append(environment)
+        except BaseException:
+            with suppress(Exception):
+                environment.close()
+            raise
+        free.append(environment)
 
     def close(self) -> None:
         for environment in (each for free in self._free for each in free):
@@ -91,26 +114,19 @@ class _Episode:
     environment: Environment
     model: LanguageModel | None
     journal: Journal
+    begun: bool = False
+    """Whether its world is in the journal."""
 
-    async def run(self) -> None:
-        """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason."""
-        try:
-            ending = await self._play()
-        except RunFailed:
-            raise
-        except Exception as error:
-            await self.journal.end(self.key, "failed", _reason(error), self._state())
-        else:
-            await self.journal.end(self.key, ending, "", self._state())
-
-    async def _play(self) -> Ending:
+    async def play(self, seed: int) -> Ending:
+        """The episode in the world of this seed, turn by turn."""
         plan, key, environment = self.ready.plan, self.key, self.environment
-        # Worlds do not depend on the stratum, so that strata are compared on common random numbers.
-        world_seed = derive(plan.seed, "world", key.world)
-        observation = environment.reset(world_seed)
+        observation = environment.reset(seed)
         task, world = environment.task(), environment.world()
-        labels = {**self.ready.strata[key.stratum].labels, **world.labels}
-        await self.journal.begin(key, world_seed, world, labels, task.horizon)
+        # What was swept is said by the plan, whatever the world calls by the same name.
+        labels = {**world.labels, **self.ready.strata[key.stratum].labels}
+        self._check_world(world)
+        await self.journal.begin(key, seed, world, labels, task.horizon)
+        self.begun = True
         memory = Remembering(self.model, self.journal.calls(str(key))) if self.model else None
         agent = self.ready.agent.make()
         agent.begin(
@@ -131,7 +147,7 @@ class _Episode:
         for index in range(horizon):
             if known[index : index + 1] and known[index].status == "error":
                 raise GdeError(known[index].detail)
-            state = self._state()
+            state = self.state()
             decision = await _decide(agent, observation)
             outcome = _apply(environment, observation, decision)
             turn = Turn(
@@ -156,7 +172,14 @@ class _Episode:
             observation = outcome.observation
         return "horizon"
 
-    def _state(self) -> State | None:
+    def _check_world(self, world: World) -> None:
+        """On resuming, the world must be the one that the record knows."""
+        known = self.journal.world(str(self.key))
+        if known not in {None, world.id}:
+            raise GdeError(f"the world is no longer what it was: the record has {known}, the environment {world.id}")
+
+    def state(self) -> State | None:
+        """The truth at this moment, where the environment tells it."""
         return self.environment.state() if isinstance(self.environment, HasState) else None
 
     def _oracle(self) -> HasModel | None:

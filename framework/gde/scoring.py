@@ -9,7 +9,7 @@ from gde.data.result import Failure, Measurement
 from gde.errors import GdeError
 from gde.parts.metric import Metric
 
-Identity = tuple[str, frozenset[tuple[str, object]]]
+Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
 
 
 def score(
@@ -18,10 +18,7 @@ def score(
     """All measurements, in the order of metrics and strata, and the metrics that raised.
 
     A sweep of one stratum has no breakdown: it would repeat the whole. A metric that raises in one place is measured
-    in the others.
-
-    Raises:
-        GdeError: two metrics give a measurement of the same name and restriction.
+    in the others. Of two metrics that give the same measurement, the second is a failure.
     """
     parts = [({}, evidence), *((labels, restricted(evidence, labels)) for labels in strata if len(strata) > 1)]
     measurements: list[Measurement] = []
@@ -31,12 +28,11 @@ def score(
         for labels, part in parts:
             try:
                 found = list(_measured(metric, part, labels))
+                _claim(owners, found, name)
             except Exception as error:
                 failures.append(Failure(stage="metric", subject=_subject(name, labels), reason=_reason(error)))
-                continue
-            for measurement in found:
-                _claim(owners, measurement, name)
-            measurements.extend(found)
+            else:
+                measurements.extend(found)
     return tuple(measurements), tuple(failures)
 
 
@@ -53,14 +49,12 @@ def _measured(metric: Metric, part: Evidence, labels: Labels) -> Iterator[Measur
         yield replace(measurement, where={**measurement.where, **labels})
 
 
-def _claim(owners: dict[Identity, str], measurement: Measurement, name: str) -> None:
-    identity = measurement.name, frozenset(measurement.where.items())
-    if identity in owners:
-        raise GdeError(
-            f"metrics {owners[identity]!r} and {name!r} both give {_subject(measurement.name, measurement.where)!r}: "
-            "leave one of them out, or rename what one of them gives"
-        )
-    owners[identity] = name
+def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str) -> None:
+    identities = [(each.name, frozenset(each.where.items())) for each in found]
+    if taken := [identity for identity in identities if identity in owners]:
+        owner, label = owners[taken[0]], _subject(taken[0][0], dict(taken[0][1]))
+        raise GdeError(f"metrics {owner!r} and {name!r} both give {label!r}: leave one out, or rename what it gives")
+    owners.update(dict.fromkeys(identities, name))
 
 
 def _subject(name: str, labels: Labels) -> str:
@@ -68,4 +62,4 @@ def _subject(name: str, labels: Labels) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, GdeError) else f"{type(error).__name__}: {error}"

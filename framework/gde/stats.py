@@ -160,6 +160,8 @@ def _interval(
     above: Floats, below: Floats, rng: np.random.Generator, confidence: float, resamples: int
 ) -> Interval | None:
     """Expanded BCa interval of above.sum() / below.sum(), resampling the G entries together."""
+    informative = (above != 0) | (below != 0)
+    above, below = above[informative], below[informative]
     G = len(above)
     if G < 2:
         return None

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,12 @@ from gde import (
     ProbeLabels,
     Result,
     Trajectory,
+    World,
     hookimpl,
 )
+from gde.seeding import derive
 from gde.testing.parts import AskingAgent, Corridor, PlantedModel, ScriptedAgent
+from gde.testing.plugin import CorridorConfig
 
 
 @dataclass
@@ -44,6 +47,28 @@ class Trapdoor(Corridor):
         if self.at == 1:
             raise RuntimeError("the floor gave way")
         return outcome
+
+
+@dataclass
+class Bottomless(Corridor):
+    """A corridor in which the second world cannot be made."""
+
+    def reset(self, seed: int) -> Observation:
+        if seed == derive(0, "world", 1):
+            raise GdeError("no such corridor")
+        return super().reset(seed)
+
+
+@dataclass
+class Careless(Corridor):
+    """A corridor that pays in numbers which are none, and calls a label like the swept field."""
+
+    def step(self, action: str) -> Outcome:
+        outcome = super().step(action)
+        return replace(outcome, reward=float("nan") if self.start == 0 else np.float32(outcome.reward))
+
+    def world(self) -> World:
+        return replace(super().world(), labels={"length": "long"})
 
 
 @dataclass(frozen=True)
@@ -147,11 +172,18 @@ class WhereProbe:
         return (Measurement(name="accuracy", value=float(right.mean()), unit="share", n=len(right)),)
 
 
+def _unmakable(_: NoConfig) -> Corridor:
+    raise OSError("no simulator here")
+
+
 @hookimpl
 def gde_environments() -> Sequence[Offer[Any, Any]]:
     gives = frozenset({Facet.STATE, Facet.MODEL, Facet.GRID})
     return (
         Offer(name="trapdoor", summary="s", config=NoConfig, make=lambda _: Trapdoor(), gives=gives),
+        Offer(name="bottomless", summary="s", config=NoConfig, make=lambda _: Bottomless(), gives=gives),
+        Offer(name="careless", summary="s", config=CorridorConfig, make=lambda c: Careless(c.length), gives=gives),
+        Offer(name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives),
         Offer(name="long-corridor", summary="s", config=NoConfig, make=lambda _: Corridor(12), gives=gives),
     )
 

@@ -121,6 +121,17 @@ def test_dry_run_prints_a_plan_that_can_be_run(gde: Gde, tmp_path: Path) -> None
     assert {measurement["where"].get("length") for measurement in ran["measurements"]} == {None, 3, 4}
 
 
+def test_another_model_over_a_saved_plan_brings_its_own_settings(gde: Gde, tmp_path: Path) -> None:
+    asking = ("eval", "--env", "corridor", "--agent", "asking-logged", "--episodes", "1", "--metric", "success")
+    assert gde(*asking, "--set", "agent.model=logged:first", "--set", f"model.log={tmp_path / 'log'}").returncode == 0
+    (run,) = (tmp_path / "runs").iterdir()
+    plan = gde("eval", "--plan", str(run / "plan.toml"), "--set", "agent.model=logged:second", "--dry-run").stdout
+    assert 'source = "second"' in plan and "first" not in plan
+    assert gde("eval", "--plan", str(run / "plan.toml"), "--agent", "random", "--dry-run").returncode == 0
+    clash = gde(*asking, "--set", "agent.model=logged:first", "--set", "model.source=second")
+    assert "model.source: wanted 'first' as agent.model says, got 'second'" in refused(clash)
+
+
 def test_reading_commands_agree_with_the_run(gde: Gde, tmp_path: Path) -> None:
     assert gde(*GOOD, "--out", "r").returncode == 0
     episodes = json.loads(gde("view", "r", "--json").stdout)["episodes"]

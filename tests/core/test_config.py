@@ -19,6 +19,7 @@ class Config:
     and all."""
     name: str = "x"
     limit: int | None = 3
+    label: str | None = "x"
     marks: tuple[str, ...] = ("pre",)
     mode: int | Literal["early", "late"] = "late"
 
@@ -35,6 +36,7 @@ class Config:
         ("name", "3", "3"),
         ("name", "a,b", "a,b"),
         ("limit", "none", None),
+        ("label", "none", None),
         ("limit", "4", 4),
         ("marks", "pre,post", ("pre", "post")),
         ("marks", '["pre"]', ("pre",)),
@@ -79,6 +81,11 @@ def test_every_value_of_a_sweep_is_checked() -> None:
         sweep(Config, {"size": "7,99"}, "env")
 
 
+def test_a_value_is_swept_once() -> None:
+    with pytest.raises(ConfigError, match=r"env\.size: wanted each value of a sweep once, got 7 twice"):
+        sweep(Config, {"size": "7,9,7"}, "env")
+
+
 def test_settings_are_grouped_by_part() -> None:
     parsed = parse_settings(["env.size=7,9", "agent.model=hf:/a=b"])
     assert parsed == {"env": {"size": "7,9"}, "agent": {"model": "hf:/a=b"}}
@@ -93,6 +100,17 @@ def test_a_setting_that_is_none_is_refused(setting: str) -> None:
 def test_a_setting_given_twice_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"env\.size is given twice"):
         parse_settings(["env.size=7", "env.size=9"])
+
+
+@dataclass(frozen=True)
+class Heir(Config):
+    more: int = 0
+    """Further."""
+
+
+def test_inherited_fields_keep_their_meaning() -> None:
+    meanings = {name: meaning for name, _, _, meaning in describe(Heir)}
+    assert (meanings["size"], meanings["more"]) == ("Cells a side.", "Further.")
 
 
 def test_describe_gives_type_default_and_docstring() -> None:

@@ -94,6 +94,30 @@ def test_a_simulator_that_breaks_fails_only_the_episodes_that_meet_it(run: Calla
     assert {failure.reason for failure in result.failures} == {"RuntimeError: the floor gave way"}
 
 
+def test_a_world_that_cannot_be_made_is_a_failed_episode(run: Callable[[Plan], Result]) -> None:
+    result = run(plan(env="bottomless"))
+    assert [(failure.subject, failure.reason) for failure in result.failures] == [("0/1/0", "no such corridor")]
+    assert result.status == "partial"
+    assert overall(result)["success"] == 1.0
+
+
+def test_an_environment_that_cannot_be_made_fails_every_episode(run: Callable[[Plan], Result]) -> None:
+    result = run(plan(env="unmakable"))
+    assert result.status == "failed"
+    assert {failure.reason for failure in result.failures} == {"OSError: no simulator here"}
+    assert len(result.failures) == 6
+
+
+def test_what_the_record_cannot_hold_fails_its_episode_and_no_other(run: Callable[[Plan], Result]) -> None:
+    swept = replace(plan(), environment=Choice(name="careless", config={"length": [3, 4]}))
+    result = run(swept)
+    trajectories = load_evidence(Path(result.run)).trajectories
+    lost = {each.ending for each in trajectories if each.world.id.startswith("0 ")}
+    assert lost == {"failed"}
+    assert {each.ending for each in trajectories if not each.world.id.startswith("0 ")} == {"terminated"}
+    assert {each.labels["length"] for each in trajectories} == {3, 4}  # the sweep's word, not the world's
+
+
 def test_a_metric_that_raises_is_a_failure_and_the_others_stand(run: Callable[[Plan], Result]) -> None:
     result = run(replace(plan(), metrics=(Choice(name="broken"), Choice(name="success"))))
     assert result.status == "partial"
@@ -138,7 +162,7 @@ def test_one_world_is_too_few_to_probe_and_the_table_says_so(run: Callable[[Plan
     result = run(replace(plan("asking"), probes=(Choice(name="where"),), episodes=1))
     assert result.status == "partial"
     reasons = {each.reason for each in result.measurements if each.name == "where"}
-    assert reasons == {"needs at least 2 worlds, one to train on and one to test on, got 1"}
+    assert reasons == {"wanted worlds to train on and worlds to test on, got 0 and 1"}
 
 
 def test_later_stages_can_be_run_again_from_the_folder(run: Callable[[Plan], Result], catalogue: Catalogue) -> None:

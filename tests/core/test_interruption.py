@@ -137,6 +137,16 @@ def test_an_agent_that_is_no_function_of_its_seed_is_found_out(tmp_path: Path, c
     ]
 
 
+def test_a_world_that_is_no_longer_the_same_is_found_out(tmp_path: Path, catalogue: Catalogue) -> None:
+    request = Plan(environment=Choice(name="long-corridor"), agent=Choice(name="scripted"), episodes=2)
+    request = replace(request, metrics=(Choice(name="success"),))
+    evaluate(request, tmp_path / "run", catalogue)
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as connection, connection:
+        connection.execute("UPDATE episodes SET ending = NULL, world_id = 'another' WHERE world = 0")
+    (failure,) = resume(tmp_path / "run", catalogue).failures
+    assert failure.reason.startswith("the world is no longer what it was: the record has another, the environment")
+
+
 def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,7 +49,8 @@ def test_without_seed_worlds_differ_and_are_repeatable() -> None:
 
 
 def test_actions_are_those_of_the_grid() -> None:
-    environment, reference = made(size=9), GridEnvironment(GridConfig(size=9))
+    environment = made(size=9, min_distance=8)
+    reference = GridEnvironment(GridConfig(size=9, min_distance=8))
     environment.reset(seed=4)
     reference.reset(4)
     for action, name in enumerate(ACTIONS):

@@ -156,3 +156,8 @@ def test_holm_keeps_the_order_given_and_never_reorders() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
     assert holm([0.5, 0.9]) == (1.0, 1.0)
     assert holm([]) == ()
+
+
+def test_clusters_without_observations_say_nothing_of_the_spread() -> None:
+    rng = np.random.default_rng(0)
+    assert cluster_ratio([0, 0, 3, 0], [0, 0, 5, 0], ["a", "b", "c", "d"], rng).interval is None

@@ -63,7 +63,7 @@ def _plan(
     if file is not None:
         plan = read_plan(file)
         plan = replace(plan, environment=Choice(name=env)) if env else plan
-        plan = replace(plan, agent=Choice(name=agent)) if agent else plan
+        plan = replace(plan, agent=Choice(name=agent), language_model={}) if agent else plan
     elif env and agent:
         plan = Plan(environment=Choice(name=env), agent=Choice(name=agent))
     else:
@@ -86,12 +86,13 @@ def _with_settings(plan: "Plan", settings: Sequence[str], numbers: Mapping[str, 
 
     parsed = parse_settings(settings)
     run = {**parsed.pop("run", {}), **{name: value for name, value in numbers.items() if value is not None}}
+    model = {**_kept_model(plan, parsed), **parsed.pop("model", {})}
     plan = replace(
         configure_run(plan, run),
         environment=_configured(plan.environment, parsed.pop("env", {})),
         agent=_configured(plan.agent, parsed.pop("agent", {})),
         executor=_configured(plan.executor, parsed.pop("executor", {})),
-        language_model={**plan.language_model, **parsed.pop("model", {})},
+        language_model=model,
     )
     for field in (*PLURALS.values(), "reporters"):
         choices: tuple[Choice, ...] = getattr(plan, field)
@@ -101,6 +102,11 @@ def _with_settings(plan: "Plan", settings: Sequence[str], numbers: Mapping[str, 
         names = [each.name for field in PLURALS.values() for each in getattr(plan, field)]
         raise UnknownName("part of --set", next(iter(parsed)), ["run", "env", "agent", "executor", "model", *names])
     return plan
+
+
+def _kept_model(plan: "Plan", parsed: "Mapping[str, Mapping[str, Json]]") -> "Mapping[str, Json]":
+    """The model settings of a plan file, which are of no use to another model."""
+    return {} if "model" in parsed.get("agent", {}) else plan.language_model
 
 
 def _configured(choice: "Choice", values: "Mapping[str, Json]") -> "Choice":

@@ -31,7 +31,7 @@ class Plan:
     rewards: tuple[Choice, ...] = ()
     metrics: tuple[Choice, ...] = ()
     """Empty: every offered metric whose needs the run meets."""
-    episodes: int = 100
+    episodes: int = 200
     """Worlds per stratum, a stratum being one combination of the swept environment values."""
     repeats: int = 1
     """Trajectories per world; they differ in the agent's sampling alone."""

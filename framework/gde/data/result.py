@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Literal
 
 from gde.data.json import Json, Labels
@@ -32,8 +33,9 @@ class Measurement:
             raise ValueError(
                 f"{self.name}: a measurement has either a value or a reason, got {self.value}, {self.reason!r}"
             )
-        if self.value is not None and self.value != self.value:
-            raise ValueError(f"{self.name}: NaN is no value; give None and a reason")
+        numbers = (*(() if self.value is None else (self.value,)), *(self.interval or ()))
+        if not all(map(isfinite, numbers)):
+            raise ValueError(f"{self.name}: wanted finite numbers, got {numbers}; give None and a reason")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,7 @@ class Failure:
     """Something that went wrong inside a run and was recorded instead of raised."""
 
     stage: str
-    """"rollout", "capture", "probe", "metric", "report"."""
+    """"rollout", "reward", "probe", "metric", "report"."""
     subject: str
     """Which episode, probe or metric."""
     reason: str

@@ -11,7 +11,12 @@ class Environment(Protocol):
     """One episode after another of a world; made once per worker, used by one episode at a time."""
 
     def reset(self, seed: int) -> Observation:
-        """Begin an episode. The same seed gives the same world in any process."""
+        """Begin an episode. The same seed gives the same world in any process.
+
+        Settings that leave the world alone should leave it equal, so that they are compared on the same worlds.
+        Settings that shape it should draw from streams of their own (`generator(seed, *settings)`), so that worlds
+        of two settings are independent and not variations of each other.
+        """
 
     def task(self) -> Task:
         """What the current episode asks for."""

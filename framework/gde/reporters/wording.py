@@ -13,7 +13,7 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
     "coordinates": ("coordinates only", "told which cell is asked for, shown no activations"),
     "shuffled": ("shuffled labels", "fitted to the maps of other turns"),
     "untrained": ("random weights", "the same architecture, never trained"),
-    "embeddings": ("input embeddings", "the tokens themselves, below the first layer"),
+    "embeddings": ("bag of tokens", "the mean input embedding of all that was read"),
 }
 """A control's name and what is taken away from the probe in it."""
 MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}

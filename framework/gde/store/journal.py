@@ -34,8 +34,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._connection = connect(path)
-        self._pending: list[Statement] = []
-        self._committed: asyncio.Future[None] | None = None
+        self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -73,6 +72,12 @@ class Journal:
         row = rows.episode_row(key, seed, world, labels, horizon)
         await self._commit([(f"INSERT OR IGNORE INTO episodes VALUES ({_marks(10)}, NULL, '', NULL)", row)])
 
+    async def fail(self, key: EpisodeKey, seed: int, failure: str) -> None:
+        """Write an episode that failed before it had a world."""
+        row = rows.episode_row(key, seed, World(id=f"unmade {key}"), {}, 0)
+        query = f"INSERT OR REPLACE INTO episodes VALUES ({_marks(10)}, 'failed', ?, NULL)"
+        await self._commit([(query, (*row, failure))])
+
     async def turn(self, key: EpisodeKey, turn: Turn, calls: Sequence[Call]) -> None:
         """Write a finished turn with every completion that went into it."""
         completions = [completion for _, completion in calls]
@@ -93,24 +98,31 @@ class Journal:
 
     async def _commit(self, statements: list[Statement]) -> None:
         """Commit with whatever else the episodes of this moment write: one transaction a tick of the loop."""
-        if self._committed is None:
-            loop = asyncio.get_running_loop()
-            self._committed = loop.create_future()
+        loop = asyncio.get_running_loop()
+        if not self._pending:
             loop.call_soon(self._flush)
-        self._pending.extend(statements)
-        await asyncio.shield(self._committed)
+        committed: asyncio.Future[None] = loop.create_future()
+        self._pending.append((statements, committed))
+        await committed
 
     def _flush(self) -> None:
-        statements, committed = self._pending, self._committed
-        self._pending, self._committed = [], None
-        assert committed is not None
+        waiting, self._pending = self._pending, []
+        try:
+            self.write([statement for statements, _ in waiting for statement in statements])
+        except Exception:  # one writer's mistake must not cost the others: each tries again alone
+            for statements, committed in waiting:
+                self._write_alone(statements, committed)
+        else:
+            for _, committed in waiting:
+                _resolve(committed, None)
+
+    def _write_alone(self, statements: list[Statement], committed: asyncio.Future[None]) -> None:
         try:
             self.write(statements)
-        except RunFailed as error:
-            committed.set_exception(error)
-            committed.exception()  # every writer sees it; none of them may have waited yet
+        except Exception as error:
+            _resolve(committed, error)
         else:
-            committed.set_result(None)
+            _resolve(committed, None)
 
     def write(self, statements: Sequence[Statement]) -> None:
         """Commit some statements as one transaction.
@@ -123,9 +135,11 @@ class Journal:
             for query, values in statements:
                 self._connection.execute(query, values)
             self._connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
+        except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+            if not isinstance(error, sqlite3.OperationalError):
+                raise
             raise RunFailed(f"cannot write the journal: {error}; make room and go on with `gde resume`") from error
 
     def note(self, name: str, value: Json) -> None:
@@ -146,6 +160,11 @@ class Journal:
     def finished(self) -> set[str]:
         """Keys of all episodes that have ended."""
         return {row["episode"] for row in self.query("SELECT episode FROM episodes WHERE ending IS NOT NULL")}
+
+    def world(self, episode: str) -> str | None:
+        """Id of the episode's world, None before it has begun."""
+        found = self.query("SELECT world_id FROM episodes WHERE episode = ?", (episode,))
+        return found[0]["world_id"] if found else None
 
     def calls(self, episode: str) -> dict[str, Completion]:
         """Every completion that finished turns of the episode asked for, by request."""
@@ -173,6 +192,16 @@ class Journal:
         calls = {(row["turn"], row["call"]): row for row in found}
         turns = self.query("SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
         return [rows.read_turn(row, _completion(calls.get((row["turn"], row["completion"])))) for row in turns]
+
+
+def _resolve(committed: asyncio.Future[None], error: Exception | None) -> None:
+    """Tell a writer how it went, unless it has been cancelled meanwhile."""
+    if committed.done():
+        return
+    if error is None:
+        committed.set_result(None)
+    else:
+        committed.set_exception(error)
 
 
 def _completion(row: sqlite3.Row | None) -> Completion | None:

@@ -81,7 +81,10 @@ class GridEnvironment:
             GdeError: no grid has agent and goal as far apart as the configuration wants.
         """
         config = self._config
-        grid = generate(config.size, config.density, generator(seed, "grid"), distances=config.distances)
+        # A stream for each setting: otherwise grids of two densities would be one maze with more or fewer walls, and
+        # no longer independent worlds.
+        settings = (config.size, repr(config.density), str(config.min_distance), str(config.max_distance))
+        grid = generate(config.size, config.density, generator(seed, "grid", *settings), distances=config.distances)
         self._played = _Episode.of(grid)
         self._state = self._played.start
         return self._observe()

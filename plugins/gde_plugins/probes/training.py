@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from gde_plugins.probes.gradients import Batch, loss_and_gradients
@@ -64,7 +65,18 @@ def fit_network(
 def train(
     start: CellWeights, examples: Examples, settings: Settings, rng: np.random.Generator
 ) -> tuple[CellWeights, list[float]]:
-    """The network learned from inputs that are normalised already, and the loss of every step."""
+    """The network learned from inputs that are normalised already, and the loss of every step.
+
+    On one thread: the matrices of a step are small, and where another process holds a core, threads that wait for
+    each other at the end of every product take many times as long.
+    """
+    with threadpool_limits(limits=1):
+        return _train(start, examples, settings, rng)
+
+
+def _train(
+    start: CellWeights, examples: Examples, settings: Settings, rng: np.random.Generator
+) -> tuple[CellWeights, list[float]]:
     arrays = start.arrays().items()
     parameters = {name: torch.tensor(array, device=settings.device) for name, array in arrays if name not in FIXED}
     optimizer = torch.optim.AdamW(
