@@ -89,12 +89,13 @@ def _by_world(evidence: Evidence) -> dict[str, Evidence]:
 def _values(
     metrics: Sequence[Metric], worlds: Mapping[str, Evidence], shared: Sequence[str]
 ) -> dict[str, dict[str, float]]:
-    """Measurement name to world to value, where there is one."""
+    """Measurement, with what it is restricted to, to world to value, where there is one."""
     values: dict[str, dict[str, float]] = {}
     for world in shared:
         for measurement in (each for metric in metrics for each in metric(worlds[world])):
             if measurement.value is not None:
-                values.setdefault(measurement.name, {})[world] = measurement.value
+                name = " ".join([measurement.name, *(f"{key}={value}" for key, value in measurement.where.items())])
+                values.setdefault(name, {})[world] = measurement.value
     return values
 
 

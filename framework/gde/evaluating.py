@@ -1,6 +1,7 @@
 """The main job: a plan through all stages to a result. Each stage reads what the one before left in the folder."""
 
 import asyncio
+import warnings
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.planfile import plan_hash
+from gde.plugins import call_each
 from gde.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms, results
 from gde.provenance import provenance
 from gde.recording import merge, record, record_bags
@@ -147,12 +149,14 @@ class _Stages:
     def roll_out(self) -> None:
         ready, path = self.ready, self.folder.path / JOURNAL
         keys, hook = episode_keys(ready), ready.plugins.manager.hook
-        hook.gde_run_started(plan=ready.plan, provenance=provenance(ready, None))
+        if self.journal.noted("provenance") is None:
+            self.journal.note("provenance", provenance(ready, None))
+        call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=provenance(ready, None))
         executor = ready.executor.make()
         shares = [(ready, keys[i :: executor.workers]) for i in range(executor.workers)]
 
         def finished(trajectory: Trajectory, done: int, total: int) -> None:
-            hook.gde_episode_finished(trajectory=trajectory, done=done, total=total)
+            call_each(hook.gde_episode_finished, warnings.warn, trajectory=trajectory, done=done, total=total)
 
         with watching(path, len(keys), self.watch, finished):
             for _ in executor.map(partial(roll_out_share, path), [share for share in shares if share[1]]):
@@ -217,11 +221,14 @@ class _Stages:
             plan_hash=plan_hash(ready.plan),
             measurements=measurements,
             failures=failures,
-            provenance=provenance(ready, self.journal.noted("model")),
+            provenance={
+                **provenance(ready, self.journal.noted("model")),
+                "rolled_out_with": self.journal.noted("provenance"),
+            },
         )
         self.folder.write_result(result, self.journal)
         result = self._with_report_failures(result, evidence)
-        ready.plugins.manager.hook.gde_run_finished(result=result)
+        call_each(ready.plugins.manager.hook.gde_run_finished, warnings.warn, result=result)
         return result
 
     def _with_report_failures(self, result: Result, evidence: Evidence) -> Result:

@@ -97,7 +97,7 @@ def gde_run_started(plan: "Plan", provenance: dict[str, Any]) -> None:
 
 @hookspec
 def gde_episode_finished(trajectory: "Trajectory", done: int, total: int) -> None:
-    """An episode is in the record. Event: called in the main process, in the order of completion."""
+    """An episode is in the record. Event: called in the main process, in a thread of its own."""
 
 
 @hookspec

@@ -40,8 +40,8 @@ class Offer(Generic[ConfigT, PartT]):
     summary: str
     """One line, shown by `gde list`."""
     config: type[ConfigT]
-    """A frozen dataclass; a docstring under each field is its help text. A field `model: str` in an agent, probe
-    or reward model names a language model as NAME or NAME:ARGUMENT."""
+    """A frozen dataclass; a docstring under each field is its help text. A field `model: str` of an agent names a
+    language model as NAME or NAME:ARGUMENT."""
     make: Callable[[ConfigT], PartT]
     """Builds the part; heavy imports happen inside."""
     version: int = 1

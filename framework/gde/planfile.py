@@ -29,20 +29,30 @@ def read_plan(path: Path) -> Plan:
         ConfigError: not TOML, a newer version, an unknown table or a wrong value.
     """
     tables = read_toml(path)
+    _check_tables(tables, path)
+    parts: dict[str, Any] = {field: _choice(tables[table], table) for table, field in SINGLE.items() if table in tables}
+    for table, field in SEVERAL.items():
+        if table in tables:
+            parts[field] = tuple(_choice(each, table) for each in tables[table])
+    return configure_run(Plan(**parts, language_model=tables.get("model", {})), tables.get("run", {}))
+
+
+def _check_tables(tables: dict[str, Any], path: Path) -> None:
     version = tables.pop("version", VERSION)
     if version != VERSION:
         raise ConfigError(f"plan {path}: wanted version {VERSION}, got {version}; upgrade gde-eval to read it")
     for table in tables:
         if table not in {*SINGLE, *SEVERAL, "run", "model"}:
             raise UnknownName("table of a plan", table, [*SINGLE, *SEVERAL, "run", "model"])
+    for table in ("run", "model"):
+        if not isinstance(tables.get(table, {}), Mapping):
+            raise ConfigError(f"plan {path}: wanted a table [{table}], got {tables[table]!r}")
+    for table in SEVERAL:
+        if not isinstance(tables.get(table, []), list):
+            raise ConfigError(f"plan {path}: wanted [[{table}]] in double brackets, once for each, got a single table")
     for needed in ("env", "agent"):
         if needed not in tables:
             raise ConfigError(f"plan {path}: wanted a table [{needed}] with `use = NAME`, got none")
-    parts: dict[str, Any] = {field: _choice(tables[table], table) for table, field in SINGLE.items() if table in tables}
-    for table, field in SEVERAL.items():
-        if table in tables:
-            parts[field] = tuple(_choice(each, table) for each in tables[table])
-    return configure_run(Plan(**parts, language_model=tables.get("model", {})), tables.get("run", {}))
 
 
 def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:

@@ -1,7 +1,7 @@
 """Finding plugins: one entry point at a time, so that a broken one is a line in a list and not a crash."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -11,6 +11,7 @@ import pluggy
 
 from gde import hookspecs
 from gde.errors import GdeError
+from gde.offers import Offer
 
 GROUP = "gde"
 DISABLE = "GDE_DISABLE_PLUGINS"
@@ -85,10 +86,31 @@ def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> PluginRecord:
     return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
 
 
+def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
+    """Call each offering hook of the plugin once: what it raises now, it cannot raise in the middle of a command."""
+    for caller in manager.get_hookcallers(plugin) or ():
+        if caller.spec is not None and not caller.spec.argnames:
+            offers = getattr(plugin, caller.name)()
+            for offer in offers:
+                if not isinstance(offer, Offer):
+                    raise TypeError(f"{caller.name} must give a sequence of Offers, got {offer!r}")
+
+
+def call_each(hook: pluggy.HookCaller, complain: Callable[[str], None], **arguments: object) -> None:
+    """Call an event hook plugin by plugin: one that raises is complained of, and the others are called all the same."""
+    for implementation in reversed(hook.get_hookimpls()):
+        given = {name: arguments[name] for name in implementation.argnames}
+        try:
+            implementation.function(**given)
+        except Exception as error:
+            complain(f"plugin {implementation.plugin_name}: {hook.name} failed: {type(error).__name__}: {error}")
+
+
 def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str) -> tuple[str, ...]:
     try:
         manager.register(plugin, name)
         manager.check_pending()
+        _check_offers(manager, plugin)
     except Exception:
         if manager.get_plugin(name) is not None:
             manager.unregister(name=name)

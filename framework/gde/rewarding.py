@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,12 +21,19 @@ async def reward(
     async def trace(trajectory: Trajectory) -> RewardTrace:
         async with places:
             try:
-                return await model.rewards(trajectory)
+                found = await model.rewards(trajectory)
+                _check(found, len(trajectory.turns))
+                return replace(found, model=name, episode=str(trajectory.key))
             except Exception as error:
                 reason = f"{type(error).__name__}: {error}"
                 return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason)
 
     return tuple(await asyncio.gather(*map(trace, trajectories)))
+
+
+def _check(trace: RewardTrace, n_turns: int) -> None:
+    if not trace.failure and (trace.values.shape != (n_turns,) or not np.isfinite(trace.values).all()):
+        raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {trace.values}")
 
 
 def write_traces(traces: Sequence[RewardTrace], journal: Journal) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from gde.catalogue import Catalogue
 from gde.errors import GdeError, UnknownName
-from gde.plugins import load_plugins
+from gde.plugins import call_each, load_plugins
 
 AGENT = """
 from gde import Offer, NoConfig, hookimpl
@@ -39,6 +39,8 @@ def test_bundled_plugins_load_through_the_public_group() -> None:
         ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
         ("import does_not_exist_anywhere", "ModuleNotFoundError"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agentz(): ...", "unknown hook 'gde_agentz'"),
+        ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): import nowhere_at_all", "ModuleNotFoundError"),
+        ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): return ['random']", "must give a sequence of Offers"),
     ],
 )
 def test_broken_plugin_is_kept_with_its_reason_and_stops_nothing(modules: Path, source: str, reason: str) -> None:
@@ -78,6 +80,18 @@ def test_disabling_what_does_not_exist_is_refused() -> None:
 def test_unknown_name_suggests_near_misses_and_lists_what_exists() -> None:
     with pytest.raises(UnknownName, match=r"unknown environment 'gird'\. Did you mean grid\? Known: .*grid"):
         Catalogue.default().find("environment", "gird")
+
+
+def test_an_event_that_raises_is_complained_of_and_stops_nothing(modules: Path) -> None:
+    (modules / "loud.py").write_text("from gde import hookimpl\n@hookimpl\ndef gde_run_finished(): 1 / 0")
+    (modules / "calm.py").write_text(
+        "from gde import hookimpl\nseen = []\n@hookimpl\ndef gde_run_finished(result): seen.append(result)"
+    )
+    complaints: list[str] = []
+    hook = load_plugins(modules=["loud", "calm"]).manager.hook
+    call_each(hook.gde_run_finished, complaints.append, result="the result")
+    assert complaints == ["plugin loud: gde_run_finished failed: ZeroDivisionError: division by zero"]
+    assert sys.modules["calm"].seen == ["the result"]
 
 
 def test_two_loads_share_nothing() -> None:

@@ -28,7 +28,7 @@ def gde(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedP
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """A small main job; its folder and what it printed."""
     folder = tmp_path_factory.mktemp("main")
-    done = gde(*MAIN_JOB, "--episodes", "40", "--json", cwd=folder)
+    done = gde(*MAIN_JOB, "--episodes", "150", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     return {"folder": folder, **json.loads(done.stdout)}
 
@@ -102,7 +102,7 @@ def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
         (("--set", "env.size=3"), "env.size: wanted greater than or equal to 5, got '3'"),
         (("--set", "env.density=1.5"), "env.density: wanted less than or equal to 1, got '1.5'"),
         (("--set", "agent.model=hf:/nowhere/at/all"), "/nowhere/at/all"),
-        (("--set", "agent.model=nona"), "unknown language model 'nona'. Did you mean nano"),
+        (("--set", "agent.model=nan"), "unknown language model 'nan'. Did you mean nano"),
         (("--set", "cogmap.layer=99"), "model 'nano' has layers 0 to 5"),
         (("--agent", "random"), "cogmap needs an agent whose language model gives activations; agent 'random'"),
         (("--set", "agent.model=openai:http://127.0.0.1:9/v1"), "cogmap needs an agent whose language model"),

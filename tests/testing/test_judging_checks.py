@@ -73,10 +73,8 @@ BROKEN_MEASUREMENTS = [
     ([1.0], "a Measurement must be given"),
     ([Measurement(name="", value=1.0, unit="count", n=1)], "must have a name"),
     ([Measurement(name="x", value=1.0, unit="count", n=-1)], "n must count"),
-    ([Measurement(name="x", value=float("inf"), unit="count", n=1)], "must be finite, or None"),
     ([Measurement(name="x", value=1.0, unit="", n=1)], "must have a unit"),
-    ([Measurement(name="x", value=1.0, unit="count", n=1, interval=(2.0, 1.0))], "finite and ordered"),
-    ([Measurement(name="x", value=1.0, unit="count", n=1, interval=(0.0, float("nan")))], "finite and ordered"),
+    ([Measurement(name="x", value=1.0, unit="count", n=1, interval=(2.0, 1.0))], "must be ordered"),
     ([Measurement(name="x", value=None, unit="", n=0, interval=(0.0, 1.0), reason="none")], "can be no interval"),
     ([Measurement(name="x", value=1.0, unit="count", n=1, where={"size": np.int64(9)})], "plain JSON"),  # type: ignore[dict-item]
 ]

@@ -106,9 +106,9 @@ class ScoresNothing(LineProbe):
         return ()
 
 
-class ScoresInfinity(LineProbe):
+class ScoresWithoutUnit(LineProbe):
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        return [replace(each, value=float("inf")) for each in super().score(readout, test, rng)]
+        return [replace(each, unit="") for each in super().score(readout, test, rng)]
 
 
 class AsksByChance(LineProbe):
@@ -199,7 +199,7 @@ BROKEN = [
     (FitsByChance, "must learn the same"),
     (ScoresByChance, "score must be a function"),
     (ScoresNothing, "must give a measurement"),
-    (ScoresInfinity, "must be finite"),
+    (ScoresWithoutUnit, "must have a unit"),
     (with_readout(Normalising), "must not depend on other rows"),
     (with_readout(Doubling), "must be float32"),
     (with_readout(Forgetful), "what was learned"),

@@ -21,10 +21,12 @@ def command(
     """Write the trajectories, turns or measurements of a run for other tools."""
     from gde.errors import ConfigError, UnknownName
     from gde.export import FORMATS, export
+    from gde.store.folder import RunFolder
 
     chosen = next((each for each in FORMATS if each == form), None)
     if chosen is None:
         raise UnknownName("format", form, FORMATS)
+    RunFolder.open(run).read_result()
     if out is None:
         if as_json:
             raise ConfigError("--json describes the file that --out names; without --out the data itself is printed")

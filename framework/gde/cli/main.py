@@ -31,7 +31,8 @@ COMMANDS = (
 
 def build_app() -> typer.Typer:
     """The application with its own commands and those of all plugins."""
-    from gde.plugins import load_plugins
+    from gde.cli.output import say
+    from gde.plugins import call_each, load_plugins
 
     app = typer.Typer(
         name="gde",
@@ -45,7 +46,7 @@ def build_app() -> typer.Typer:
         module = import_module(f"gde.cli.{name.replace('-', '_')}_command")
         command: Callable[..., Any] = module.command
         app.command(name)(command)
-    load_plugins().manager.hook.gde_add_commands(app=app)
+    call_each(load_plugins().manager.hook.gde_add_commands, say, app=app)
     return app
 
 

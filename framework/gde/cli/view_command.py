@@ -46,7 +46,7 @@ def _show(trajectory: "Trajectory", as_json: bool) -> None:
 
     stored: dict[str, Any] = trajectory_json(trajectory)
     if as_json:
-        show_json(stored)
+        show_json({"schema": 1, **stored})
         return
     for turn in trajectory.turns:
         decision = turn.decision
