@@ -3,8 +3,9 @@
 from pathlib import Path
 
 NOTICE = (
-    "These are results of nano, a model of two million parameters that this project trained on text grids,"
-    " and not of GPT-OSS-20B."
+    "These are results of nano, a model of two million parameters, and not of GPT-OSS-20B. This project trained it on"
+    " text grids, with an auxiliary loss that puts agent and goal where the probes read: they show that the instrument"
+    " works, and nothing about large models."
 )
 
 
