@@ -149,9 +149,10 @@ class _Stages:
     def roll_out(self) -> None:
         ready, path = self.ready, self.folder.path / JOURNAL
         keys, hook = episode_keys(ready), ready.plugins.manager.hook
+        origin = provenance(ready, None)
         if self.journal.noted("provenance") is None:
-            self.journal.note("provenance", provenance(ready, None))
-        call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=provenance(ready, None))
+            self.journal.note("provenance", origin)
+        call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
         executor = ready.executor.make()
         shares = [(ready, keys[i :: executor.workers]) for i in range(executor.workers)]
 

@@ -61,10 +61,6 @@ class ActivationStore:
         ]
         self._journal.write(index)
 
-    def sources(self) -> set[str]:
-        """Which sources have been stored."""
-        return {row["source"] for row in self._journal.query("SELECT DISTINCT source FROM activations")}
-
     def table(self, source: str, layer: int, mark: str) -> ActivationTable | None:
         """All activations of one place, ordered as the episodes are; None where there are none."""
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
