@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gde.data.completion import Sampling as Sampling
     from gde.data.completion import Tokenization as Tokenization
     from gde.data.evidence import Evidence as Evidence
+    from gde.data.figure import Figure as Figure
     from gde.data.grid import Cell as Cell
     from gde.data.grid import Grid as Grid
     from gde.data.mdp import Policy as Policy
@@ -45,11 +46,11 @@ if TYPE_CHECKING:
     from gde.errors import RunFailed as RunFailed
     from gde.errors import UnknownName as UnknownName
     from gde.evaluating import evaluate as evaluate
-    from gde.evaluating import load_evidence as load_evidence
     from gde.evaluating import probe as probe
     from gde.evaluating import report as report
     from gde.evaluating import rescore as rescore
     from gde.evaluating import resume as resume
+    from gde.gathering import load_evidence as load_evidence
     from gde.hookspecs import hookimpl as hookimpl
     from gde.offers import Facet as Facet
     from gde.offers import NoConfig as NoConfig
@@ -77,6 +78,7 @@ _MODULES = {
     "gde.data.activations": ("ActivationRecord", "CaptureRequest", "TokenSequence"),
     "gde.data.completion": ("ChatRequest", "Completion", "Message", "ModelInfo", "Sampling", "Tokenization"),
     "gde.data.evidence": ("Evidence",),
+    "gde.data.figure": ("Figure",),
     "gde.data.grid": ("Cell", "Grid"),
     "gde.data.mdp": ("Policy", "TabularMDP"),
     "gde.data.observation": ("Observation", "Outcome", "State", "Task", "World"),
@@ -86,7 +88,8 @@ _MODULES = {
     "gde.data.reward": ("RewardTrace",),
     "gde.data.trajectory": ("Decision", "EpisodeKey", "Trajectory", "Turn"),
     "gde.errors": ("ConfigError", "GdeError", "RunFailed", "UnknownName"),
-    "gde.evaluating": ("evaluate", "load_evidence", "probe", "report", "rescore", "resume"),
+    "gde.evaluating": ("evaluate", "probe", "report", "rescore", "resume"),
+    "gde.gathering": ("load_evidence",),
     "gde.hookspecs": ("hookimpl",),
     "gde.offers": ("Facet", "NoConfig", "Offer"),
     "gde.parts.agent": ("Agent", "Brief", "FunctionAgent"),

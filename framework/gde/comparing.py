@@ -9,7 +9,8 @@ import numpy as np
 from gde.catalogue import Catalogue
 from gde.data.evidence import Evidence
 from gde.errors import GdeError
-from gde.evaluating import load_evidence, prepare
+from gde.evaluating import prepare
+from gde.gathering import load_evidence
 from gde.parts.metric import Metric
 from gde.seeding import generator
 from gde.stats import holm, paired_difference

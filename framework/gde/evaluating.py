@@ -15,6 +15,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.probe import ProbeReport
 from gde.data.result import Failure, Measurement, Result, RunStatus
 from gde.data.trajectory import EpisodeKey, Trajectory
+from gde.gathering import gather
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.planfile import plan_hash
@@ -23,14 +24,14 @@ from gde.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms, results
 from gde.provenance import provenance
 from gde.recording import merge, record, record_bags
 from gde.resolve import Ready, resolve
-from gde.rewarding import read_traces, reward, write_traces
+from gde.rewarding import reward, write_traces
 from gde.rollout import episode_keys, roll_out
 from gde.scoring import score
 from gde.seeding import derive
 from gde.store.activations import ActivationStore
 from gde.store.folder import JOURNAL, RunFolder
 from gde.store.journal import Journal
-from gde.store.probes import read_reports, write_reports
+from gde.store.probes import write_reports
 from gde.watching import Progress, Watch, ignore, watching
 
 
@@ -100,13 +101,6 @@ def report(path: Path, reporters: Sequence[Choice] = (), catalogue: Catalogue | 
     with closing(folder.journal()) as journal:
         stages = _Stages(ready, folder, journal, ignore)
         return stages.render(folder.read_result())
-
-
-def load_evidence(path: Path) -> Evidence:
-    """Everything that a run recorded, for use in one's own code."""
-    folder = RunFolder.open(path)
-    with closing(folder.journal()) as journal:
-        return _evidence(folder, journal, folder.plan())
 
 
 def roll_out_share(path: Path, job: tuple[Ready, Sequence[EpisodeKey]]) -> None:
@@ -211,7 +205,7 @@ class _Stages:
     def conclude(self) -> Result:
         """Score, store the result and render the reports."""
         ready = self.ready
-        evidence = _evidence(self.folder, self.journal, ready.plan)
+        evidence = gather(self.folder, self.journal, lambda: ready.strata)
         metrics = [(chosen.name, chosen.make()) for chosen in ready.metrics]
         measured, failed = score(metrics, evidence, [stratum.labels for stratum in ready.strata])
         measurements = (*measured, *results(evidence.probe_reports))
@@ -248,19 +242,10 @@ class _Stages:
         return result
 
     def render(self, result: Result) -> list[Path]:
-        evidence = _evidence(self.folder, self.journal, self.ready.plan)
+        evidence = gather(self.folder, self.journal, lambda: self.ready.strata)
         return [
             chosen.make().render(self.ready.plan, result, evidence, self.folder.path) for chosen in self.ready.reporters
         ]
-
-
-def _evidence(folder: RunFolder, journal: Journal, plan: Plan) -> Evidence:
-    return Evidence(
-        trajectories=tuple(journal.trajectories()),
-        reward_traces=read_traces(journal),
-        probe_reports=read_reports(folder.probes),
-        seed=plan.seed,
-    )
 
 
 def _failures(evidence: Evidence) -> list[Failure]:

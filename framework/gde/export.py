@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
 from gde.data.trajectory import Trajectory
-from gde.evaluating import load_evidence
+from gde.gathering import load_evidence
 from gde.store.folder import RunFolder
 
 Format = Literal["jsonl", "csv", "messages"]

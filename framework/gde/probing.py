@@ -102,11 +102,11 @@ class ProbeStage:
         return {str(trajectory.key): probe.labels(trajectory).values for trajectory in wanted}
 
     def _worlds(self) -> dict[str, str]:
-        return {str(trajectory.key): trajectory.world.id for trajectory in self.trajectories}
+        return {str(trajectory.key): trajectory.world.cluster for trajectory in self.trajectories}
 
     def _held_out(self, groups: NDArray[np.str_]) -> NDArray[np.bool_]:
         """(N,) True for rows of test worlds. The split is over all worlds of the run, hence the same for every arm."""
-        worlds = np.unique([trajectory.world.id for trajectory in self.trajectories])
+        worlds = np.unique([trajectory.world.cluster for trajectory in self.trajectories])
         n_test = max(1, round(TEST_SHARE * len(worlds)))
         chosen = generator(self.seed, "split").permutation(worlds)[:n_test]
         return np.isin(groups, chosen)

@@ -85,7 +85,7 @@ def resolve(plan: Plan, catalogue: Catalogue) -> Ready:
         UnknownName: a name or a field that does not exist.
         ConfigError: a value out of range.
     """
-    strata, environment = _strata(plan.environment, catalogue)
+    strata, environment = cross(plan.environment, catalogue)
     agent = _chosen("agent", plan.agent, catalogue, "agent")
     model = _language_model(agent, plan.language_model, catalogue)
     executor = _chosen("executor", plan.executor, catalogue, "executor")
@@ -137,7 +137,8 @@ def _check_distinct(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
         raise ConfigError(f"{kind} {repeated[0]!r} is asked for twice; name each once")
 
 
-def _strata(choice: Choice, catalogue: Catalogue) -> tuple[tuple[Stratum, ...], Choice]:
+def cross(choice: Choice, catalogue: Catalogue) -> tuple[tuple[Stratum, ...], Choice]:
+    """The strata of an environment, one for each combination of swept values, and the choice with all its values."""
     entry = catalogue.find("environment", choice.name)
     alternatives = sweep(entry.offer.config, choice.config, "env")
     swept = [name for name, values in alternatives.items() if len(values) > 1]

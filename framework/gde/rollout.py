@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
 from gde.errors import GdeError, RunFailed
@@ -17,7 +18,7 @@ from gde.parts.language_model import LanguageModel
 from gde.resolve import Chosen, Ready
 from gde.seeding import derive
 from gde.store.journal import Journal
-from gde.tabular import Solution, solve
+from gde.tabular import solve
 
 
 def episode_keys(ready: Ready) -> list[EpisodeKey]:
@@ -143,11 +144,12 @@ class _Episode:
         self, agent: Agent, memory: Remembering | None, observation: Observation, horizon: int
     ) -> Ending:
         environment, known = self.environment, self.journal.decisions(str(self.key))
-        solution = self._solution()
+        oracle = _Oracle(environment)
         for index in range(horizon):
             if known[index : index + 1] and known[index].status == "error":
                 raise GdeError(known[index].detail)
             state = self.state()
+            certified = oracle.judge(state)
             decision = await _decide(agent, observation)
             outcome = _apply(environment, observation, decision)
             turn = Turn(
@@ -158,7 +160,7 @@ class _Episode:
                 terminated=outcome.terminated,
                 truncated=outcome.truncated,
                 state=state,
-                **_certified(solution, state),
+                **certified,
             )
             calls = memory.take() if memory else ()
             if index < len(known):
@@ -186,11 +188,23 @@ class _Episode:
         wanted = Facet.MODEL in self.ready.agent.entry.offer.needs
         return self.environment if wanted and isinstance(self.environment, HasModel) else None
 
-    def _solution(self) -> tuple[Solution, tuple[str, ...]] | None:
-        if not isinstance(self.environment, HasModel):
-            return None
-        mdp = self.environment.model()
-        return solve(mdp), mdp.actions
+
+class _Oracle:
+    """Solves the environment's model, and again whenever the world has changed and there is another model."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._model: TabularMDP | None = None
+
+    def judge(self, state: State | None) -> dict[str, Any]:
+        """The optimal actions and the value of a state, as fields of its turn; nothing without a model."""
+        if state is None or state.index is None or not isinstance(self._environment, HasModel):
+            return {}
+        model = self._environment.model()
+        if model is not self._model:
+            self._model, self._solution = model, solve(model)
+        optimal = tuple(model.actions[a] for a in self._solution.optimal[state.index].nonzero()[0])
+        return {"optimal": optimal, "value": float(self._solution.value[state.index])}
 
 
 async def _decide(agent: Agent, observation: Observation) -> Decision:
@@ -207,14 +221,6 @@ async def _decide(agent: Agent, observation: Observation) -> Decision:
 def _apply(environment: Environment, observation: Observation, decision: Decision) -> Outcome:
     """An unusable decision leaves the world as it is and uses up its turn."""
     return Outcome.running(observation) if decision.action is None else environment.step(decision.action)
-
-
-def _certified(solution: tuple[Solution, tuple[str, ...]] | None, state: State | None) -> dict[str, Any]:
-    if solution is None or state is None or state.index is None:
-        return {}
-    solved, actions = solution
-    optimal = tuple(actions[a] for a in solved.optimal[state.index].nonzero()[0])
-    return {"optimal": optimal, "value": float(solved.value[state.index])}
 
 
 def _check_repeated(index: int, known: Decision, decision: Decision) -> None:

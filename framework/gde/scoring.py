@@ -41,7 +41,7 @@ def restricted(evidence: Evidence, labels: Labels) -> Evidence:
     chosen = tuple(one for one in evidence.trajectories if labels.items() <= one.labels.items())
     episodes = {str(trajectory.key) for trajectory in chosen}
     traces = tuple(trace for trace in evidence.reward_traces if trace.episode in episodes)
-    return replace(evidence, trajectories=chosen, reward_traces=traces, probe_reports=())
+    return replace(evidence, trajectories=chosen, reward_traces=traces, probe_reports=(), part=labels)
 
 
 def _measured(metric: Metric, part: Evidence, labels: Labels) -> Iterator[Measurement]:

@@ -28,9 +28,10 @@ LAYERS = {
         "gde.probing",
         "gde.rewarding",
         "gde.scoring",
+        "gde.gathering",
     ),
     "shipped parts": ("gde.executors", "gde.reporters", "gde.builtin", "gde.gym"),
-    "evaluation": ("gde.evaluating", "gde.comparing", "gde.export"),
+    "evaluation": ("gde.evaluating", "gde.comparing", "gde.export", "gde.reproducing"),
     "contract kit": ("gde.testing",),
     "command line": ("gde.cli", "gde.__main__"),
 }

@@ -1,17 +1,19 @@
 """`check_metric`, `check_reward_model` and `check_measurements` pass good parts and name what broken twins break."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gde.data.evidence import Evidence
-from gde.data.plan import Plan
-from gde.data.result import Measurement, Result
+from gde.data.figure import Figure
+from gde.data.json import Json
+from gde.data.plan import Choice, Plan
+from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
-from gde.parts.reproduction import Comparison, Reproduction
+from gde.parts.reproduction import Comparison, Reproduction, Run
 from gde.testing import check_measurements, check_metric, check_reproduction, check_reward_model
 from gde.testing.samples import sample_plan
 
@@ -158,13 +160,18 @@ def test_a_broken_promise_of_a_reward_model_is_named(make: Callable[[], Echo], p
 class Table:
     """One printed number."""
 
-    def plan(self, scale: float, model: str) -> Plan:
-        return replace(sample_plan(), episodes=max(1, round(100 * scale)))
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        return {"table": replace(sample_plan(), agent=agent, episodes=max(1, round(100 * scale)))}
 
-    def compare(self, result: Result) -> Sequence[Comparison]:
-        found = [each for each in result.measurements if each.name == "success"]
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        found = [each for each in runs["table"].result.measurements if each.name == "success"]
         missing = Measurement(name="success", value=None, unit="share", n=0, reason="the run has no success rate")
         return (Comparison(quantity="success", paper=0.9, ours=[*found, missing][0], source="paper 000, Fig. 6"),)
+
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        values = [{"success": each.value} for each in runs["table"].result.measurements if each.name == "success"]
+        spec: dict[str, Json] = {"data": {"values": values}, "mark": "tick", "encoding": {"x": {"field": "success"}}}
+        return (Figure(title="Success", caption="of the run", spec=spec),)
 
 
 def test_a_printed_table_keeps_every_promise() -> None:
@@ -172,62 +179,93 @@ def test_a_printed_table_keeps_every_promise() -> None:
 
 
 class NoWorlds(Table):
-    def plan(self, scale: float, model: str) -> Plan:
-        return replace(sample_plan(), episodes=round(10 * scale))
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        return {"table": replace(sample_plan(), episodes=round(10 * scale))}
 
 
 class MoreForLess(Table):
-    def plan(self, scale: float, model: str) -> Plan:
-        return replace(sample_plan(), episodes=round(1 / scale))
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        return {"table": replace(sample_plan(), episodes=round(1 / scale))}
+
+
+class OtherNames(Table):
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        return {f"at {scale}": sample_plan()}
 
 
 class PlansByChance(Table):
-    def plan(self, scale: float, model: str) -> Plan:
-        return replace(super().plan(scale, model), seed=int(np.random.default_rng().integers(2**60)))
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        return {"table": replace(sample_plan(), seed=int(np.random.default_rng().integers(2**60)))}
 
 
 class NoSource(Table):
-    def compare(self, result: Result) -> Sequence[Comparison]:
-        return [replace(each, source="") for each in super().compare(result)]
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        return [replace(each, source="") for each in super().compare(runs)]
 
 
 class NoPlan(Table):
-    def plan(self, scale: float, model: str) -> Plan:
-        return model  # type: ignore[return-value]
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        return {"table": agent}  # type: ignore[dict-item]
 
 
 class NoComparison(Table):
-    def compare(self, result: Result) -> Sequence[Comparison]:
-        return [each.ours for each in super().compare(result)]  # type: ignore[misc]
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        return [each.ours for each in super().compare(runs)]  # type: ignore[misc]
 
 
 class NoQuantity(Table):
-    def compare(self, result: Result) -> Sequence[Comparison]:
-        return [replace(each, quantity="") for each in super().compare(result)]
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        return [replace(each, quantity="") for each in super().compare(runs)]
 
 
 class NothingPrinted(Table):
-    def compare(self, result: Result) -> Sequence[Comparison]:
-        return [replace(each, paper=float("nan")) for each in super().compare(result)]
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        return [replace(each, paper=float("nan")) for each in super().compare(runs)]
+
+
+class BadRule(Table):
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        nameless = Measurement(name="", value=0.5, unit="share", n=1)
+        return [replace(each, others={"another rule": nameless}) for each in super().compare(runs)]
 
 
 class NeedsTheNumber(Table):
-    def compare(self, result: Result) -> Sequence[Comparison]:
-        first = result.measurements[0]
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        first = runs["table"].result.measurements[0]
         return (Comparison(quantity="success", paper=0.9, ours=first, source="paper 000"),)
 
 
+class Picture(Table):
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        return ["<svg/>"]  # type: ignore[list-item]
+
+
+class Uncaptioned(Table):
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        return [replace(each, caption="") for each in super().figures(runs)]
+
+
+class NoData(Table):
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        return [replace(each, spec={"mark": "tick"}) for each in super().figures(runs)]
+
+
 BROKEN_TABLES = [
-    (NoWorlds, "at least one world, got 0"),
-    (MoreForLess, "must not give more worlds"),
+    (NoWorlds, "1 to 10 worlds, got 0"),
+    (MoreForLess, "1 to 1 worlds, got 100"),
+    (OtherNames, "the same names at every scale"),
     (PlansByChance, "the same when asked for again"),
-    (NoPlan, "must give a Plan"),
+    (NoPlan, "must give Plans"),
     (NoComparison, "must give Comparisons"),
     (NoQuantity, "must name the quantity"),
     (NoSource, "where the number is printed"),
     (NothingPrinted, "must be finite"),
-    (NeedsTheNumber, "lacks a number"),
-    (object, "must have compare, plan"),
+    (BadRule, "must have a name"),
+    (NeedsTheNumber, "lack a number"),
+    (Picture, "must give Figures"),
+    (Uncaptioned, "a title and a caption"),
+    (NoData, "must hold its data"),
+    (object, "must have compare, figures, plans"),
 ]
 
 

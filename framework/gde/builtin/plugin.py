@@ -36,7 +36,7 @@ def gde_reporters() -> Sequence[AnyOffer]:
             summary="One self-contained page: the claim, the numbers, a few episodes step by step.",
             config=NoConfig,
             make=_html,
-            imports=("jinja2",),
+            imports=("jinja2", "vl_convert"),
             extra="report",
         ),
     )

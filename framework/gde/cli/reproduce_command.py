@@ -1,58 +1,110 @@
-"""gde reproduce: re-run a published table and print paper, ours and the difference side by side."""
+"""gde reproduce: re-run a published study and print paper, ours and the difference side by side."""
 
-from dataclasses import asdict
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gde.cli import options
-from gde.cli.output import interval, number, progress, say, show_json, show_table
+from gde.cli.output import EXIT_PARTIAL, interval, number, progress, say, show_json, show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gde.data.result import Result
     from gde.parts.reproduction import Comparison
+    from gde.reproducing import Request, Study
+
+PAGE, TABLE = "reproduction.html", "reproduction.json"
 
 
 def command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A published table; `gde list reproductions`.")],
-    scale: Annotated[float, typer.Option(help="Share of the published number of worlds.")] = 1.0,
-    model: Annotated[str, typer.Option(help="Language model, e.g. nano or hf:PATH.")] = "nano",
-    out: Annotated[Path | None, typer.Option(help="Run folder to make; default: a new one under runs/.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A published study; `gde list reproductions`.")],
+    scale: Annotated[float, typer.Option(help="Share of the published size.")] = 1.0,
+    agent: Annotated[str, typer.Option(help="Agent that takes part, e.g. gpt-oss or random.")] = "gpt-oss",
+    model: Annotated[
+        str | None, typer.Option(help="Language model of the agent, e.g. hf:PATH; default: its own.")
+    ] = None,
+    settings: options.Set = None,
+    executor: Annotated[str, typer.Option(help="Where episodes run: serial or processes.")] = "serial",
+    out: Annotated[Path | None, typer.Option(help="Folder for the runs; what it has finished is kept.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Re-run a published table and print paper, ours and the difference side by side."""
-    from gde.catalogue import Catalogue
-    from gde.errors import ConfigError
-    from gde.evaluating import evaluate
-    from gde.parts.reproduction import Reproduction
+    """Re-run a published study and print paper, ours and the difference side by side."""
+    from gde.reproducing import reproduce
 
-    if not scale > 0:
-        raise ConfigError(f"--scale: wanted a number above 0, got {scale}")
-    catalogue = Catalogue.default()
-    offer = catalogue.find("reproduction", name).offer
-    study: Reproduction = offer.make(offer.config())
+    request = _request(name, scale, agent, model, settings or [], executor)
     with progress(quiet=as_json) as watch:
-        result = evaluate(study.plan(scale, model), out, catalogue, watch)
-    _show(study.compare(result), result, as_json)
+        study = reproduce(request, out, watch=watch)
+    _write(study)
+    _show(study, as_json)
+    if study.status != "ok":
+        raise typer.Exit(EXIT_PARTIAL)
 
 
-def _show(rows: "Sequence[Comparison]", result: "Result", as_json: bool) -> None:
+def _request(
+    name: str, scale: float, agent: str, model: str | None, settings: Sequence[str], executor: str
+) -> "Request":
+    from gde.config import parse_settings
+    from gde.data.plan import Choice
+    from gde.errors import UnknownName
+    from gde.reproducing import Request
+
+    parsed = parse_settings(settings)
+    if unknown := sorted(parsed.keys() - {"study", "agent", "model", "executor"}):
+        raise UnknownName("part of --set", unknown[0], ["study", "agent", "model", "executor"])
+    named = {"model": model} if model else {}
+    return Request(
+        name=name,
+        scale=scale,
+        settings=parsed.get("study", {}),
+        agent=Choice(name=agent, config={**parsed.get("agent", {}), **named}),
+        language_model=parsed.get("model", {}),
+        executor=Choice(name=executor, config=parsed.get("executor", {})),
+    )
+
+
+def _write(study: "Study") -> None:
+    """The study's tables, and its page where the packages for it are installed."""
+    from gde.reproducing import study_json
+
+    study.folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(study_json(study), ensure_ascii=False, indent=1) + "\n"
+    (study.folder / TABLE).write_text(text, encoding="utf-8")
+    try:
+        from gde.reporters.study import study_page
+
+        page = study_page(study.name, study.rows, study.figures, study.notices, study.figures_missing)
+    except ModuleNotFoundError as error:
+        say(f"no page: {error.name} is not installed; pip install 'gde-eval[report]'")
+    else:
+        (study.folder / PAGE).write_text(page, encoding="utf-8")
+        say(f"page: {study.folder / PAGE}")
+
+
+def _show(study: "Study", as_json: bool) -> None:
+    from gde.reproducing import study_json
+
     if as_json:
-        show_json({"schema": 1, "run": result.run, "status": result.status, "rows": [asdict(row) for row in rows]})
+        show_json(study_json(study))
         return
-    columns = ("quantity", "paper", "ours", "95 % interval", "difference", "source")
-    table = [
-        (row.quantity, f"{row.paper:.3f}", number(row.ours), interval(row.ours), _difference(row), row.source)
-        for row in rows
-    ]
-    show_table("", columns, table)
-    if notice := result.provenance.get("notice"):
-        say(str(notice))
-    say(f"{result.status}: {result.run}")
+    tables: Mapping[str, list[Comparison]] = {row.table: [] for row in study.rows}
+    for row in study.rows:
+        tables[row.table].append(row)
+    for heading, rows in tables.items():
+        _show_table(heading, rows)
+    for notice in study.notices:
+        say(notice)
+    say(f"{study.status}: {study.folder}")
 
 
-def _difference(row: "Comparison") -> str:
-    return "" if row.ours.value is None else f"{row.ours.value - row.paper:+.3f}"
+def _show_table(heading: str, rows: "Sequence[Comparison]") -> None:
+    rules = list(dict.fromkeys(rule for row in rows for rule in row.others))
+    columns = ("quantity", "paper", "ours", "95 % interval", "difference", *rules, "source")
+    show_table(heading, columns, [_line(row, rules) for row in rows])
+
+
+def _line(row: "Comparison", rules: "Sequence[str]") -> tuple[str, ...]:
+    paper = "" if row.paper is None else f"{row.paper:.4g}"
+    difference = "" if row.paper is None or row.ours.value is None else f"{row.ours.value - row.paper:+.3f}"
+    others = (number(row.others[rule]) if rule in row.others else "" for rule in rules)
+    return row.quantity, paper, number(row.ours), interval(row.ours), difference, *others, row.source

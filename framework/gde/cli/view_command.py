@@ -18,7 +18,7 @@ def command(
 ) -> None:
     """List the episodes of a run, or show one turn by turn."""
     from gde.errors import UnknownName
-    from gde.evaluating import load_evidence
+    from gde.gathering import load_evidence
 
     trajectories = {str(each.key): each for each in load_evidence(run).trajectories}
     if episode is None:

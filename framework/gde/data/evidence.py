@@ -1,7 +1,10 @@
 """Everything that a metric may look at."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from gde.data.json import Labels
+from gde.data.mdp import TabularMDP
 from gde.data.probe import ProbeReport
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
@@ -16,3 +19,8 @@ class Evidence:
     probe_reports: tuple[ProbeReport, ...] = ()
     seed: int = 0
     """For resampling: the same evidence and seed give the same intervals."""
+    part: Labels = field(default_factory=dict)
+    """The stratum that this evidence is restricted to; empty for the whole run, where strata can be compared."""
+    model: Callable[[Trajectory], TabularMDP] | None = None
+    """The tabular model that a trajectory began in, made again from its seed and the same object for all trajectories
+    of a world. Raises GdeError where the environment gives none; None where no environment is known."""

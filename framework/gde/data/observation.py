@@ -41,11 +41,19 @@ class World:
     """The fixed truth of one episode: written to the record, never shown to the agent."""
 
     id: str
-    """Equal for equal worlds whatever the seed that made them; worlds are the clusters of all statistics."""
+    """Equal for equal worlds whatever the seed that made them; averages "over worlds" give each id the same weight."""
     facts: Mapping[str, Json] = field(default_factory=dict)
     """What stays the same, e.g. the map; enough for a reporter to draw it and a probe to label it."""
     labels: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     """Short values to break results down by, e.g. size or optimal length."""
+    base: str = ""
+    """Equal for worlds that are variations of one another (a rotated grid, a twin without its key), hence no
+    independent observations; empty for a world that stands alone."""
+
+    @property
+    def cluster(self) -> str:
+        """Worlds of one cluster are resampled, permuted and held out together."""
+        return self.base or self.id
 
 
 @dataclass(frozen=True, kw_only=True)

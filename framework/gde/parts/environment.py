@@ -54,4 +54,8 @@ class HasModel(HasState, Protocol):
     """Facet MODEL: the environment can be tabulated; `state().index` is a row of the model."""
 
     def model(self) -> TabularMDP:
-        """The Markov decision process of the current episode, with `actions` named."""
+        """The Markov decision process of the current episode, with `actions` named.
+
+        The same object as long as the world stays as it is, another one when it has changed in mid-episode: it is
+        asked for before every turn, and solved again when it is new.
+        """

@@ -1,31 +1,51 @@
-"""A published table that a run can be held against."""
+"""A published table that runs can be held against."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from gde.data.plan import Plan
+from gde.data.evidence import Evidence
+from gde.data.figure import Figure
+from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement, Result
 
 
 @dataclass(frozen=True, kw_only=True)
+class Run:
+    """One of the study's plans, finished."""
+
+    result: Result
+    evidence: Evidence
+
+
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One printed number beside ours."""
+    """One number of the study: what is printed, and ours."""
 
     quantity: str
-    paper: float
-    """As printed, in `unit`."""
+    paper: float | None
+    """As printed, in the unit of `ours`; None where the publication shows no number."""
     ours: Measurement
     source: str
     """Where it is printed, e.g. "paper 000, Fig. 6"."""
+    table: str = ""
+    """The heading under which the row stands; rows of a table follow one another."""
+    others: Mapping[str, Measurement] = field(default_factory=dict)
+    """The same quantity by other rules, by the name of the rule, e.g. "paper-compatible": a column each."""
 
 
 @runtime_checkable
 class Reproduction(Protocol):
-    """Knows which plan a publication ran and which of its numbers are printed."""
+    """Knows which plans a publication ran and which of its numbers are printed."""
 
-    def plan(self, scale: float, model: str) -> Plan:
-        """The published plan with the number of worlds scaled, for the language model of that reference."""
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        """The published plans by name, their size scaled, with the agent in the place of the published one.
 
-    def compare(self, result: Result) -> Sequence[Comparison]:
-        """The printed numbers beside those of the result."""
+        Empty where everything is computed without an agent.
+        """
+
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        """The printed numbers beside those of the runs, by the names of their plans."""
+
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        """The figures of the publication, drawn from the runs; empty where it has none."""

@@ -3,22 +3,23 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from gde.data.evidence import Evidence
 from gde.data.grid import Cell
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.reporters.claim import claim
 from gde.reporters.episodes import episode_views
+from gde.reporters.figures import breakdowns, svg
 from gde.reporters.pictures import swatch
 from gde.reporters.tables import (
     measurement_table,
     probe_stratum_table,
     probe_tables,
     provenance_rows,
+    stratum_keys,
     stratum_table,
 )
+from gde.reporters.templates import template
 
 NAME = "report.html"
 LEGEND = {Cell.EMPTY: "free cell", Cell.WALL: "wall", Cell.AGENT: "agent", Cell.GOAL: "goal", Cell.PAD: "outside"}
@@ -36,20 +37,16 @@ class HtmlReporter:
 
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
-    environment = Environment(
-        loader=PackageLoader("gde.reporters", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(f"{NAME}.j2").render(
+    probed = {one.name for report in evidence.probe_reports for one in report.measurements}
+    measured = [one for one in result.measurements if one.name not in probed]
+    return template(f"{NAME}.j2").render(
         plan=plan,
         result=result,
         claim=claim(plan, result, evidence),
         notice=str(result.provenance.get("notice") or ""),
         measurements=measurement_table(result, evidence),
         strata=stratum_table(result, evidence),
+        figures=[(figure, svg(figure)) for figure in breakdowns(measured, stratum_keys(evidence))],
         probes=probe_tables(evidence),
         probe_strata=probe_stratum_table(evidence),
         episodes=episode_views(evidence),

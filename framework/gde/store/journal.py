@@ -70,12 +70,12 @@ class Journal:
     async def begin(self, key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> None:
         """Write the beginning of an episode; a second time is without effect."""
         row = rows.episode_row(key, seed, world, labels, horizon)
-        await self._commit([(f"INSERT OR IGNORE INTO episodes VALUES ({_marks(10)}, NULL, '', NULL)", row)])
+        await self._commit([(f"INSERT OR IGNORE INTO episodes VALUES ({_marks(11)}, NULL, '', NULL)", row)])
 
     async def fail(self, key: EpisodeKey, seed: int, failure: str) -> None:
         """Write an episode that failed before it had a world."""
         row = rows.episode_row(key, seed, World(id=f"unmade {key}"), {}, 0)
-        query = f"INSERT OR REPLACE INTO episodes VALUES ({_marks(10)}, 'failed', ?, NULL)"
+        query = f"INSERT OR REPLACE INTO episodes VALUES ({_marks(11)}, 'failed', ?, NULL)"
         await self._commit([(query, (*row, failure))])
 
     async def turn(self, key: EpisodeKey, turn: Turn, calls: Sequence[Call]) -> None:

@@ -20,7 +20,8 @@ def to_json(value: Any) -> str:
 def episode_row(key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> tuple[Any, ...]:
     """A row of `episodes` at the beginning of the episode."""
     place = (str(key), key.stratum, key.world, key.repeat, seed)
-    return *place, world.id, to_json(world.facts), to_json(world.labels), to_json(labels), horizon
+    told = (to_json(world.facts), to_json(world.labels), to_json(labels))
+    return *place, world.id, world.base, *told, horizon
 
 
 def turn_row(key: EpisodeKey, turn: Turn, call: int | None) -> tuple[Any, ...]:
@@ -90,7 +91,7 @@ def read_trajectory(row: Row, turns: Sequence[Turn]) -> Trajectory:
     return Trajectory(
         key=EpisodeKey(stratum=row["stratum"], world=row["world"], repeat=row["repeat"]),
         seed=row["seed"],
-        world=World(id=row["world_id"], facts=facts, labels=labels),
+        world=World(id=row["world_id"], facts=facts, labels=labels, base=row["base"]),
         labels=json.loads(row["labels"]),
         horizon=row["horizon"],
         turns=tuple(turns),

@@ -1,6 +1,6 @@
 """The tables of run.sqlite. VERSION grows with every change that an older reader would misread."""
 
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;   -- e.g. which model answered
@@ -8,7 +8,7 @@ CREATE TABLE episodes (
     episode TEXT PRIMARY KEY,   -- stratum/world/repeat
     stratum INTEGER NOT NULL, world INTEGER NOT NULL, repeat INTEGER NOT NULL,
     seed INTEGER NOT NULL,
-    world_id TEXT NOT NULL, facts TEXT NOT NULL, world_labels TEXT NOT NULL, labels TEXT NOT NULL,
+    world_id TEXT NOT NULL, base TEXT NOT NULL, facts TEXT NOT NULL, world_labels TEXT NOT NULL, labels TEXT NOT NULL,
     horizon INTEGER NOT NULL,
     ending TEXT, failure TEXT NOT NULL DEFAULT '', final_state TEXT
 ) STRICT;

@@ -105,7 +105,7 @@ def _check_descriptions(environment: Environment) -> None:
     task, world = environment.task(), environment.world()
     promise(task.horizon >= 1, f"task().horizon must be at least 1, got {task.horizon}")
     promise(task.objective, "task().objective must say what is asked for")
-    promise(world.id, "world().id must name the world, it is the cluster of all statistics")
+    promise(world.id, "world().id must name the world, averages are taken over worlds")
     promise_json(world.facts, "world().facts")
     promise_json(world.labels, "world().labels")
 

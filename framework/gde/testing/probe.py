@@ -60,7 +60,7 @@ def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
         promise(np.isfinite(values).all(), "labels must be finite")
     shapes = {values.shape[1:] for values in labels}
     promise(len(shapes) == 1, f"labels must have one trailing shape for all trajectories, got {sorted(shapes)}")
-    groups = [trajectory.world.id for trajectory in trajectories for _ in trajectory.turns]
+    groups = [trajectory.world.cluster for trajectory in trajectories for _ in trajectory.turns]
     inputs = generator(0, "activations").normal(size=(len(groups), DIMENSIONS)).astype(np.float32)
     dataset = ProbeDataset(inputs=inputs, labels=np.concatenate([*labels]), groups=np.array(groups))
     for array in (dataset.inputs, dataset.labels):

@@ -1,47 +1,70 @@
 """What every reproduction promises (`gde.parts.reproduction`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import isfinite
 
-from gde.data.plan import Plan
-from gde.data.result import Result
-from gde.parts.reproduction import Comparison, Reproduction
+from gde.data.evidence import Evidence
+from gde.data.figure import Figure
+from gde.data.plan import Choice, Plan
+from gde.parts.reproduction import Comparison, Reproduction, Run
 from gde.testing.measurements import check_measurements
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol
-from gde.testing.samples import sample_result
+from gde.testing.samples import sample_evidence, sample_result
 
 SMALL = 0.01
+AGENT = Choice(name="gpt-oss")
 
 
-def check_reproduction(make: Callable[[], Reproduction], model: str = "nano", result: Result | None = None) -> None:
-    """Ask for the plan and hold results against the paper, and check every promise of `Reproduction`.
+def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) -> None:
+    """Ask for the plans, hold runs against the paper, and check every promise of `Reproduction`.
 
     Args:
         make: gives the reproduction.
-        model: the language model to plan for.
-        result: what to compare; one that has none of the numbers when none is given.
+        agent: to plan for.
 
     Raises:
         AssertionError: a promise is broken.
     """
     reproduction = make()
     promise_protocol(reproduction, Reproduction)
-    whole, part = reproduction.plan(1.0, model), reproduction.plan(SMALL, model)
-    promise(isinstance(whole, Plan), f"plan must give a Plan, got {whole!r}")
-    promise(part.episodes >= 1, f"a scaled plan must keep at least one world, got {part.episodes}")
-    promise(part.episodes <= whole.episodes, "a smaller scale must not give more worlds")
-    promise_equal(whole, reproduction.plan(1.0, model), "plan must be the same when asked for again")
-    result = result or sample_result()
-    for each in (result, replace(result, measurements=())):
-        sentence = "compare must give a measurement with a reason where the result lacks a number"
-        for comparison in calling(lambda each=each: reproduction.compare(each), sentence):  # type: ignore[misc]
+    plans = reproduction.plans(1.0, agent)
+    _check_plans(plans, reproduction.plans(SMALL, agent))
+    promise_equal(plans, reproduction.plans(1.0, agent), "plans must be the same when asked for again")
+    for run in (Run(result=sample_result(), evidence=sample_evidence()), _empty_run()):
+        runs = dict.fromkeys(plans, run)
+        sentence = "compare must give a measurement with a reason where the runs lack a number"
+        for comparison in calling(lambda runs=runs: reproduction.compare(runs), sentence):  # type: ignore[misc]
             _check_comparison(comparison)
+        sentence = "figures must leave out what the runs do not have"
+        for figure in calling(lambda runs=runs: reproduction.figures(runs), sentence):  # type: ignore[misc]
+            _check_figure(figure)
+
+
+def _empty_run() -> Run:
+    return Run(result=replace(sample_result(), measurements=()), evidence=Evidence(trajectories=()))
+
+
+def _check_plans(whole: Mapping[str, Plan], part: Mapping[str, Plan]) -> None:
+    promise(whole.keys() == part.keys(), "plans must have the same names at every scale")
+    for name, plan in whole.items():
+        promise(isinstance(plan, Plan), f"plans must give Plans, got {plan!r} for {name!r}")
+        n_part, n_whole = part[name].episodes, plan.episodes
+        promise(1 <= n_part <= n_whole, f"plan {name!r}: scaled down it must keep 1 to {n_whole} worlds, got {n_part}")
 
 
 def _check_comparison(comparison: Comparison) -> None:
     promise(isinstance(comparison, Comparison), f"compare must give Comparisons, got {comparison!r}")
     promise(comparison.quantity, "a comparison must name the quantity")
-    promise(isfinite(comparison.paper), f"{comparison.quantity}: the printed number must be finite")
+    finite = comparison.paper is None or isfinite(comparison.paper)
+    promise(finite, f"{comparison.quantity}: the printed number must be finite, or None")
     promise(comparison.source, f"{comparison.quantity}: `source` must say where the number is printed")
     check_measurements([comparison.ours])
+    for other in comparison.others.values():
+        check_measurements([other])
+
+
+def _check_figure(figure: Figure) -> None:
+    promise(isinstance(figure, Figure), f"figures must give Figures, got {figure!r}")
+    promise(figure.title and figure.caption, "a figure must have a title and a caption")
+    promise("data" in figure.spec or "datasets" in figure.spec, f"{figure.title}: the specification must hold its data")

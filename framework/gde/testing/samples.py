@@ -24,7 +24,7 @@ def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
         ending="failed",
         failure="RuntimeError: for the sake of the example",
     )
-    return Evidence(trajectories=(*trajectories, failed))
+    return Evidence(trajectories=(*trajectories, failed), model=lambda _: Corridor(length).model())
 
 
 def sample_plan() -> Plan:

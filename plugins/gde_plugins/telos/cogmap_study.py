@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from gde.data.figure import Figure
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement, Result
-from gde.parts.reproduction import Comparison
+from gde.parts.reproduction import Comparison, Run
 
 SIZES = (7, 9, 11, 13, 15)
 DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -40,26 +41,31 @@ class CogmapStudy:
     held-out grids are drawn from the same 300, so at scale 1 the probe sees fewer grids than the paper's.
     """
 
-    def plan(self, scale: float, model: str) -> Plan:
-        """The study's plan with `scale` times its ten grids a stratum, at least one."""
-        return Plan(
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        """The study's one plan with `scale` times its ten grids a stratum, at least one."""
+        plan = Plan(
             environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
-            agent=Choice(name="gpt-oss", config={"model": model}),
+            agent=agent,
             probes=(Choice(name="cogmap", config={"size": max(SIZES)}),),
             episodes=max(1, ceil(WORLDS * scale)),
         )
+        return {"cogmap": plan}
 
-    def compare(self, result: Result) -> Sequence[Comparison]:
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         """Every printed number beside ours."""
         return [
             Comparison(
                 quantity=printed.quantity,
                 paper=printed.value,
-                ours=_find(result, printed),
+                ours=_find(runs["cogmap"].result, printed),
                 source=f"paper 000, {printed.source}",
             )
             for printed in PRINTED
         ]
+
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
+        """None: the page of the run shows the decoded maps."""
+        return ()
 
 
 def _find(result: Result, printed: Printed) -> Measurement:
