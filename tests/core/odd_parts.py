@@ -15,9 +15,11 @@ from gde import (
     Brief,
     CaptureRequest,
     ChatRequest,
+    Choice,
     Completion,
     Decision,
     Facet,
+    Figure,
     GdeError,
     Measurement,
     ModelInfo,
@@ -33,6 +35,7 @@ from gde import (
     World,
     hookimpl,
 )
+from gde.parts.reproduction import Comparison, Run
 from gde.seeding import derive
 from gde.testing.parts import AskingAgent, Corridor, PlantedModel, ScriptedAgent
 from gde.testing.plugin import CorridorConfig
@@ -256,6 +259,44 @@ def _note(event: str) -> None:
     if log := os.environ.get("ODD_PARTS_EVENTS"):
         with Path(log).open("a") as file:
             file.write(event + "\n")
+
+
+class CorridorStudy:
+    """Two corridors, of which the first is printed."""
+
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        success = (Choice(name="success"),)
+        return {
+            name: Plan(
+                environment=Choice(name="corridor", config={"length": length}),
+                agent=agent,
+                episodes=max(1, round(10 * scale)),
+                metrics=success,
+            )
+            for name, length in (("short", 2), ("long", 4))
+        }
+
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        printed = {"short": 0.75, "long": None}
+        missing = Measurement(name="success", value=None, unit="share", n=0, reason="not in the run")
+        return [
+            Comparison(
+                quantity=f"success in the {name} corridor",
+                paper=printed[name],
+                ours=next((each for each in run.result.measurements if each.name == "success"), missing),
+                source="Table 1",
+                table="Success",
+            )
+            for name, run in runs.items()
+        ]
+
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        raise GdeError("figures need altair")
+
+
+@hookimpl
+def gde_reproductions() -> Sequence[Offer[Any, Any]]:
+    return (Offer(name="corridors", summary="s", config=NoConfig, make=lambda _: CorridorStudy()),)
 
 
 def _broken(evidence: object) -> Sequence[Measurement]:

@@ -56,6 +56,25 @@ def test_the_same_request_gives_the_same_tokens_in_any_company(tiny: Transformer
     assert padded == alone[:6]
 
 
+def test_equal_prompts_are_read_once_and_answered_each_by_its_own_seed(
+    tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = requests(2)
+    asked = [replace(request, seed=seed) for seed in range(6) for request in (first, second)]
+    alone = [answer(tiny, [request])[0] for request in asked]
+    read: list[int] = []
+    forward = GptOssForCausalLM.forward
+
+    def counted(self: GptOssForCausalLM, *args: object, **options: object) -> object:
+        read.append(len(options["input_ids"]))  # type: ignore[arg-type]
+        return forward(self, *args, **options)
+
+    monkeypatch.setattr(GptOssForCausalLM, "forward", counted)
+    assert answer(tiny, asked) == alone
+    assert read[0] == 2
+    assert read[1] > 2
+
+
 def test_another_seed_gives_other_tokens(tiny: TransformersModel) -> None:
     request = requests(2)[1]
     first, second = answer(tiny, [request, replace(request, seed=99)])

@@ -15,7 +15,7 @@ from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.parts.reproduction import Comparison, Reproduction, Run
 from gde.testing import check_measurements, check_metric, check_reproduction, check_reward_model
-from gde.testing.samples import sample_plan
+from gde.testing.samples import sample_evidence, sample_plan
 
 
 def success(evidence: Evidence) -> Sequence[Measurement]:
@@ -67,7 +67,7 @@ BROKEN_METRICS = [
 @pytest.mark.parametrize(("make", "promise"), BROKEN_METRICS)
 def test_a_broken_promise_of_a_metric_is_named(make: Callable[[], object], promise: str) -> None:
     with pytest.raises(AssertionError, match=promise):
-        check_metric(make)  # type: ignore[arg-type]
+        check_metric(make, sample_evidence())  # type: ignore[arg-type]
 
 
 BROKEN_MEASUREMENTS = [

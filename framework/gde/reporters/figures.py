@@ -38,9 +38,15 @@ def svg(figure: Figure) -> str:
 
     spec = {**figure.spec, "config": {**STYLE, **_config(figure.spec)}}
     drawn: str = vl_convert.vegalite_to_svg(json.dumps(spec))
-    # Ids are counted from zero in every picture; on one page they must differ.
+    drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)  # of no use within a page
+    # Ids are counted on from picture to picture: they get names that are the figure's own.
+    names = {name: index for index, name in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawn)))}
     prefix = re.sub(r"\W+", "-", figure.title.lower())
-    return re.sub(r'(id="|url\(#|href="#)', rf"\1{prefix}-", drawn)
+    return re.sub(
+        r'(\bid="|url\(#|href="#)([^")]+)',
+        lambda found: f"{found[1]}{prefix}-{names[found[2]]}" if found[2] in names else found[0],
+        drawn,
+    )
 
 
 def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str]) -> tuple[Figure, ...]:

@@ -71,16 +71,31 @@ class _Decoder:
         self._last = positions[:, -1:]
         self.logits = self._forward(torch.tensor(padded, device=model.device), positions)
 
+    @classmethod
+    def begin(cls, model: Any, prompts: Sequence[tuple[int, ...]]) -> "_Decoder":
+        """All prompts read, each distinct one once: several trajectories in one world often ask the same."""
+        places = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts))}
+        decoder = cls(model, [*places])
+        if len(places) < len(prompts):
+            chosen = decoder._choose([places[prompt] for prompt in prompts])
+            decoder.logits = decoder.logits[chosen]
+        return decoder
+
     def advance(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
         """Go on with `rows` alone, each by its token."""
         if len(rows) < len(self._mask):
             # The cache is copied at every step as it grows, so dropping rows at once never costs more than it saves.
-            chosen = torch.tensor(rows, device=self._mask.device)
-            self._cache.batch_select_indices(chosen)
-            self._mask, self._last = self._mask[chosen], self._last[chosen]
+            self._choose(rows)
         self._mask = torch.cat([self._mask, self._mask.new_ones(len(rows), 1)], dim=-1)
         self._last = self._last + 1
         self.logits = self._forward(torch.tensor(tokens, device=self._mask.device).unsqueeze(-1), self._last)
+
+    def _choose(self, rows: Sequence[int]) -> Tensor:
+        """Keep these rows, in this order, as often as they are named."""
+        chosen = torch.tensor(rows, device=self._mask.device)
+        self._cache.batch_select_indices(chosen)
+        self._mask, self._last = self._mask[chosen], self._last[chosen]
+        return chosen
 
     def _forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         output = self._model(
@@ -116,7 +131,7 @@ def generate(model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context:
         for job in jobs
     ]
     going = [row for row in rows if not row.finished]
-    decoder = _Decoder(model, [row.job.prompt for row in going]) if going else None
+    decoder = _Decoder.begin(model, [row.job.prompt for row in going]) if going else None
     while decoder and not halt.is_set():
         for row, token in zip(going, _draw(decoder.logits, going), strict=True):
             row.tokens.append(token)
