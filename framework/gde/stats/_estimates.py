@@ -1,4 +1,4 @@
-"""Estimates with intervals that respect clusters, paired tests, and Holm's correction.
+"""Estimates with intervals that respect clusters.
 
 Steps of one world are no independent observations, so whole worlds are resampled. Every estimate here is a ratio of
 sums over clusters. Its interval is the bias-corrected and accelerated bootstrap (Efron 1987), read at levels widened
@@ -7,12 +7,11 @@ bootstrap is too narrow by about sqrt((G - 1) / G) for G clusters. It keeps to t
 does not, and collapses for shares near 0 or 1. Simulated coverage is in `tests/stats`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm, permutation_test, t
+from scipy.stats import norm, t
 
 from gde.data.result import Measurement
 
@@ -36,15 +35,6 @@ class Estimate:
     def measurement(self, name: str, unit: str) -> Measurement:
         """The estimate as a measurement of the run."""
         return Measurement(name=name, value=self.value, unit=unit, n=self.n, interval=self.interval)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """The mean of paired differences a - b."""
-
-    estimate: Estimate
-    p_value: float
-    """Two-sided, of the hypothesis that swapping a and b within a cluster changes nothing."""
 
 
 def cluster_mean(
@@ -75,7 +65,7 @@ def cluster_ratio(
     Raises:
         ValueError: no rows, unequal lengths, a value that is not finite, or a denominator that sums to zero.
     """
-    above, below = _cluster_sums(numerator, denominator, clusters)
+    above, below = cluster_sums(numerator, denominator, clusters)
     return Estimate(
         value=float(above.sum() / below.sum()),
         interval=_interval(above, below, rng, confidence, resamples),
@@ -104,7 +94,7 @@ def cluster_share(
     trials = np.ones(hits.shape) if trials is None else np.asarray(trials, dtype=np.float64)
     if hits.shape == trials.shape and ((hits < 0) | (hits > trials)).any():
         raise ValueError("cluster_share: hits must lie between 0 and trials in every row")
-    above, below = _cluster_sums(hits, trials, clusters)
+    above, below = cluster_sums(hits, trials, clusters)
     value = float(above.sum() / below.sum())
     if value in {0.0, 1.0}:
         interval = _one_sided(value, int((below > 0).sum()), confidence)
@@ -113,32 +103,12 @@ def cluster_share(
     return Estimate(value=value, interval=interval, n=len(hits), n_clusters=len(above))
 
 
-def paired_difference(
-    a: ArrayLike, b: ArrayLike, clusters: ArrayLike, rng: np.random.Generator, resamples: int = RESAMPLES
-) -> Difference:
-    """The mean of a - b (N,), with the p value of a test that swaps a and b in whole clusters.
-
-    The test is exact where the clusters allow no more than `resamples` swaps.
+def cluster_sums(numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLike) -> tuple[Floats, Floats]:
+    """(G,) and (G,) both summed within clusters, these in sorted order.
 
     Raises:
-        ValueError: as `cluster_mean`.
+        ValueError: as `cluster_ratio`.
     """
-    differences = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    sums, _ = _cluster_sums(differences, np.ones(differences.shape), clusters)
-    estimate = cluster_mean(differences, clusters, rng, resamples=resamples)
-    return Difference(estimate=estimate, p_value=_swap_test(sums, rng, resamples))
-
-
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Adjusted p values in the order given (Holm 1979): rejecting those below alpha keeps the family error at alpha."""
-    p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
-    return tuple(adjusted.tolist())
-
-
-def _cluster_sums(numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLike) -> tuple[Floats, Floats]:
     above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     groups = np.asarray(clusters)
     if not above.shape == below.shape == groups.shape == (len(groups),) or not len(groups):
@@ -172,25 +142,45 @@ def _interval(
     tops, bottoms = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
     # A rare class can be absent from a resample; the ratio is then taken over those that hold it.
     ratios = tops[bottoms > 0] / bottoms[bottoms > 0]
-    low, high = np.quantile(ratios, _levels(above, below, ratio, ratios, confidence))
+    others = below.sum() - below
+    jackknife = (above.sum() - above)[others > 0] / others[others > 0]
+    return expanded_bca(float(ratio), ratios, jackknife, G, confidence)
+
+
+def expanded_bca(
+    value: float, replicates: Floats, jackknife: Floats, n_clusters: int, confidence: float = CONFIDENCE
+) -> Interval:
+    """The interval described above, of any statistic of clusters.
+
+    Args:
+        value: the statistic of all clusters.
+        replicates: (R,) the statistic of resampled clusters.
+        jackknife: (G,) the statistic without one cluster each, for all clusters without which it has a value.
+        n_clusters: at least 2.
+        confidence: nominal coverage.
+    """
+    R, half_width = len(replicates), _half_width(n_clusters, confidence)
+    share_below = ((replicates < value).mean() + (replicates <= value).mean()) / 2
+    bias = norm.ppf(np.clip(share_below, 1 / R, 1 - 1 / R))
+    shifted = bias + np.array([-half_width, half_width])
+    levels = norm.cdf(bias + shifted / np.maximum(1 - _acceleration(jackknife) * shifted, 1e-3))
+    low, high = np.quantile(replicates, levels)
     return float(low), float(high)
 
 
-def _levels(above: Floats, below: Floats, ratio: float, ratios: Floats, confidence: float) -> Floats:
-    """(2,) the quantiles of the bootstrap distribution that bound the interval."""
-    G = len(above)
-    half_width = np.sqrt(G / (G - 1)) * t.ppf((1 + confidence) / 2, G - 1)
-    share_below = ((ratios < ratio).mean() + (ratios <= ratio).mean()) / 2
-    bias = norm.ppf(np.clip(share_below, 1 / len(ratios), 1 - 1 / len(ratios)))
-    shifted = bias + np.array([-half_width, half_width])
-    levels: Floats = norm.cdf(bias + shifted / np.maximum(1 - _acceleration(above, below) * shifted, 1e-3))
-    return levels
+def expanded_percentile(replicates: Floats, n_clusters: int, confidence: float = CONFIDENCE) -> Interval:
+    """The same without bias and acceleration, whose estimates only add noise where the statistic is symmetric."""
+    half_width = _half_width(n_clusters, confidence)
+    low, high = np.quantile(replicates, norm.cdf([-half_width, half_width]))
+    return float(low), float(high)
 
 
-def _acceleration(above: Floats, below: Floats) -> float:
-    """Skewness of the leave-one-cluster-out ratios, divided by six."""
-    others = below.sum() - below
-    jackknife = (above.sum() - above)[others > 0] / others[others > 0]
+def _half_width(n_clusters: int, confidence: float) -> float:
+    return float(np.sqrt(n_clusters / (n_clusters - 1)) * t.ppf((1 + confidence) / 2, n_clusters - 1))
+
+
+def _acceleration(jackknife: Floats) -> float:
+    """Skewness of the leave-one-cluster-out values, divided by six."""
     deviations = jackknife.mean() - jackknife
     spread = float((deviations**2).sum()) ** 1.5
     return float((deviations**3).sum()) / (6 * spread) if spread > 0 else 0.0
@@ -202,17 +192,3 @@ def _one_sided(value: float, n_clusters: int, confidence: float) -> Interval | N
         return None
     bound = float(((1 - confidence) / 2) ** (1 / n_clusters))
     return (bound, 1.0) if value == 1.0 else (0.0, 1 - bound)
-
-
-def _swap_test(sums: Floats, rng: np.random.Generator, resamples: int) -> float:
-    """P value of sign flips of the cluster sums; 1 with a single cluster, whose two flips cannot differ in size."""
-    if len(sums) < 2:
-        return 1.0
-
-    def total(flipped: Floats, rest: Floats, axis: int) -> Floats:
-        difference: Floats = (flipped - rest).sum(axis=axis)
-        return difference
-
-    pairs = sums, np.zeros_like(sums)
-    options = {"permutation_type": "samples", "vectorized": True, "n_resamples": resamples}
-    return float(permutation_test(pairs, total, random_state=rng, **options).pvalue)

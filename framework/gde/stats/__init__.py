@@ -1,0 +1,30 @@
+"""Statistics of clustered observations: estimates, tests of differences and of trends, families of tests, power."""
+
+from gde.stats._differences import Difference as Difference
+from gde.stats._differences import cluster_differences as cluster_differences
+from gde.stats._differences import cluster_means as cluster_means
+from gde.stats._differences import effect_paper as effect_paper
+from gde.stats._differences import exchange as exchange
+from gde.stats._differences import paired_difference as paired_difference
+from gde.stats._differences import rank_biserial as rank_biserial
+from gde.stats._differences import sign_flip as sign_flip
+from gde.stats._differences import signed_rank as signed_rank
+from gde.stats._differences import unpaired_difference as unpaired_difference
+from gde.stats._estimates import CONFIDENCE as CONFIDENCE
+from gde.stats._estimates import RESAMPLES as RESAMPLES
+from gde.stats._estimates import Estimate as Estimate
+from gde.stats._estimates import Floats as Floats
+from gde.stats._estimates import Interval as Interval
+from gde.stats._estimates import cluster_mean as cluster_mean
+from gde.stats._estimates import cluster_ratio as cluster_ratio
+from gde.stats._estimates import cluster_share as cluster_share
+from gde.stats._estimates import expanded_bca as expanded_bca
+from gde.stats._families import adjusted as adjusted
+from gde.stats._families import benjamini_hochberg as benjamini_hochberg
+from gde.stats._families import holm as holm
+from gde.stats._finding import Finding as Finding
+from gde.stats._power import minimum_detectable as minimum_detectable
+from gde.stats._replicates import exchange_replicates as exchange_replicates
+from gde.stats._trends import linear_trend as linear_trend
+from gde.stats._trends import page as page
+from gde.stats._trends import spearman as spearman

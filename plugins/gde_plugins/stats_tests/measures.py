@@ -1,0 +1,45 @@
+"""Measurements of single worlds, by the metrics of any plugin."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from gde.catalogue import Catalogue
+from gde.config import build
+from gde.data.evidence import Evidence
+from gde.parts.metric import Metric
+from gde.worldwise import measured
+
+PlaceT = TypeVar("PlaceT", bound=Hashable)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(Generic[PlaceT]):
+    """One measurement, wherever it has a value."""
+
+    name: str
+    unit: str
+    """Empty where it has none."""
+    values: Mapping[PlaceT, float]
+    """Part of the evidence to value."""
+
+
+def measure(names: Sequence[str], parts: Mapping[PlaceT, Evidence]) -> list[Measure[PlaceT]]:
+    """The named measurements of each part, with no restriction of their own.
+
+    Raises:
+        UnknownName: no plugin offers the metric of a name.
+        GdeError: a metric raises.
+    """
+    found = {
+        quantity.name: Measure(name=quantity.name, unit=quantity.unit, values=values)
+        for quantity, values in measured(_metrics(names), parts).items()
+        if not quantity.restricted
+    }
+    return [found.get(name, Measure(name=name, unit="", values={})) for name in names]
+
+
+def _metrics(names: Sequence[str]) -> list[tuple[str, Metric]]:
+    catalogue = Catalogue.default()
+    offers = {name: catalogue.find("metric", name).offer for name in dict.fromkeys(one.split(".")[0] for one in names)}
+    return [(name, offer.make(build(offer.config, {}, name))) for name, offer in offers.items()]

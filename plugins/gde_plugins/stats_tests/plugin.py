@@ -1,0 +1,42 @@
+"""Offers the statistical tests of a run."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Offer
+from gde_plugins.stats_tests.config import PairsConfig, TrendsConfig
+
+if TYPE_CHECKING:
+    from gde.parts.metric import Metric
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """Tests that compare the worlds of a run."""
+    return (
+        Offer(
+            name="pairs",
+            summary="every variation of a world against the unvaried one, paired and corrected",
+            config=PairsConfig,
+            make=_pairs,
+        ),
+        Offer(
+            name="trends",
+            summary="whether behaviour rises or falls with size and density, and with the distance to the goal",
+            config=TrendsConfig,
+            make=_trends,
+        ),
+    )
+
+
+def _pairs(config: PairsConfig) -> "Metric":
+    from gde_plugins.stats_tests.pairs import Pairs
+
+    return Pairs(config)
+
+
+def _trends(config: TrendsConfig) -> "Metric":
+    from gde_plugins.stats_tests.trends import Trends
+
+    return Trends(config)

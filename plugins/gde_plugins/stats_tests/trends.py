@@ -1,0 +1,121 @@
+"""Does behaviour change steadily with the difficulty of the world?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import isfinite
+from typing import NamedTuple
+
+from gde.data.evidence import Evidence
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.seeding import generator
+from gde.stats import Finding, linear_trend, page, spearman
+from gde.worldwise import split
+from gde_plugins.stats_tests.config import TrendsConfig
+from gde_plugins.stats_tests.measures import Measure, measure
+from gde_plugins.stats_tests.pairs import UNVARIED, Place, variations
+
+LINEAR_BELOW = 20
+"""Steps to the goal below which paper 000 (section 4.1) finds accuracy to fall linearly."""
+NO_DISTANCES = "not measured: the optimal values of the unvaried worlds are no distances to a goal"
+
+
+class Spot(NamedTuple):
+    """A cluster of worlds at one difficulty."""
+
+    cluster: str
+    coordinates: tuple[float, ...]
+    """The values of the labels that vary."""
+
+
+@dataclass(frozen=True)
+class Trends:
+    """Whether measurements rise or fall with labels that are numbers, over the unvaried worlds of a run.
+
+    ".spearman" is the rank correlation over clusters of worlds, ".page_l" Page's L: a condition is one value of the
+    label, and a block holds the first cluster of every condition, the next the second, and so on, all equal in the
+    other labels; clusters beyond the smallest condition are in no block. Each has its p value. "trends.accuracy.slope"
+    is the change of accuracy with one more step to the goal, for less than 20 steps (paper 000, section 4.1), by a
+    least-squares line over steps. Tests are two-sided and not corrected for their number. A run in which no label
+    varies has no trends.
+    """
+
+    config: TrendsConfig
+
+    def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
+        """Give the trends of the whole run; a part of it is no place to compare parts."""
+        unvaried = () if evidence.part else _unvaried(evidence.trajectories)
+        labels = [label for label in self.config.by if len({_number(one, label) for one in unvaried} - {None}) > 1]
+        if not labels:
+            return ()
+        labelled = [one for one in unvaried if all(_number(one, label) is not None for label in labels)]
+        spots = split(replace(evidence, trajectories=tuple(labelled)), lambda one: _spot(one, labels))
+        return [
+            *chain.from_iterable(
+                _along(label, axis, one, evidence.seed)
+                for one in measure(self.config.measures, spots)
+                for axis, label in enumerate(labels)
+            ),
+            *_over_distance(unvaried),
+        ]
+
+
+def _unvaried(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    labels = variations({Place.of(trajectory) for trajectory in trajectories})
+    return [one for one in trajectories if all(one.labels.get(label, UNVARIED) == UNVARIED for label in labels)]
+
+
+def _number(trajectory: Trajectory, label: str) -> float | None:
+    value = trajectory.labels.get(label)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _spot(trajectory: Trajectory, labels: Sequence[str]) -> Spot:
+    return Spot(trajectory.world.cluster, tuple(_number(trajectory, label) or 0.0 for label in labels))
+
+
+def _along(label: str, axis: int, one: Measure[Spot], seed: int) -> Iterator[Measurement]:
+    rng = generator(seed, "metric", "trends", one.name, label)
+    values, clusters = [*one.values.values()], [spot.cluster for spot in one.values]
+    table = _blocks(one, axis)
+    absent = Finding(reason="not measured: it has no value in any world")
+    ranked = spearman([spot.coordinates[axis] for spot in one.values], values, clusters, rng) if values else absent
+    paged = page(table) if table else Finding.missing("0 complete blocks", "3")
+    found = [
+        *_both(ranked, "spearman", "correlation", len(set(clusters))),
+        *_both(paged, "page_l", "rank products", len(table)),
+    ]
+    yield from (replace(each, name=f"trends.{one.name}.{each.name}", where={"by": label}) for each in found)
+
+
+def _blocks(one: Measure[Spot], axis: int) -> list[tuple[float, ...]]:
+    """(blocks, conditions) values; conditions rise along the axis, and within a block all else is equal."""
+    conditions = sorted({spot.coordinates[axis] for spot in one.values})
+    groups: dict[tuple[float, ...], dict[float, list[float]]] = {}
+    for spot, value in one.values.items():
+        others = spot.coordinates[:axis] + spot.coordinates[axis + 1 :]
+        groups.setdefault(others, {}).setdefault(spot.coordinates[axis], []).append(value)
+    tables = (zip(*(group.get(condition, []) for condition in conditions), strict=False) for group in groups.values())
+    return [*chain.from_iterable(tables)]
+
+
+def _over_distance(trajectories: Sequence[Trajectory]) -> Iterator[Measurement]:
+    steps = [
+        (turn.value, turn.optimal is not None and turn.decision.action in turn.optimal, trajectory.world.cluster)
+        for trajectory in trajectories
+        if trajectory.ending != "failed"
+        for turn in trajectory.turns
+        if turn.value is not None and isfinite(turn.value)
+    ]
+    near = [(-value, hit, cluster) for value, hit, cluster in steps if value > -LINEAR_BELOW]
+    if near and all(value <= 0 and value.is_integer() for value, _, _ in steps):
+        slope = linear_trend(*zip(*near, strict=True))
+    else:
+        slope = Finding(reason=NO_DISTANCES)
+    for each in _both(slope, "slope", "share per step", len(near)):
+        yield replace(each, name=f"trends.accuracy.{each.name}", where={"by": "distance"})
+
+
+def _both(finding: Finding, name: str, unit: str, n: int) -> tuple[Measurement, Measurement]:
+    return finding.statistic(name, unit, n), finding.significance(f"{name}_p", n)
