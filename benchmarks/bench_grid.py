@@ -4,6 +4,9 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import gymnasium
 import minigrid  # noqa: F401 - registers the peer
@@ -14,8 +17,11 @@ from gde.tabular import solve
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.dynamics import ACTIONS, tabulate
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.files import read_origins
+from gde_plugins.grid.generation import generate
 
 STEPS, PEER_STEPS = 200_000, 20_000
+LINES = 500
 SIZE = 15
 
 
@@ -44,6 +50,18 @@ def minigrid_steps_per_second() -> float:
     return PEER_STEPS / (time.perf_counter() - started)
 
 
+def grids_read_per_second() -> float:
+    """Lines of a file of random grids, checked and made into grids."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "grids.jsonl"
+        drawn = [generate(SIZE, 0.5, np.random.default_rng(seed)) for seed in range(LINES)]
+        lines = [json.dumps({"id": str(number), **asdict(grid)}) for number, grid in enumerate(drawn)]
+        path.write_text("\n".join(lines), encoding="utf-8")
+        started = time.perf_counter()
+        read_origins(str(path))
+        return LINES / (time.perf_counter() - started)
+
+
 def milliseconds(work: Callable[[int], object], times: int = 200) -> float:
     """Median time of `work`, which is given the number of its run."""
     spent = []
@@ -58,6 +76,7 @@ def main() -> None:
     """Print one JSON object."""
     environment = GridEnvironment(GridConfig(size=SIZE))
     reset = milliseconds(environment.reset)
+    transformed = GridEnvironment(GridConfig(size=SIZE, transform="reflect+rotate90", actions="N/S/W/E"))
     grid = Grid.from_record(environment.world(), environment.state())
     ours, peer = grid_steps_per_second(), minigrid_steps_per_second()
     figures = {
@@ -66,6 +85,8 @@ def main() -> None:
         "minigrid_empty_steps_per_second": round(peer),
         "ratio": round(ours / peer, 1),
         "reset_ms": round(reset, 3),
+        "transformed_reset_ms": round(milliseconds(transformed.reset), 3),
+        "grids_read_per_second": round(grids_read_per_second()),
         "model_and_solve_ms": round(milliseconds(lambda _: solve(tabulate(grid))), 3),
     }
     sys.stdout.write(json.dumps(figures) + "\n")

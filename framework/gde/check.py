@@ -10,6 +10,7 @@ WHAT: dict[Facet, str] = {
     Facet.STATE: "an environment that tells its true state",
     Facet.MODEL: "an environment with a tabular model",
     Facet.GRID: "a grid environment",
+    Facet.WORLDS: "an environment that lists its worlds",
     Facet.ACTIVATIONS: "an agent whose language model gives activations",
     Facet.ACTION_PROBS: "an agent that gives action probabilities",
     Facet.REWARD_TRACE: "a reward model",

@@ -2,7 +2,7 @@
 
 import asyncio
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,17 +11,19 @@ from pathlib import Path
 from gde.catalogue import Catalogue
 from gde.check import check
 from gde.data.evidence import Evidence
+from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.probe import ProbeReport
 from gde.data.result import Failure, Measurement, Result, RunStatus
 from gde.data.trajectory import EpisodeKey, Trajectory
+from gde.errors import GdeError
 from gde.gathering import gather
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.planfile import plan_hash
 from gde.plugins import call_each
 from gde.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms, results
-from gde.provenance import provenance
+from gde.provenance import listed_worlds, provenance
 from gde.recording import merge, record, record_bags
 from gde.resolve import Ready, resolve
 from gde.rewarding import reward, write_traces
@@ -112,6 +114,7 @@ def roll_out_share(path: Path, job: tuple[Ready, Sequence[EpisodeKey]]) -> None:
 
 def _warm(ready: Ready) -> None:
     """Load what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
+    _ = ready.worlds
     if ready.probes and ready.model is not None:
         for chosen in ready.probes:
             chosen.make().capture(ready.model.info)
@@ -143,9 +146,8 @@ class _Stages:
     def roll_out(self) -> None:
         ready, path = self.ready, self.folder.path / JOURNAL
         keys, hook = episode_keys(ready), ready.plugins.manager.hook
-        origin = provenance(ready, None)
-        if self.journal.noted("provenance") is None:
-            self.journal.note("provenance", origin)
+        origin = {**provenance(ready, None), "worlds": listed_worlds(ready)}
+        self._begin(origin)
         call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
         executor = ready.executor.make()
         shares = [(ready, keys[i :: executor.workers]) for i in range(executor.workers)]
@@ -156,6 +158,17 @@ class _Stages:
         with watching(path, len(keys), self.watch, finished):
             for _ in executor.map(partial(roll_out_share, path), [share for share in shares if share[1]]):
                 pass
+
+    def _begin(self, origin: Mapping[str, Json]) -> None:
+        """Note what the run is rolled out with or, on resuming, that its worlds are still there."""
+        known = self.journal.noted("provenance")
+        if known is None:
+            self.journal.note("provenance", origin)
+        elif known.get("worlds", "") != origin["worlds"]:
+            raise GdeError(
+                "the environment lists other worlds than when this run began: bring back what they were read from"
+                " (env.grids in plan.toml says which file), or begin a new run"
+            )
 
     def probe(self) -> None:
         """Record what the probes ask for, and fit them with their controls."""

@@ -17,6 +17,8 @@ class Facet(Enum):
     """The true state of every turn."""
     MODEL = "model"
     """A tabular model of the environment, hence certified optimal actions."""
+    WORLDS = "worlds"
+    """A list of worlds, for some configurations at least."""
     ACTIVATIONS = "activations"
     """Replayable token ids of a white-box language model."""
     ACTION_PROBS = "action_probs"

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -23,6 +24,16 @@ def provenance(ready: Ready, model: Mapping[str, Any] | None) -> dict[str, Json]
         "python": platform.python_version(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
     }
+
+
+def listed_worlds(ready: Ready) -> str:
+    """A digest of all worlds that the environment lists; empty where it lists none.
+
+    Raises:
+        GdeError: a list of worlds cannot be had.
+    """
+    names = "\n\n".join("\n".join(stratum) for stratum in ready.worlds)
+    return sha256(names.encode()).hexdigest()[:16] if any(ready.worlds) else ""
 
 
 def _parts(ready: Ready) -> list[Chosen]:

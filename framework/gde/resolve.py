@@ -61,6 +61,16 @@ class Ready:
         """The language model: made when first asked for, once in a process, shared by everything in the run."""
         return self.language_model.make() if self.language_model else None
 
+    @cached_property
+    def worlds(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the worlds that each stratum lists, none where every seed makes another. Environments that may have
+        a list are made to find out.
+
+        Raises:
+            GdeError: a list cannot be had.
+        """
+        return tuple(_listed(stratum.environment) for stratum in self.strata)
+
     def close(self) -> None:
         """Release the language model, if it was ever made."""
         if "model" in self.__dict__ and self.model is not None:
@@ -154,7 +164,20 @@ def cross(choice: Choice, catalogue: Catalogue) -> tuple[tuple[Stratum, ...], Ch
 
 
 def _label(value: Json) -> str | int | float | bool:
+    """A swept value as a label; no value is "none", as it is written in a setting and as variations are told from."""
+    if value is None:
+        return "none"
     return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def _listed(chosen: Chosen) -> tuple[str, ...]:
+    if Facet.WORLDS not in chosen.entry.offer.gives:
+        return ()
+    environment = chosen.make()
+    try:
+        return tuple(environment.worlds())
+    finally:
+        environment.close()
 
 
 def _language_model(agent: Chosen, values: Mapping[str, Json], catalogue: Catalogue) -> Chosen | None:

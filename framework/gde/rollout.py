@@ -16,18 +16,22 @@ from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment, HasModel, HasState
 from gde.parts.language_model import LanguageModel
 from gde.resolve import Chosen, Ready
-from gde.seeding import derive
+from gde.seeding import derive, generator
 from gde.store.journal import Journal
 from gde.tabular import solve
 
 
 def episode_keys(ready: Ready) -> list[EpisodeKey]:
-    """Every episode of the plan, in the order of the record."""
+    """Every episode of the plan, in the order of the record. No stratum has more worlds than it lists.
+
+    Raises:
+        GdeError: a list of worlds cannot be had.
+    """
     plan = ready.plan
     return [
         EpisodeKey(stratum=stratum, world=world, repeat=repeat)
         for stratum in range(len(ready.strata))
-        for world in range(plan.episodes)
+        for world in range(min(plan.episodes, len(ready.worlds[stratum]) or plan.episodes))
         for repeat in range(plan.repeats)
     ]
 
@@ -64,8 +68,7 @@ async def _run_episode(
     ready: Ready, key: EpisodeKey, pool: "_EnvironmentPool", model: LanguageModel | None, journal: Journal
 ) -> None:
     """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason."""
-    # Worlds do not depend on the stratum: settings that leave the world alone are compared on the same worlds.
-    seed = derive(ready.plan.seed, "world", key.world)
+    seed = _world_seed(ready.plan.seed, key.world, len(ready.worlds[key.stratum]))
     episode: _Episode | None = None
     try:
         with pool.borrow(key.stratum) as environment:
@@ -79,6 +82,17 @@ async def _run_episode(
             await journal.end(key, "failed", _reason(error), None)
         else:
             await journal.fail(key, seed, _reason(error))
+
+
+def _world_seed(root: int, world: int, n_listed: int) -> int:
+    """The seed that a world begins with. Of listed worlds each comes once, in an order drawn by the root seed."""
+    # Worlds do not depend on the stratum: settings that leave the world alone are compared on the same worlds.
+    seed = derive(root, "world", world)
+    if not n_listed:
+        return seed
+    place = int(generator(root, "worlds").permutation(n_listed)[world])
+    # Still a number of its own for everything else that is random in the world, and within 63 bits.
+    return (seed >> 32) * n_listed + place
 
 
 class _EnvironmentPool:

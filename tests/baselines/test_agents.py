@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from gde.config import build
+from gde.data.json import Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task
 from gde.data.trajectory import Decision
@@ -25,23 +26,32 @@ N_STATES = 6
 
 
 class Row:
-    """From state s: BACK to s - 1, ON and SKIP to s + 1, WAIT stays; two optimal actions everywhere."""
+    """From state s: BACK to s - 1, ON and SKIP to s + 1, WAIT stays; before the end two actions are optimal."""
 
     def __init__(self) -> None:
         self.at = 0
+        self.facts: dict[str, Json] = {}
+        self.rebuild(end=4)
+
+    def rebuild(self, end: int) -> None:
+        """Another end, and so another model."""
+        self._model = self._tabulate(end)
 
     def model(self) -> TabularMDP:
+        return self._model
+
+    def _tabulate(self, final: int) -> TabularMDP:
         here = np.arange(N_STATES)
         back, on = np.clip(here - 1, 0, None), np.clip(here + 1, None, 4)
         for successor in (back, on):
-            successor[4:] = here[4:]
-        end = here == 4
+            successor[[final, 5]] = final, 5
+        end = here == final
         transition = tuple(csr_array(np.eye(N_STATES)[successor]) for successor in (back, on, on, here))
         start, reward = np.eye(N_STATES)[0], np.where(end, 0.0, -1.0)
         return TabularMDP(transition=transition, start=start, reward=reward, terminal=end, actions=ACTIONS)
 
     def state(self) -> State:
-        return State(facts={}, index=self.at)
+        return State(facts=self.facts, index=self.at)
 
 
 def begun(name: str, seed: int = 0, world: Row | None = None, **config: Any) -> Agent:
@@ -67,13 +77,18 @@ def test_offers() -> None:
     assert {name: offer.config for name, offer in offers.items()} == {
         "random": NoConfig,
         "optimal": OptimalConfig,
+        "explorer": OptimalConfig,
         "noisy": NoisyConfig,
     }
-    assert {name for name, offer in offers.items() if Facet.MODEL in offer.needs} == {"optimal", "noisy"}
+    assert {name for name, offer in offers.items() if Facet.MODEL in offer.needs} == {
+        "optimal",
+        "explorer",
+        "noisy",
+    }
     assert all(isinstance(offer.make(offer.config()), Agent) for offer in offers.values())
 
 
-@pytest.mark.parametrize("name", ["random", "optimal", "noisy"])
+@pytest.mark.parametrize("name", ["random", "optimal", "explorer", "noisy"])
 def test_choices_are_a_function_of_the_seed(name: str) -> None:
     assert choices(begun(name, seed=5), 40) == choices(begun(name, seed=5), 40)
     assert choices(begun(name, seed=5), 40) != choices(begun(name, seed=6), 40)
@@ -113,6 +128,30 @@ def test_optimal_follows_the_state_of_the_world() -> None:
     )
     world.at = 3
     assert set(choices(agent, 20)) == {"ON", "SKIP"}
+
+
+@pytest.mark.parametrize("name", ["optimal", "explorer"])
+def test_optimal_solves_again_when_the_world_has_another_model(name: str) -> None:
+    world = Row()
+    agent = begun(name, world=world)
+    world.at = 2
+    assert set(choices(agent, 20)) == {"ON", "SKIP"}
+    world.rebuild(end=0)
+    assert set(choices(agent, 20)) == {"BACK"}
+
+
+def test_explorer_does_what_is_best_by_what_is_known() -> None:
+    world = Row()
+    world.facts = {"belief_optimal": ["BACK", "WAIT"]}
+    counts = Counter(choices(begun("explorer", world=world), 1000))
+    assert set(counts) == {"BACK", "WAIT"}
+    assert abs(counts["BACK"] - 500) < 80
+    assert set(choices(begun("explorer", world=world, ties="first"), 20)) == {"BACK"}
+    assert set(choices(begun("optimal", world=world), 20)) == {"ON", "SKIP"}
+
+
+def test_explorer_is_optimal_where_nothing_is_hidden() -> None:
+    assert choices(begun("explorer", seed=3), 50) == choices(begun("optimal", seed=3), 50)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])

@@ -113,32 +113,19 @@ def test_the_paper_style_says_all_that_the_paper_says(up: Scripted) -> None:
         "Walls stop you.",
         "Move A to G.",
         "few steps",
-        "(row, column)",
-        "4 rows and 5 columns",
     ]
     wanted += ["- UP\n- DOWN\n- LEFT\n- RIGHT", "no code fences", '{"action": "<UP|DOWN|LEFT|RIGHT>"}']
     places = [message.content.find(part) for part in wanted]
     assert -1 not in places
     assert places == sorted(places)
-    assert message.content.endswith(f"Current grid state:\n{GRID}")
+    assert message.content.endswith(f"Current state:\n{GRID}")
 
 
-def test_the_worked_example_is_true() -> None:
-    from gde_plugins.gpt_oss.prompts import READING
-
-    rows = [line.split()[1:] for line in READING.splitlines() if line[:2] in ("0 ", "1 ", "2 ", "3 ")]
-    assert [len(row) for row in rows] == [5] * 4
-    assert (rows[1][1], rows[2][3]) == ("A", "G")
-    assert {rows[1][2], rows[1][3]} == {"_"}
-    assert {rows[2][1], rows[2][2]} == {"#"}
-
-
-def test_other_worlds_go_without_the_reading_aid(up: Scripted) -> None:
+def test_worlds_of_text_are_asked_in_the_same_way(up: Scripted) -> None:
     task = Task(objective="Find the key.", horizon=5)
     commands = tuple(f"go to room number {number}" for number in range(12))
     play(up, observation=Observation(text="A hall.", actions=commands), task=task)
     text = up.asked[0].messages[0].content
-    assert "matrix" not in text
     assert "# Rules" not in text
     assert all(f"- {command}\n" in text for command in commands)
     assert '{"action": "<one of the actions above>"}' in text
@@ -156,6 +143,12 @@ def test_the_compact_style_is_what_nano_is_trained_on(up: Scripted) -> None:
     play(up, style="compact")
     (message,) = up.asked[0].messages
     assert message.content == "Go from A to G by the shortest way; # is wall, _ is free.\n" + GRID
+
+
+@pytest.mark.parametrize("beside", ["\nCarrying key: False", "\n\nYou carry nothing.\n"])
+def test_the_compact_style_shows_the_matrix_alone(up: Scripted, beside: str) -> None:
+    play(up, style="compact", observation=Observation(text=GRID + beside, actions=MOVES))
+    assert up.asked[0].messages[0].content.endswith("\n" + GRID)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +174,7 @@ def test_history_shows_the_last_turns_and_explains_once() -> None:
     assert [message.role for message in last] == ["user", "assistant", "user", "assistant", "user"]
     assert [message.content for message in last[1::2]] == ["what?", '{"action": "LEFT"}']
     assert last[0].content.startswith("You are an agent")
-    assert [message.content for message in last[2::2]] == [f"Current grid state:\n{GRID}"] * 2
+    assert [message.content for message in last[2::2]] == [f"Current state:\n{GRID}"] * 2
 
 
 def test_an_error_of_the_model_is_a_decision_and_leaves_no_memory() -> None:

@@ -2,6 +2,8 @@
 
 import math
 import re
+from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +14,14 @@ from gde.config import build
 from gde.data.grid import Grid
 from gde.errors import ConfigError, GdeError
 from gde.offers import Facet
-from gde.parts.environment import Environment, HasModel
+from gde.parts.environment import Environment, HasModel, HasWorlds
 from gde.tabular import solve
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.dynamics import ACTIONS
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.grid.layout import render_text
 from gde_plugins.grid.plugin import gde_environments
+from gde_plugins.grid.transforms import Transform
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 walks = st.lists(st.sampled_from(sorted(MOVES)), max_size=60)
@@ -31,19 +34,32 @@ def begun(seed: int = 0, **config: object) -> GridEnvironment:
     return environment
 
 
+def grid_of(environment: GridEnvironment) -> Grid:
+    """The grid as it is recorded."""
+    return Grid.from_record(environment.world(), environment.state())
+
+
 def optimal_action(environment: GridEnvironment) -> str:
     model, index = environment.model(), environment.state().index
     assert index is not None
     return model.actions[int(solve(model).optimal[index].argmax())]
 
 
+def test_the_page_on_grid_worlds_names_every_setting() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "grid-worlds.md").read_text(encoding="utf-8")
+    table = page.partition("| field |")[2].partition("\n## ")[0]
+    assert {field.name for field in fields(GridConfig)} == {*re.findall(r"`(\w+)`", table)}
+
+
 def test_offer() -> None:
-    (offer,) = gde_environments()
-    assert (offer.name, offer.config) == ("grid", GridConfig)
-    assert offer.gives == {Facet.STATE, Facet.MODEL, Facet.GRID}
+    (offer,) = (each for each in gde_environments() if each.name == "grid")
+    assert offer.config is GridConfig
+    assert offer.gives == {Facet.STATE, Facet.MODEL, Facet.GRID, Facet.WORLDS}
     environment = offer.make(GridConfig())
     assert isinstance(environment, Environment)
     assert isinstance(environment, HasModel)
+    assert isinstance(environment, HasWorlds)
+    assert environment.worlds() == []
 
 
 @few
@@ -106,6 +122,35 @@ def test_equal_worlds_have_equal_ids_whatever_the_seed() -> None:
     distinct = {key for key, _ in worlds}
     assert len(distinct) == len({place for _, place in worlds}) == len(set(worlds))
     assert 50 < len(distinct) <= 9 * 8
+
+
+@few
+@given(st.integers(0, 2**32), st.sampled_from(["reflect", "rotate90", "transpose", "swap", "swap+reflect+rotate180"]))
+def test_transforms_are_variations_of_the_grid_of_the_same_seed(seed: int, name: str) -> None:
+    plain, varied = begun(seed, size=9), begun(seed, size=9, transform=name)
+    base, world = plain.world(), varied.world()
+    assert Transform.named(name).apply(grid_of(plain)) == grid_of(varied)
+    assert base.cluster == world.cluster == base.id
+    assert {**base.labels, "transform": name} == world.labels
+    assert base.labels["transform"] == "none"
+    assert plain.task().horizon == varied.task().horizon
+
+
+def test_the_record_of_a_transformed_grid_leads_back() -> None:
+    plain, varied = begun(5, size=9), begun(5, size=9, transform="transpose+reflect")
+    back, moves = np.array(varied.world().facts["to_base"]), varied.world().facts["moves"]
+    base, twin = grid_of(plain), grid_of(varied)
+    assert tuple(back @ (*twin.goal, 1)) == base.goal
+    for row, symbols in enumerate(twin.rows):
+        for column, symbol in enumerate(symbols):
+            base_row, base_column = back @ (row, column, 1)
+            assert base.rows[base_row][base_column] == symbol
+    assert moves == {name: [*move] for name, move in MOVES.items()}
+
+
+def test_equal_grids_have_equal_ids_however_they_came_about() -> None:
+    assert begun(0, transform="rotate90+rotate270").world().id == begun(0).world().id
+    assert begun(0, transform="rotate90").world().id != begun(0).world().id
 
 
 def test_horizon_is_not_rounded_up_by_floating_point() -> None:
@@ -204,6 +249,10 @@ def test_model_is_in_step_with_the_environment() -> None:
         ({"size": 3}, "env.size: wanted greater than or equal to 5, got 3"),
         ({"size": 27}, "env.size: wanted less than or equal to 25, got 27"),
         ({"density": 1.5}, "env.density: wanted less than or equal to 1, got 1.5"),
+        (
+            {"transform": "mirror"},
+            "env.transform: wanted none, or one or several of reflect, .* joined by .*got 'mirror'",
+        ),
         ({"min_distance": 0}, "env.min_distance.*: wanted greater than or equal to 1, got 0"),
         ({"horizon_factor": 0.5}, "env.horizon_factor: wanted greater than or equal to 1, got 0.5"),
         (

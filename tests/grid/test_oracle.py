@@ -74,4 +74,8 @@ def test_model_describes_the_grid() -> None:
     assert places[int(model.start.argmax())] == grid.agent
     assert model.terminal is not None
     assert [places[index] for index in model.terminal.nonzero()[0]] == [grid.goal]
+    assert [places[index] for index in model.labels["goal"].nonzero()[0]] == [grid.goal]
+    for (row, column), walls in zip(places, model.labels["wall"], strict=True):
+        beside = ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
+        assert walls == sum(grid.rows[r][c] == "#" for r, c in beside)
     assert model.deterministic

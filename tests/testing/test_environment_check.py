@@ -17,6 +17,57 @@ def test_the_corridor_keeps_every_promise() -> None:
     check_environment(lambda: Corridor(7), seeds=range(6))
 
 
+class Listed(Corridor):
+    """Both corridors of length 3, by number."""
+
+    def worlds(self) -> list[str]:
+        return ["from 0", "from 1"]
+
+    def reset(self, seed: int) -> Observation:
+        self.at = self.start = seed % 2
+        return self._observe()
+
+
+def test_a_list_of_worlds_keeps_every_promise() -> None:
+    check_environment(Listed)
+
+
+class Flips(Corridor):
+    """After the second step LEFT and RIGHT change places, and there is another model."""
+
+    def reset(self, seed: int) -> Observation:
+        shown, plain = super().reset(seed), super().model()
+        self.steps, self.models = 0, (plain, replace(plain, transition=plain.transition[::-1]))
+        return shown
+
+    def step(self, action: str) -> Outcome:
+        if self.steps >= 2:
+            action = {"LEFT": "RIGHT", "RIGHT": "LEFT"}.get(action, action)
+        outcome = super().step(action)
+        self.steps += 1
+        return outcome
+
+    def model(self) -> TabularMDP:
+        return self.models[self.steps >= 2]
+
+    def snapshot(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.steps, self.at
+
+    def restore(self, snapshot: object) -> Observation:
+        assert isinstance(snapshot, tuple)
+        self.steps = snapshot[0]
+        return super().restore(snapshot[1])
+
+
+class FlipsUnseenByTheModel(Flips):
+    def model(self) -> TabularMDP:
+        return self.models[0]
+
+
+def test_a_world_that_changes_with_its_model_keeps_every_promise() -> None:
+    check_environment(lambda: Flips(4), seeds=range(6))
+
+
 class FreeText(Corridor):
     def _observe(self) -> Observation:
         return replace(super()._observe(), actions=None)
@@ -222,7 +273,19 @@ class RowsThatDoNotSumToOne(Corridor):
         return model
 
 
+class SameName(Listed):
+    def worlds(self) -> list[str]:
+        return ["corridor", "corridor"]
+
+
+class ListsWithoutUse(Corridor):
+    def worlds(self) -> list[str]:
+        return ["from 0", "from 1"]
+
+
 BROKEN = [
+    (SameName, "name each world differently"),
+    (ListsWithoutUse, "modulo 2 must begin the same listed world"),
     (Lacking, "must have .*step.* to be a Environment"),
     (ForgetsTheSeed, "same world in another reset"),
     (DependsOnTheObject, r"same task\(\)"),
@@ -250,6 +313,7 @@ BROKEN = [
     (IndexOutsideTheModel, "row of the model"),
     (StartsElsewhere, "first state a probability above zero"),
     (SwapsActionsInTheModel, "agree with step: "),
+    (FlipsUnseenByTheModel, "agree with step: "),
     (NamelessActions, "name every admissible action"),
     (NoEndInTheModel, "terminal must agree"),
     (RowsThatDoNotSumToOne, "must sum to one"),

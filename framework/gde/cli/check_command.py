@@ -15,9 +15,10 @@ def command(
     """Check that a plan file can be run here, without running it."""
     from gde.evaluating import prepare
     from gde.planfile import plan_hash, read_plan
+    from gde.rollout import episode_keys
 
     ready = prepare(read_plan(plan))
-    n = len(ready.strata) * ready.plan.episodes * ready.plan.repeats
+    n = len(episode_keys(ready))
     if as_json:
         show_json({"schema": 1, "plan_hash": plan_hash(ready.plan), "episodes": n, "strata": len(ready.strata)})
     else:

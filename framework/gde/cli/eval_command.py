@@ -25,7 +25,7 @@ def command(
     metric: Annotated[list[str] | None, typer.Option(help="Metric; default: all that fit.")] = None,
     settings: options.Set = None,
     plan: Annotated[Path | None, typer.Option(help="A plan file (TOML); other options override it.")] = None,
-    episodes: Annotated[int | None, typer.Option(help="Worlds per combination of swept values.")] = None,
+    episodes: Annotated[int | None, typer.Option(help="Worlds per combination of swept values, at most.")] = None,
     seed: Annotated[int | None, typer.Option(help="The root of all randomness.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Episodes in flight at once.")] = None,
     executor: Annotated[str | None, typer.Option(help="Where episodes run: serial or processes.")] = None,
@@ -38,13 +38,16 @@ def command(
     from gde.catalogue import Catalogue
     from gde.evaluating import evaluate, prepare
     from gde.plugins import load_plugins
+    from gde.rollout import episode_keys
 
     several = {"probe": probe or [], "reward": reward or [], "metric": metric or []}
     numbers = {"episodes": episodes, "seed": seed, "concurrency": concurrency}
     request = _with_settings(_plan(plan, env, agent, executor, several), settings or [], numbers)
     catalogue = Catalogue(load_plugins(no_plugin or ()))
     if dry_run:
-        _show_plan(prepare(request, catalogue).plan, as_json)
+        ready = prepare(request, catalogue)
+        episode_keys(ready)  # refuses worlds that cannot be had
+        _show_plan(ready.plan, as_json)
         return
     with progress(quiet=as_json) as watch:
         result = evaluate(request, out, catalogue, watch)

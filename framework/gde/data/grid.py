@@ -13,6 +13,12 @@ from gde.data.observation import State, World
 Position = tuple[int, int]
 """(row, column), counted from the top left corner, outer wall included."""
 WALL_SYMBOL, FREE_SYMBOL = "#", "_"
+USUAL_MOVES: Mapping[str, Position] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+"""Rows and columns that an action of the usual name moves the agent by."""
+
+
+OBJECTS: Mapping[str, str] = {"key": "K", "door": "D", "coin": "C", "flag": "F", "distractor": "C"}
+"""State facts that are the place of an object, with the object's letter."""
 
 
 class Cell(IntEnum):
@@ -50,7 +56,7 @@ class Grid:
     def from_record(cls, world: World, state: State) -> "Grid":
         """The grid at one turn. What the state says (e.g. of a goal that moved) overrides the world."""
         facts: dict[str, Json] = {**world.facts, **state.facts}
-        return cls(rows=_rows(facts), agent=_position(facts, "agent"), goal=_position(facts, "goal"))
+        return cls(rows=_rows(facts), agent=position(facts, "agent"), goal=position(facts, "goal"))
 
     @property
     def walls(self) -> NDArray[np.bool_]:
@@ -73,6 +79,21 @@ class Grid:
         return cells
 
 
+def moves(world: World) -> Mapping[str, Position]:
+    """Rows and columns that each action moves the agent by: the fact `moves`, or `USUAL_MOVES` without it."""
+    told = world.facts.get("moves")
+    return {action: position(told, action) for action in told} if isinstance(told, Mapping) else USUAL_MOVES
+
+
+def objects(state: State) -> Mapping[Position, str]:
+    """The letter of every object that is there, by its place; facts of these names that are no places are none."""
+    return {
+        (place[0], place[1]): letter
+        for name, letter in OBJECTS.items()
+        if isinstance(place := state.facts.get(name), list | tuple) and [type(one) for one in place] == [int, int]
+    }
+
+
 def _rows(facts: Mapping[str, Json]) -> tuple[str, ...]:
     rows = facts.get("rows")
     if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
@@ -80,7 +101,12 @@ def _rows(facts: Mapping[str, Json]) -> tuple[str, ...]:
     return tuple(str(row) for row in rows)
 
 
-def _position(facts: Mapping[str, Json], name: str) -> Position:
+def position(facts: Mapping[str, Json], name: str) -> Position:
+    """A fact that is a cell.
+
+    Raises:
+        ValueError: there is no such fact, or it is none.
+    """
     match facts.get(name):
         case [int(row), int(column)] | (int(row), int(column)):
             return row, column

@@ -1,5 +1,6 @@
 """A world that episodes happen in."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from gde.data.mdp import TabularMDP
@@ -39,6 +40,19 @@ class Environment(Protocol):
 
     def close(self) -> None:
         """Release what the environment holds."""
+
+
+@runtime_checkable
+class HasWorlds(Protocol):
+    """Facet WORLDS: the worlds may be a list, e.g. the grids of a file, instead of another one for every seed."""
+
+    def worlds(self) -> Sequence[str]:
+        """A name for each world of the list, not the same when the world is another; empty where there is no list.
+
+        `reset(seed)` begins world number `seed % len(worlds())`. A run uses each once: all of them or, where its plan
+        asks for fewer, a random sample. It is asked before anything runs; a list that cannot be had is a `GdeError`
+        of making the environment. A run that is resumed is refused when the names have changed.
+        """
 
 
 @runtime_checkable

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from gde.data.mdp import TOLERANCE, TabularMDP
 from gde.data.observation import Observation, Outcome, State
-from gde.parts.environment import Environment, HasModel, HasState
+from gde.parts.environment import Environment, HasModel, HasState, HasWorlds
 from gde.seeding import generator
 from gde.testing.promises import promise, promise_equal, promise_json, promise_protocol, promise_raises
 
@@ -27,7 +28,7 @@ class _Walk:
 def check_environment(
     make: Callable[[], Environment], seeds: Sequence[int] = (0, 1, 2), turns: int = 20, actions: Sequence[str] = ()
 ) -> None:
-    """Walk at random through the world of each seed and check every promise of `Environment`, `HasState`, `HasModel`.
+    """Walk at random through the world of each seed and check every promise of `Environment` and its facets.
 
     Args:
         make: gives a new environment.
@@ -55,6 +56,8 @@ def check_environment(
         _check_snapshot(environment, seed, walk)
         if isinstance(environment, HasModel):
             _check_model(environment, seed, walk)
+    if isinstance(environment, HasWorlds):
+        _check_worlds(environment, make())
     environment.close()
 
 
@@ -138,21 +141,51 @@ def _check_snapshot(environment: Environment, seed: int, walk: _Walk) -> None:
             promise_equal(environment.state(), walk.states[middle], "restore must bring the state back")
 
 
-def _check_model(environment: HasModel, seed: int, walk: _Walk) -> None:
-    environment_reset = environment.reset(seed)  # type: ignore[attr-defined]
+def _check_worlds(environment: HasWorlds, twin: Environment) -> None:
+    names = [*environment.worlds()]
+    promise(len({*names}) == len(names), f"worlds() must name each world differently, got {names}")
+    for place in range(len(names)):
+        shown = twin.reset(place), twin.world()
+        again = twin.reset(place + 3 * len(names)), twin.world()
+        promise_equal(shown, again, f"seeds that are {place} modulo {len(names)} must begin the same listed world")
+    twin.close()
+
+
+class _Modelled(Environment, HasModel, Protocol):
+    """An environment with a model."""
+
+
+def _check_model(environment: _Modelled, seed: int, walk: _Walk) -> None:
+    shown = environment.reset(seed)
     model = environment.model()
     _check_rows(model)
-    indices = [_index(state, model) for state in walk.states]
-    promise(model.start[indices[0]] > 0, "model().start must give the first state a probability above zero")
-    known = set(environment_reset.actions or ()) <= set(model.actions) and model.actions
+    before = _index(walk.states[0], model)
+    promise(model.start[before] > 0, "model().start must give the first state a probability above zero")
+    known = set(shown.actions or ()) <= set(model.actions) and model.actions
     promise(known, f"model().actions must name every admissible action, got {model.actions}")
-    for turn, (action, outcome) in enumerate(zip(walk.actions, walk.outcomes, strict=True)):
-        before, after = indices[turn], indices[turn + 1]
-        p = model.transition[model.actions.index(action)][before, after]
-        seen = f"{action} led from state {before} to {after}, to which the model gives probability {p}"
-        promise(p > 0, f"model() must agree with step: {seen}")
-        ends = bool(model.terminal is not None and model.terminal[after])
-        promise_equal(ends, outcome.terminated, f"model().terminal must agree with step in state {after}")
+    for action, outcome, state in zip(walk.actions, walk.outcomes, walk.states[1:], strict=True):
+        environment.step(action)
+        if changed := _changed(environment, model):
+            model = environment.model()
+            _check_rows(model)
+        after = _index(state, model)
+        if not changed:
+            _check_transition(model, before, action, after, outcome)
+        before = after
+
+
+def _changed(environment: HasModel, model: TabularMDP) -> bool:
+    """Whether the world has changed: there is another model, which is not just made anew whenever it is asked for."""
+    now = environment.model()
+    return now is not model and now is environment.model()
+
+
+def _check_transition(model: TabularMDP, before: int, action: str, after: int, outcome: Outcome) -> None:
+    p = model.transition[model.actions.index(action)][before, after]
+    seen = f"{action} led from state {before} to {after}, to which the model gives probability {p}"
+    promise(p > 0, f"model() must agree with step: {seen}")
+    ends = bool(model.terminal is not None and model.terminal[after])
+    promise_equal(ends, outcome.terminated, f"model().terminal must agree with step in state {after}")
 
 
 def _check_rows(model: TabularMDP) -> None:

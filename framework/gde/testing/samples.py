@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from gde.data.evidence import Evidence
+from gde.data.mdp import TabularMDP
 from gde.data.plan import Choice, Plan
 from gde.data.result import Failure, Measurement, Result
 from gde.data.trajectory import EpisodeKey, Trajectory, Turn
@@ -24,7 +25,13 @@ def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
         ending="failed",
         failure="RuntimeError: for the sake of the example",
     )
-    return Evidence(trajectories=(*trajectories, failed), model=lambda _: Corridor(length).model())
+
+    def model(trajectory: Trajectory) -> TabularMDP:
+        corridor = Corridor(length)
+        corridor.reset(trajectory.seed)
+        return corridor.model()
+
+    return Evidence(trajectories=(*trajectories, failed), model=model)
 
 
 def sample_plan() -> Plan:

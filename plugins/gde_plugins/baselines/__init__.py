@@ -1,1 +1,1 @@
-"""Reference agents: by chance, optimal, and optimal with slips."""
+"""Reference agents: by chance, optimal, optimal by what is known, and optimal with slips."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from gde.data.observation import Observation
+from gde.data.mdp import TabularMDP
+from gde.data.observation import Observation, State
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
@@ -49,7 +50,7 @@ class OracleAgent:
         self._ties = ties
 
     def begin(self, brief: Brief) -> None:
-        """Solve the episode's model.
+        """Take hold of the episode's model.
 
         Raises:
             GdeError: the environment has no model.
@@ -58,18 +59,35 @@ class OracleAgent:
             raise GdeError("an optimal agent needs an environment that gives a model, this one does not: take random")
         self._dice = _Dice(brief.seed)
         self._oracle: HasModel = brief.oracle
-        model = brief.oracle.model()
-        self._actions, self._optimal = model.actions, solve(model).optimal
+        self._model: TabularMDP | None = None
 
     async def act(self, observation: Observation) -> Decision:
         self._dice.next_turn()
         if self._dice.happens(self._slip):
             return _random_action(observation, self._dice)
-        index = self._oracle.state().index
-        best = [self._actions[a] for a in self._optimal[index].nonzero()[0]]
+        state = self._oracle.state()
+        best = self._best(state)
         if not best:
-            return Decision.unusable("error", f"state {index} has no optimal action: no end can be reached from it")
+            detail = f"state {state.index} has no optimal action: no end can be reached from it"
+            return Decision.unusable("error", detail)
         return Decision.act(best[0] if self._ties == "first" else self._dice.choose(best, "optimal"))
+
+    def _best(self, state: State) -> Sequence[str]:
+        model = self._oracle.model()
+        if model is not self._model:
+            self._model, self._optimal = model, solve(model).optimal
+        return [model.actions[a] for a in self._optimal[state.index].nonzero()[0]]
+
+
+class ExplorerAgent(OracleAgent):
+    """Takes an action that is best by what can be known so far; where nothing is hidden, an optimal one.
+
+    Worlds that hide something say in the fact `belief_optimal` of their state which actions those are.
+    """
+
+    def _best(self, state: State) -> Sequence[str]:
+        believed = state.facts.get("belief_optimal")
+        return [str(action) for action in believed] if isinstance(believed, list | tuple) else super()._best(state)
 
 
 def _random_action(observation: Observation, dice: _Dice) -> Decision:

@@ -26,6 +26,13 @@ def gde_agents() -> Sequence[AnyOffer]:
             needs=NEEDS_MODEL,
         ),
         Offer(
+            name="explorer",
+            summary="the best action by what can be known so far, e.g. under fog; optimal where nothing is hidden",
+            config=OptimalConfig,
+            make=_explorer,
+            needs=NEEDS_MODEL,
+        ),
+        Offer(
             name="noisy",
             summary="an optimal action, and a random one with probability p",
             config=NoisyConfig,
@@ -45,6 +52,12 @@ def _optimal(config: OptimalConfig) -> "Agent":
     from gde_plugins.baselines.agents import OracleAgent
 
     return OracleAgent(slip=0.0, ties=config.ties)
+
+
+def _explorer(config: OptimalConfig) -> "Agent":
+    from gde_plugins.baselines.agents import ExplorerAgent
+
+    return ExplorerAgent(slip=0.0, ties=config.ties)
 
 
 def _noisy(config: NoisyConfig) -> "Agent":

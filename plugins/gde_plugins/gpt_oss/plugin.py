@@ -27,6 +27,7 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             summary="a language model reads the world as text, reasons and answers with one action (paper 000)",
             config=GptOssConfig,
             make=make_gpt_oss,
+            version=2,
             gives=frozenset({Facet.ACTIVATIONS}),
         ),
     )

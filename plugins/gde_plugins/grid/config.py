@@ -1,9 +1,71 @@
 """What of the grid world can be chosen."""
 
-from dataclasses import dataclass
-from typing import Annotated
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Interval
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+
+@dataclass(frozen=True)
+class Readable:
+    """A text that a function can read; it raises `ValueError` with what was wanted otherwise.
+
+    A sweep is told from one value by what a field takes, so the texts of two values with a comma between them must not
+    be readable as one.
+    """
+
+    read: Callable[[str], object]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        def check(text: str) -> str:
+            self.read(text)
+            return text
+
+        return no_info_after_validator_function(check, handler(source))
+
+
+# Imported late: NumPy would double the time of `gde list`.
+def _transform(text: str) -> object:
+    from gde_plugins.grid.transforms import Transform
+
+    return Transform.named(text)
+
+
+def _actions(text: str) -> object:
+    from gde_plugins.grid.vocabulary import read_actions
+
+    return read_actions(text)
+
+
+def _symbols(text: str) -> object:
+    from gde_plugins.grid.vocabulary import read_symbols
+
+    return read_symbols(text)
+
+
+def _path(text: str) -> None:
+    if not text or "," in text:
+        raise ValueError("the path of a file, without commas")
+
+
+def _selection(text: str) -> object:
+    from gde_plugins.grid.selection import read_selection
+
+    return read_selection(text)
+
+
+NONE = "none"
+"""What a setting says that varies nothing, and the label of a world in which it does not."""
+RANDOM = ("size", "density", "min_distance", "max_distance")
+"""Settings that say which random grids are made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +82,28 @@ class GridConfig:
     """Greatest number of steps from agent to goal by the shortest way; none for no bound."""
     horizon_factor: Annotated[float, Ge(1)] = 1.5
     """Turns allowed, as a multiple of the shortest way, rounded up (paper 000, section 4)."""
+    grids: Annotated[str, Readable(_path)] | None = None
+    """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of random ones."""
+    where: Annotated[str, Readable(_selection)] | None = None
+    """Only the grids of the file with these labels, e.g. "size=7 transform=none"; none for all."""
+    transform: Annotated[str, Readable(_transform)] = NONE
+    """What is done to each grid: none, reflect, rotate90, rotate180, rotate270, transpose, swap (start and goal), or
+    several in this order, e.g. reflect+rotate90."""
+    actions: Annotated[str, Readable(_actions)] = NONE
+    """Other names for UP, DOWN, LEFT and RIGHT, e.g. NORTH/SOUTH/WEST/EAST; none for these."""
+    symbols: Annotated[str, Readable(_symbols)] = NONE
+    """Other symbols for agent A, goal G, wall # or free cell _, e.g. A=@/G=X; none for these."""
+    view_radius: Annotated[int, Ge(1)] | None = None
+    """Rows and columns that the agent sees around itself, the rest being hidden in fog (3 in paper 000, appendix A);
+    none shows the whole grid."""
+    reveal: Literal["cumulative", "current"] = "cumulative"
+    """Under fog, whether a cell that was seen stays shown, or only while it is in sight: then the agent has to
+    remember."""
+    perturbation: Literal["none", "put_back", "close_path", "move_goal", "distractor"] = "none"
+    """What happens half-way: the agent is put back to its start, a cell on its way becomes a wall, the goal moves, or
+    an irrelevant coin appears."""
+    perturbation_turn: Annotated[int, Ge(0)] = 3
+    """Actions of the agent before it happens; at 0 it has happened when the agent first looks."""
 
     def __post_init__(self) -> None:
         if self.size % 2 == 0:
@@ -28,6 +112,32 @@ class GridConfig:
         if self.min_distance and self.max_distance and self.min_distance > self.max_distance:
             bounds = f"min_distance {self.min_distance} and max_distance {self.max_distance}"
             raise ValueError(f"min_distance no greater than max_distance, got {bounds}")
+        self._check_file()
+        self._check_conditions()
+
+    def _check_file(self) -> None:
+        if self.where and not self.grids:
+            raise ValueError(f"grids=FILE beside where, got where {self.where!r} alone")
+        changed = [
+            each.name for each in fields(self) if each.name in RANDOM and getattr(self, each.name) != each.default
+        ]
+        if self.grids and changed:
+            raise ValueError(f"no {changed[0]} beside grids, which are taken from the file as they are")
+
+    def _check_conditions(self) -> None:
+        if self.perturbation == "put_back" and self.perturbation_turn == 0:
+            raise ValueError(
+                "a perturbation_turn of at least 1 for put_back, since the agent begins at its start, got 0"
+            )
+        if self.view_radius and "=*" in self.symbols:
+            raise ValueError(f"symbols other than *, which stands for fog, got {self.symbols}")
+        if self.perturbation == "distractor" and "=C" in self.symbols:
+            raise ValueError(f"symbols other than C, which stands for the distractor, got {self.symbols}")
+
+    def turns(self, steps: float) -> int:
+        """Turns allowed where so many steps are needed."""
+        # Rounded first: 1.1 x 10 is a little more than 11 in floating point and must not become 12.
+        return math.ceil(round(self.horizon_factor * steps, 9))
 
     @property
     def distances(self) -> range:

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gde.data.grid import Grid
+from gde.data.grid import USUAL_MOVES, Grid
 from gde.data.mdp import TabularMDP
 
-MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+MOVES = USUAL_MOVES
 """Action to (rows, columns) moved, in action index order."""
 ACTIONS = tuple(MOVES)
 STEP_REWARD = -1.0
@@ -47,24 +47,54 @@ class FreeCells:
         return int(np.flatnonzero((self.positions == position).all(axis=1))[0])
 
 
-def tabulate(grid: Grid) -> TabularMDP:
+def tabulate(grid: Grid, actions: tuple[str, ...] = ACTIONS) -> TabularMDP:
     """The grid's model: states are the free cells in reading order, the goal is terminal.
 
     Every step costs 1, so that the optimal value of a state is minus its distance to the goal; the environment's
-    own reward, 1 on reaching the goal, would call every way optimal that gets there at all.
+    own reward, 1 on reaching the goal, would call every way optimal that gets there at all. Labels are `row`,
+    `column`, `goal` (1 there) and `wall` (how many of the four cells beside it are walls).
+
+    Args:
+        grid: with closed border.
+        actions: names of `MOVES`, in their order.
     """
     cells = FreeCells.of(grid.walls)
-    start, goal = cells.index(grid.agent), cells.index(grid.goal)
-    successors = cells.successors.copy()
-    successors[goal] = goal
-    at_goal = np.arange(len(successors)) == goal
+    here = np.arange(len(cells.positions))
+    at_goal = here == cells.index(grid.goal)
+    labels = {
+        "row": cells.positions[:, 0].astype(float),
+        "column": cells.positions[:, 1].astype(float),
+        "goal": at_goal.astype(float),
+        "wall": (cells.successors == here[:, None]).sum(axis=1).astype(float),
+    }
+    return shortest_way_model(cells.successors, cells.index(grid.agent), at_goal, labels, actions)
+
+
+def shortest_way_model(
+    successors: NDArray[np.intp],
+    start: int,
+    terminal: NDArray[np.bool_],
+    labels: dict[str, NDArray[np.float64]],
+    actions: tuple[str, ...] = ACTIONS,
+) -> TabularMDP:
+    """A deterministic world in which every step costs 1.
+
+    Args:
+        successors: (S, A) state that each action leads to; of terminal states they are not looked at.
+        start: the first state.
+        terminal: (S,) where the episode is over.
+        labels: named (S,) features of states.
+        actions: names of the A actions, in index order.
+    """
+    here = np.arange(len(successors))
+    followed = np.where(terminal[:, None], here[:, None], successors)
     return TabularMDP(
-        transition=tuple(_deterministic(successors[:, a]) for a in range(len(ACTIONS))),
-        start=(np.arange(len(successors)) == start).astype(float),
-        reward=np.where(at_goal, 0.0, STEP_REWARD),
-        terminal=at_goal,
-        actions=ACTIONS,
-        labels={"row": cells.positions[:, 0].astype(float), "column": cells.positions[:, 1].astype(float)},
+        transition=tuple(_deterministic(followed[:, a]) for a in range(followed.shape[1])),
+        start=(here == start).astype(float),
+        reward=np.where(terminal, 0.0, STEP_REWARD),
+        terminal=terminal,
+        actions=actions,
+        labels=labels,
     )
 
 

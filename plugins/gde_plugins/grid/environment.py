@@ -1,35 +1,33 @@
 """The grid world as an environment."""
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 
 import numpy as np
 
 from gde.data.grid import Grid
+from gde.data.json import Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import GdeError
-from gde.seeding import generator
 from gde.tabular import steps_to
-from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.dynamics import ACTIONS, FreeCells, tabulate
-from gde_plugins.grid.generation import generate
-from gde_plugins.grid.layout import AGENT_SYMBOL, GOAL_SYMBOL, empty_text, offsets, put
-
-OBJECTIVE = "Move the agent A to the goal G in the least number of steps."
-RULES = (
-    "The world is a grid: A is the agent, G the goal, # a wall, _ a free cell. The first line holds the column"
-    " indices, and every other line begins with its row index. UP, DOWN, LEFT and RIGHT move the agent by one cell;"
-    " a move into a wall leaves it where it is and still counts as a step."
-)
+from gde_plugins.grid.config import NONE, GridConfig
+from gde_plugins.grid.dynamics import MOVES, FreeCells, tabulate
+from gde_plugins.grid.layout import GOAL_SYMBOL, empty_text, offsets, put
+from gde_plugins.grid.origin import Origin, identity, random_origin
+from gde_plugins.grid.selection import listed_origins
+from gde_plugins.grid.transforms import Transform
+from gde_plugins.grid.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Episode:
     """What stays the same from reset to reset, worked out once so that a step only looks things up."""
 
+    origin: Origin
+    """The grid before it was transformed."""
+    transform: Transform
     grid: Grid
     positions: list[list[int]]
     """[row, column] of every state."""
@@ -45,64 +43,104 @@ class _Episode:
     """Where each state's cell is in the text."""
 
     @classmethod
-    def of(cls, grid: Grid) -> "_Episode":
+    def of(cls, origin: Origin, transform: Transform, words: Vocabulary) -> "_Episode":
+        grid = transform.apply(origin.grid) if transform.steps else origin.grid
         cells = FreeCells.of(grid.walls)
         start, goal = cells.index(grid.agent), cells.index(grid.goal)
         positions = cells.positions.tolist()
         places = offsets(grid.rows, positions)
         return cls(
+            origin=origin,
+            transform=transform,
             grid=grid,
             positions=positions,
-            moves={action: cells.successors[:, a].tolist() for a, action in enumerate(ACTIONS)},
+            moves={action: cells.successors[:, a].tolist() for a, action in enumerate(words.actions)},
             start=start,
             goal=goal,
             distance=int(steps_to(cells.graph, np.array([goal]))[start]),
-            scene=put(empty_text(grid.rows), places[goal], GOAL_SYMBOL),
+            scene=words.redraw(put(empty_text(grid.rows), places[goal], GOAL_SYMBOL)),
             offsets=places,
         )
 
     @cached_property
     def model(self) -> TabularMDP:
-        return tabulate(self.grid)
+        return tabulate(self.grid, tuple(self.moves))
+
+    @cached_property
+    def facts(self) -> dict[str, Json]:
+        """What stays the same, for the record."""
+        origin, base = self.origin, self.origin.grid.rows
+        return {
+            "rows": list(self.grid.rows),
+            "goal": list(self.grid.goal),
+            "agent": list(self.grid.agent),
+            "moves": {action: list(move) for action, move in zip(self.moves, MOVES.values(), strict=True)},
+            "to_base": [list(row) for row in self.transform.to_base((len(base), len(base[0])))],
+            **({"record": origin.record} if origin.record else {}),
+            **{name: origin.labels[name] for name in ("size", "density") if name in origin.labels},
+        }
 
 
 class GridEnvironment:
-    """Implements `gde.parts.environment.HasModel`. A step earns 1 on reaching the goal and 0 elsewhere."""
+    """Implements `gde.parts.environment.HasModel` and `HasWorlds`. A step earns 1 on reaching the goal, else 0."""
 
-    def __init__(self, config: GridConfig) -> None:
+    def __init__(self, config: GridConfig, origins: Sequence[Origin] | None = None) -> None:
+        """Prepare to make the grids that the configuration describes, or to take them from its file.
+
+        With `origins`, these are played on instead.
+
+        Raises:
+            ConfigError: the file of grids cannot be used.
+        """
         self._config = config
+        self._transform = Transform.named(config.transform)
+        self._words = Vocabulary.read(config.actions, config.symbols)
+        self._listed = listed_origins(config) if origins is None else origins
         self._played: _Episode | None = None
         self._state = 0
 
+    def worlds(self) -> Sequence[str]:
+        """The grids of the file in the order of its lines; none where every seed is another grid."""
+        return [f"{each.record} {identity(each.grid, each.base, str(each.labels))}" for each in self._listed]
+
     def reset(self, seed: int) -> Observation:
-        """Begin on the grid of this seed.
+        """Begin on the random grid of this seed, or on grid number `seed` (modulo their number) of the file.
 
         Raises:
             GdeError: no grid has agent and goal as far apart as the configuration wants.
         """
-        config = self._config
-        # A stream for each setting: otherwise grids of two densities would be one maze with more or fewer walls, and
-        # no longer independent worlds.
-        settings = (config.size, repr(config.density), str(config.min_distance), str(config.max_distance))
-        grid = generate(config.size, config.density, generator(seed, "grid", *settings), distances=config.distances)
-        self._played = _Episode.of(grid)
+        listed = self._listed
+        origin = listed[seed % len(listed)] if listed else random_origin(self._config, seed)
+        self._played = _Episode.of(origin, self._transform, self._words)
         self._state = self._played.start
         return self._observe()
 
     def task(self) -> Task:
-        # Rounded first: 1.1 x 10 is a little more than 11 in floating point and must not become 12.
-        horizon = math.ceil(round(self._config.horizon_factor * self._episode.distance, 9))
-        return Task(objective=OBJECTIVE, rules=RULES, horizon=horizon, actions=ACTIONS)
+        horizon = self._config.turns(self._episode.distance)
+        words = self._words
+        return Task(objective=words.objective, rules=words.rules, horizon=horizon, actions=words.actions)
 
     def world(self) -> World:
-        """Facts `rows`, `goal`, `agent` (where it starts), `size`, `density`; `distance` is the optimal length."""
-        grid, config = self._episode.grid, self._config
-        identity = "\n".join([*grid.rows, str(grid.agent), str(grid.goal)])
-        kind = {"size": config.size, "density": config.density}
+        """The grid that is played on, as it is after its transform.
+
+        Facts are `rows`, `goal`, `agent` (where it starts), `moves` (action to rows and columns moved), `to_base`
+        (see `Transform.to_base`), `record` (id in the file) and what is known of the grid (`size`, `density`).
+        Labels are those of the file, `transform`, `actions` and `symbols`, "none" where nothing is varied, and
+        `distance`, the optimal length.
+        """
+        episode, config = self._episode, self._config
+        known = episode.origin.labels
         return World(
-            id=sha256(identity.encode()).hexdigest()[:16],
-            facts={"rows": list(grid.rows), "goal": list(grid.goal), "agent": list(grid.agent), **kind},
-            labels={**kind, "distance": self._episode.distance},
+            id=identity(episode.grid, *self._words.unusual),
+            facts=episode.facts,
+            labels={
+                **known,
+                "transform": config.transform if self._transform.steps else known.get("transform", NONE),
+                "actions": config.actions,
+                "symbols": config.symbols,
+                "distance": episode.distance,
+            },
+            base=episode.origin.base,
         )
 
     def step(self, action: str) -> Outcome:
@@ -110,7 +148,7 @@ class GridEnvironment:
         episode = self._episode
         successors = episode.moves.get(action)
         if successors is None:
-            raise ValueError(f"the grid takes the actions {', '.join(ACTIONS)}, got {action!r}")
+            raise ValueError(f"the grid takes the actions {', '.join(episode.moves)}, got {action!r}")
         if self._state == episode.goal:
             raise ValueError("the episode is over, the agent is at the goal: call reset(seed)")
         self._state = successors[self._state]
@@ -146,5 +184,5 @@ class GridEnvironment:
 
     def _observe(self) -> Observation:
         episode = self._episode
-        text = put(episode.scene, episode.offsets[self._state], AGENT_SYMBOL)
-        return Observation(text=text, actions=ACTIONS)
+        text = put(episode.scene, episode.offsets[self._state], self._words.agent)
+        return Observation(text=text, actions=self._words.actions)

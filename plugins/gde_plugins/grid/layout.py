@@ -16,7 +16,7 @@ AGENT_SYMBOL, GOAL_SYMBOL = "A", "G"
 
 
 def render_text(rows: Sequence[str], agent: Position, goal: Position) -> str:
-    """The text of a square grid; the agent covers the goal. No newline at the end."""
+    """The text of a grid; the agent covers the goal. No newline at the end."""
     at_agent, at_goal = offsets(rows, [agent, goal])
     return put(put(empty_text(rows), at_goal, GOAL_SYMBOL), at_agent, AGENT_SYMBOL)
 
@@ -42,10 +42,15 @@ def put(text: str, index: int, symbol: str) -> str:
 
 
 def locate(text: str) -> dict[Position, tuple[int, int]]:
-    """Half-open character range of every cell's symbol, in reading order; line ends may be of any kind."""
+    """Half-open character range of every cell's symbol, in reading order; line ends may be of any kind.
+
+    The grid ends with the last line that begins with its row's index; what stands below it is left out.
+    """
     places: dict[Position, tuple[int, int]] = {}
     line_start = text.index("\n") + 1
     for row, line in enumerate(text[line_start:].split("\n")):
+        if line.split()[:1] != [str(row)]:
+            break
         symbols = list(re.finditer(r"\S+", line))[1:]  # the first is the row's index
         for column, symbol in enumerate(symbols):
             places[row, column] = (line_start + symbol.start(), line_start + symbol.end())
@@ -54,7 +59,7 @@ def locate(text: str) -> dict[Position, tuple[int, int]]:
 
 
 def _width(rows: Sequence[str]) -> int:
-    return len(str(len(rows))) + 1
+    return len(str(max(len(rows), len(rows[0])))) + 1
 
 
 def _header(rows: Sequence[str]) -> str:

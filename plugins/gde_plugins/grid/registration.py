@@ -31,15 +31,16 @@ def make(render_mode: str | None = None, **config: Json) -> "GymEnvironment":
     from gde.config import build
     from gde.data.grid import Grid
     from gde.gym import GymEnvironment
+    from gde_plugins.grid.composition import compose
     from gde_plugins.grid.config import GridConfig
-    from gde_plugins.grid.dynamics import ACTIONS
-    from gde_plugins.grid.environment import GridEnvironment
+    from gde_plugins.grid.vocabulary import read_actions
 
-    environment = GridEnvironment(build(GridConfig, config, ID))
+    configuration = build(GridConfig, config, ID)
+    environment = compose(configuration)
 
     def picture() -> "NDArray[np.uint8]":
         from gde_plugins.grid.pictures import draw
 
         return draw(Grid.from_record(environment.world(), environment.state()))
 
-    return GymEnvironment(environment, ACTIONS, picture=picture, render_mode=render_mode)
+    return GymEnvironment(environment, read_actions(configuration.actions), picture=picture, render_mode=render_mode)

@@ -1,0 +1,20 @@
+"""The grid world that a configuration describes: the grid, what happens half-way in it, and the fog around it."""
+
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.fog import FoggyGrid, GridWorld
+from gde_plugins.grid.perturbed import PerturbedGrid
+
+
+def compose(config: GridConfig) -> GridWorld:
+    """The environment of this configuration.
+
+    Raises:
+        ConfigError: the file of grids cannot be used.
+    """
+    world: GridWorld = GridEnvironment(config)
+    if config.perturbation != "none":
+        world = PerturbedGrid(config, config.perturbation, config.perturbation_turn)
+    if config.view_radius is not None:
+        world = FoggyGrid(world, radius=config.view_radius, reveal=config.reveal, turns=config.turns)
+    return world

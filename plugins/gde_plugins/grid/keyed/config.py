@@ -1,0 +1,51 @@
+"""What of the key worlds can be chosen."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Interval
+
+Artefact = Literal["key", "none", "coin", "flag"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyWorldConfig:
+    """What all key worlds have in common."""
+
+    horizon: Annotated[int, Ge(1)] = 30
+    """Turns allowed (30 in paper 000, section 4.3); worlds that need more are drawn again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwinConfig(KeyWorldConfig):
+    """Worlds with an object that is good for nothing, and their twins with another or without."""
+
+    artefact: Artefact = "key"
+    """What lies where the key would: itself, nothing, or a coin or flag that is just as useless. The same seed gives
+    the same world otherwise; "none" is the twin that the others are compared with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyDoorConfig(KeyWorldConfig):
+    """Rooms with a locked door between agent and goal, and its key."""
+
+    rooms: Literal[2, 3] = 2
+    """Rooms a side, each of 3 x 3 cells: 2 gives a grid of 9 x 9 cells, 3 one of 13 x 13."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyNoDoorConfig(KeyDoorConfig, TwinConfig):
+    """The worlds of key-door with the door taken out, so that the key is good for nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPathKeyConfig(TwinConfig):
+    """Two equally short ways from agent to goal, on one of which lies a useless key."""
+
+    size: Annotated[int, Interval(ge=9, le=19)] = 11
+    """Rows and columns, outer wall included; odd."""
+
+    def __post_init__(self) -> None:
+        if self.size % 2 == 0:
+            near = f"{self.size - 1} or {self.size + 1}"
+            raise ValueError(f"an odd size, so that two ways lie alike about a middle, e.g. {near}, got {self.size}")

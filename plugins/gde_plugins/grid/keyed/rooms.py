@@ -1,0 +1,78 @@
+"""Rooms joined by doorways, one of which is locked (paper 000, section 4.3, KeyDoorEnv)."""
+
+from itertools import starmap
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import label
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from gde.data.grid import Position
+from gde_plugins.grid.keyed.scene import Scene, cell, rows_of
+
+ROOM = 3
+"""Rows and columns of a room."""
+PITCH = ROOM + 1
+"""From one room to the next, the wall between them included."""
+
+
+def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
+    """Rooms joined to a random tree, with a locked door that parts agent and goal, and its key on the agent's side.
+
+    The goal is uniform over the cells of rooms, the agent over those of the other rooms. In a tree of rooms this is
+    the distribution that the published generator reaches by trying until some doorway parts them. The door is uniform
+    over the doorways that do, the key over the cells of rooms that the agent can reach.
+
+    Args:
+        per_side: rooms a side; the grid has 4 * per_side + 1 rows.
+        rng: the only source of chance.
+    """
+    inside = np.arange(PITCH * per_side + 1) % PITCH > 0
+    in_room = np.outer(inside, inside)
+    doorways = _doorways(per_side, rng)
+    free = in_room.copy()
+    free[tuple(zip(*doorways, strict=True))] = True
+    cells = np.argwhere(in_room)
+    goal = rng.choice(cells)
+    agent = rng.choice(cells[(cells // PITCH != goal // PITCH).any(axis=1)])
+    doors = [door for door in doorways if not _reachable(free, door, agent)[tuple(goal)]]
+    door = doors[int(rng.integers(len(doors)))]
+    at_hand = _reachable(free, door, agent) & in_room
+    at_hand[tuple(agent)] = False
+    return Scene(
+        layout="rooms",
+        rows=rows_of(~free),
+        agent=cell(agent),
+        goal=cell(goal),
+        place=cell(rng.choice(np.argwhere(at_hand))),
+        door=door,
+    )
+
+
+def _doorways(per_side: int, rng: np.random.Generator) -> list[Position]:
+    """A random cell in the wall between every two rooms that a random spanning tree joins."""
+    rooms = np.arange(per_side**2).reshape(per_side, per_side)
+    first = np.concatenate([rooms[:, :-1].ravel(), rooms[:-1].ravel()])
+    second = np.concatenate([rooms[:, 1:].ravel(), rooms[1:].ravel()])
+    # Kruskal's algorithm on edges in random order is the minimum spanning tree of random weights.
+    weights = 1.0 + rng.permutation(len(first))
+    tree = minimum_spanning_tree(csr_array((weights, (first, second)), shape=(rooms.size, rooms.size)))
+    joined = zip(*(ends.tolist() for ends in tree.nonzero()), strict=True)
+
+    def doorway(a: int, b: int) -> Position:
+        along, (row, column) = 1 + int(rng.integers(ROOM)), divmod(a, per_side)
+        if b == a + 1:
+            return PITCH * row + along, PITCH * (column + 1)
+        return PITCH * (row + 1), PITCH * column + along
+
+    return [*starmap(doorway, joined)]
+
+
+def _reachable(free: NDArray[np.bool_], door: Position, agent: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(height, width) True where the agent can get with this doorway closed."""
+    passable = free.copy()
+    passable[door] = False
+    parts, _ = label(passable)
+    reached: NDArray[np.bool_] = parts == parts[tuple(agent)]
+    return reached

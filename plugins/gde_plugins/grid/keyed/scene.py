@@ -1,0 +1,77 @@
+"""What a key world consists of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.grid import FREE_SYMBOL, WALL_SYMBOL, Position
+from gde_plugins.grid.keyed.config import Artefact
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """A grid with an agent, a goal and an object, perhaps with a locked door.
+
+    Raises:
+        ValueError: a door without its key.
+    """
+
+    layout: str
+    """"rooms", or which pair of ways: "horizontal", "vertical", "diamond"."""
+    rows: tuple[str, ...]
+    """Walls and free cells; the doorway is free."""
+    agent: Position
+    goal: Position
+    place: Position
+    """Where the object lies; in a twin without one, where it would."""
+    artefact: Artefact = "key"
+    door: Position | None = None
+
+    def __post_init__(self) -> None:
+        if self.door is not None and self.artefact != "key":
+            raise ValueError(f"a scene with a door needs a key, got artefact {self.artefact!r}")
+
+    @property
+    def walls(self) -> NDArray[np.bool_]:
+        """(height, width) True where a wall is; the doorway is none."""
+        return np.array([[symbol == WALL_SYMBOL for symbol in row] for row in self.rows])
+
+    @property
+    def closed_rows(self) -> tuple[str, ...]:
+        """The rows with the closed door as a wall."""
+        if self.door is None:
+            return self.rows
+        row, column = self.door
+        closed = self.rows[row][:column] + WALL_SYMBOL + self.rows[row][column + 1 :]
+        return (*self.rows[:row], closed, *self.rows[row + 1 :])
+
+    @property
+    def base(self) -> str:
+        """Equal for scenes that differ in nothing but the object and the door."""
+        return _digest(*self.rows, self.agent, self.goal, self.place)
+
+    @property
+    def identity(self) -> str:
+        """Equal for equal scenes."""
+        return _digest(self.base, self.artefact, self.door)
+
+
+Draw = Callable[[np.random.Generator], Scene]
+
+
+def rows_of(walls: NDArray[np.bool_]) -> tuple[str, ...]:
+    """The rows of a (height, width) wall mask as text."""
+    return tuple("".join(row) for row in np.where(walls, WALL_SYMBOL, FREE_SYMBOL).tolist())
+
+
+def cell(place: NDArray[np.intp]) -> Position:
+    """A row of an array of (row, column) as a position."""
+    row, column = place.tolist()
+    return row, column
+
+
+def _digest(*parts: object) -> str:
+    return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]
