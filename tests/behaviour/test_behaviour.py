@@ -12,12 +12,20 @@ from gde.data.observation import Observation, World
 from gde.data.result import Measurement
 from gde.data.trajectory import STATUSES, Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.parts.metric import Metric
+from gde.testing.metric import check_metric
+from gde.testing.samples import sample_evidence
 from gde_plugins.behaviour.accuracy import accuracy
+from gde_plugins.behaviour.calibration import calibration
+from gde_plugins.behaviour.difficulty import difficulty
+from gde_plugins.behaviour.efficiency import efficiency
 from gde_plugins.behaviour.length import length
 from gde_plugins.behaviour.outcomes import outcomes
+from gde_plugins.behaviour.overlap import overlap
 from gde_plugins.behaviour.plugin import gde_metrics
+from gde_plugins.behaviour.policy import policy
 from gde_plugins.behaviour.success import success
 
+METRICS = (success, accuracy, length, outcomes, policy, calibration, efficiency, overlap, difficulty)
 RIGHT, WRONG = Decision.act("UP"), Decision.act("DOWN")
 MUTE = Decision.unusable("unparsable", "wanted an action, got nothing")
 
@@ -100,7 +108,7 @@ def test_length_is_the_mean_number_of_turns() -> None:
     assert (measurement.unit, measurement.n) == ("turns", 3)
 
 
-@pytest.mark.parametrize("metric", [success, accuracy, length, outcomes])
+@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("trajectories", [(), (episode(0, [], ending="failed"),)])
 def test_without_a_finished_episode_there_are_reasons_instead_of_numbers(
     metric: Metric, trajectories: tuple[Trajectory, ...]
@@ -111,15 +119,29 @@ def test_without_a_finished_episode_there_are_reasons_instead_of_numbers(
     assert {one.reason for one in about_answers} == {"no episode was finished"}
 
 
-@pytest.mark.parametrize("metric", [success, accuracy, length, outcomes])
-def test_the_same_evidence_gives_the_same_intervals(metric: Metric) -> None:
-    assert metric(EVIDENCE) == metric(EVIDENCE)
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_keeps_the_promises_of_its_part(metric: Metric) -> None:
+    check_metric(lambda: metric, sample_evidence())
+    check_metric(lambda: metric, EVIDENCE)
 
 
-def test_the_offers_make_the_metrics_and_only_accuracy_needs_a_model() -> None:
-    made = {offer.name: offer.make(offer.config()) for offer in gde_metrics()}
-    assert made == {"success": success, "accuracy": accuracy, "outcomes": outcomes, "length": length}
-    assert [offer.name for offer in gde_metrics() if offer.needs] == ["accuracy"]
+def test_intervals_resample_clusters_and_averages_count_worlds() -> None:
+    alike = [episode(world, [RIGHT if world % 2 else WRONG]) for world in range(8)]
+    kin = [replace(one, world=replace(one.world, base="kin")) for one in alike]
+    for metric in (success, accuracy, length):
+        for alone, together in zip(
+            metric(Evidence(trajectories=tuple(alike))), metric(Evidence(trajectories=tuple(kin))), strict=True
+        ):
+            assert (together.value, together.n) == (alone.value, alone.n)
+            assert alone.interval is not None
+            assert together.interval is None
+
+
+def test_the_offers_make_the_metrics_and_what_judges_actions_needs_a_model() -> None:
+    offers = {offer.name: offer for offer in gde_metrics()}
+    made = {metric.__name__: metric for metric in METRICS}
+    assert {name: offers[name].make(offers[name].config()) for name in made} == made
+    assert [name for name in made if not offers[name].needs] == ["success", "length", "outcomes"]
 
 
 def test_listing_the_offers_imports_no_statistics() -> None:

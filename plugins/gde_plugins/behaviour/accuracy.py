@@ -1,6 +1,5 @@
 """Does the agent act optimally, step by step?"""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -9,9 +8,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.seeding import generator
 from gde.stats import cluster_share
-from gde_plugins.behaviour.episodes import NOTHING_FINISHED, finished, turns_by_world, unmeasured
-
-NAMES = ("accuracy", "accuracy.pooled")
+from gde_plugins.behaviour.episodes import by_world, finished, over_worlds, turns_by_cluster, uncertified, unmeasured
 
 
 def accuracy(evidence: Evidence) -> Sequence[Measurement]:
@@ -22,31 +19,19 @@ def accuracy(evidence: Evidence) -> Sequence[Measurement]:
     steps. An unusable answer is a step that was not optimal.
     """
     trajectories = [trajectory for trajectory in finished(evidence) if trajectory.turns]
-    if reason := _reason(trajectories):
-        return [unmeasured(name, "share", reason) for name in NAMES]
-    turns, worlds = turns_by_world(trajectories)
-    shares = _by_world(trajectories)
-    of_worlds, of_steps = (generator(evidence.seed, "metric", name) for name in NAMES)
-    return [
-        cluster_share(list(shares.values()), list(shares), of_worlds).measurement("accuracy", "share"),
-        cluster_share([_is_optimal(turn) for turn in turns], worlds, of_steps).measurement("accuracy.pooled", "share"),
-    ]
+    if reason := uncertified(trajectories):
+        return [unmeasured(name, "share", reason) for name in ("accuracy", "accuracy.pooled")]
+    turns, of_turns = turns_by_cluster(trajectories)
+    rng = generator(evidence.seed, "metric", "accuracy.pooled")
+    pooled = cluster_share([is_optimal(turn) for turn in turns], of_turns, rng)
+    shares = {place: fmean(map(_share, of_world)) for place, of_world in by_world(trajectories).items()}
+    return [over_worlds(evidence, "accuracy", "share", shares), pooled.measurement("accuracy.pooled", "share")]
 
 
-def _reason(trajectories: Sequence[Trajectory]) -> str:
-    turns, _ = turns_by_world(trajectories)
-    if not turns:
-        return NOTHING_FINISHED
-    unknown = sum(turn.optimal is None for turn in turns)
-    return f"{unknown} of {len(turns)} turns have no certified optimal actions" if unknown else ""
-
-
-def _by_world(trajectories: Sequence[Trajectory]) -> dict[str, float]:
-    shares: dict[str, list[float]] = defaultdict(list)
-    for trajectory in trajectories:
-        shares[trajectory.world.id].append(fmean(_is_optimal(turn) for turn in trajectory.turns))
-    return {world: fmean(of_world) for world, of_world in shares.items()}
-
-
-def _is_optimal(turn: Turn) -> bool:
+def is_optimal(turn: Turn) -> bool:
+    """Whether the turn's action is one of the certified optimal ones."""
     return turn.optimal is not None and turn.decision.action in turn.optimal
+
+
+def _share(trajectory: Trajectory) -> float:
+    return fmean(map(is_optimal, trajectory.turns))

@@ -6,7 +6,7 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.seeding import generator
 from gde.stats import cluster_mean
-from gde_plugins.behaviour.episodes import NOTHING_FINISHED, finished, unmeasured, worlds
+from gde_plugins.behaviour.episodes import NOTHING_FINISHED, clusters, finished, unmeasured
 
 
 def length(evidence: Evidence) -> Sequence[Measurement]:
@@ -16,4 +16,4 @@ def length(evidence: Evidence) -> Sequence[Measurement]:
         return [unmeasured("length", "turns", NOTHING_FINISHED)]
     turns = [len(trajectory.turns) for trajectory in trajectories]
     rng = generator(evidence.seed, "metric", "length")
-    return [cluster_mean(turns, worlds(trajectories), rng).measurement("length", "turns")]
+    return [cluster_mean(turns, clusters(trajectories), rng).measurement("length", "turns")]

@@ -8,7 +8,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import STATUSES, Ending
 from gde.seeding import generator
 from gde.stats import cluster_share
-from gde_plugins.behaviour.episodes import NOTHING_FINISHED, finished, turns_by_world, unmeasured, worlds
+from gde_plugins.behaviour.episodes import NOTHING_FINISHED, clusters, finished, turns_by_cluster, unmeasured
 
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
 
@@ -22,11 +22,11 @@ def outcomes(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _statuses(evidence: Evidence) -> Iterator[Measurement]:
-    turns, of_world = turns_by_world(finished(evidence))
+    turns, of_turns = turns_by_cluster(finished(evidence))
     for status in STATUSES:
         name = f"outcomes.{status}"
         if turns:
-            yield _share(evidence, name, [turn.decision.status == status for turn in turns], of_world)
+            yield _share(evidence, name, [turn.decision.status == status for turn in turns], of_turns)
         else:
             yield unmeasured(name, "share", NOTHING_FINISHED)
 
@@ -38,11 +38,11 @@ def _endings(evidence: Evidence) -> Iterator[Measurement]:
     for ending in ENDINGS:
         name = f"endings.{ending}"
         if trajectories:
-            yield _share(evidence, name, [one.ending == ending for one in trajectories], worlds(trajectories))
+            yield _share(evidence, name, [one.ending == ending for one in trajectories], clusters(trajectories))
         else:
             yield unmeasured(name, "share", NOTHING_FINISHED)
 
 
-def _share(evidence: Evidence, name: str, hits: Sequence[bool], clusters: Sequence[str]) -> Measurement:
+def _share(evidence: Evidence, name: str, hits: Sequence[bool], of_hits: Sequence[str]) -> Measurement:
     rng = generator(evidence.seed, "metric", name)
-    return cluster_share(hits, clusters, rng).measurement(name, "share")
+    return cluster_share(hits, of_hits, rng).measurement(name, "share")

@@ -1,6 +1,6 @@
 """Offers the behaviour metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
@@ -12,24 +12,42 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """Numbers that every run of episodes can have."""
+    """Numbers about episodes. Where actions are judged, a model of the world certifies the optimal ones."""
+    model = Facet.MODEL
     return (
-        Offer(name="success", summary="share of episodes that reach the goal", config=NoConfig, make=_success),
-        Offer(
-            name="accuracy",
-            summary="share of optimal actions, averaged over worlds, and pooled over steps",
-            config=NoConfig,
-            make=_accuracy,
-            needs=frozenset({Facet.MODEL}),
+        _offer("success", "share of episodes that reach the goal", _success),
+        _offer("accuracy", "share of optimal actions, averaged over worlds, and pooled over steps", _accuracy, model),
+        _offer("outcomes", "shares of usable and of each kind of unusable answer, and of each ending", _outcomes),
+        _offer("length", "mean turns of an episode", _length),
+        _offer("policy", "entropy of the policy and its divergence from optimal ones, in bits", _policy, model),
+        _offer("calibration", "calibration error of the policy, as published and as released", _calibration, model),
+        _offer("efficiency", "success weighted by path length, and regret", _efficiency, model),
+        _offer("overlap", "Jaccard similarity of the state-action pairs of two episodes in one world", _overlap, model),
+        _offer("difficulty", "accuracy, success, divergence, entropy by size, density, distance", _difficulty, model),
+        _offer(
+            "keys",
+            "in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
+            _keys,
+            model,
+            Facet.GRID,
         ),
-        Offer(
-            name="outcomes",
-            summary="shares of usable and of each kind of unusable answer, and of each ending",
-            config=NoConfig,
-            make=_outcomes,
+        _offer(
+            "exploration",
+            "in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
+            _exploration,
+            model,
         ),
-        Offer(name="length", summary="mean turns of an episode", config=NoConfig, make=_length),
+        _offer(
+            "recovery",
+            "after a perturbation: success, accuracy before and after, delay and excess turns",
+            _recovery,
+            model,
+        ),
     )
+
+
+def _offer(name: str, summary: str, make: "Callable[[NoConfig], Metric]", *needs: Facet) -> AnyOffer:
+    return Offer(name=name, summary=summary, config=NoConfig, make=make, needs=frozenset(needs))
 
 
 def _success(_: NoConfig) -> "Metric":
@@ -54,3 +72,51 @@ def _length(_: NoConfig) -> "Metric":
     from gde_plugins.behaviour.length import length
 
     return length
+
+
+def _policy(_: NoConfig) -> "Metric":
+    from gde_plugins.behaviour.policy import policy
+
+    return policy
+
+
+def _calibration(_: NoConfig) -> "Metric":
+    from gde_plugins.behaviour.calibration import calibration
+
+    return calibration
+
+
+def _efficiency(_: NoConfig) -> "Metric":
+    from gde_plugins.behaviour.efficiency import efficiency
+
+    return efficiency
+
+
+def _overlap(_: NoConfig) -> "Metric":
+    from gde_plugins.behaviour.overlap import overlap
+
+    return overlap
+
+
+def _difficulty(_: NoConfig) -> "Metric":
+    from gde_plugins.behaviour.difficulty import difficulty
+
+    return difficulty
+
+
+def _keys(_: NoConfig) -> "Metric":
+    from gde_plugins.behaviour.keys import keys
+
+    return keys
+
+
+def _exploration(_: NoConfig) -> "Metric":
+    from gde_plugins.behaviour.exploration import exploration
+
+    return exploration
+
+
+def _recovery(_: NoConfig) -> "Metric":
+    from gde_plugins.behaviour.recovery import recovery
+
+    return recovery

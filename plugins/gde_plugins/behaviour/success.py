@@ -6,7 +6,7 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.seeding import generator
 from gde.stats import cluster_share
-from gde_plugins.behaviour.episodes import NOTHING_FINISHED, finished, unmeasured, worlds
+from gde_plugins.behaviour.episodes import NOTHING_FINISHED, clusters, finished, unmeasured
 
 
 def success(evidence: Evidence) -> Sequence[Measurement]:
@@ -16,4 +16,4 @@ def success(evidence: Evidence) -> Sequence[Measurement]:
         return [unmeasured("success", "share", NOTHING_FINISHED)]
     reached = [trajectory.succeeded for trajectory in trajectories]
     rng = generator(evidence.seed, "metric", "success")
-    return [cluster_share(reached, worlds(trajectories), rng).measurement("success", "share")]
+    return [cluster_share(reached, clusters(trajectories), rng).measurement("success", "share")]
