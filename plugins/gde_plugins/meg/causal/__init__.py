@@ -1,0 +1,26 @@
+"""Goal-directedness in causal influence diagrams (paper 002, sections 3 and 4)."""
+
+from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
+from gde_plugins.meg.causal.inference import joint
+from gde_plugins.meg.causal.known import known_utility
+from gde_plugins.meg.causal.measurement import DiagramMeg
+from gde_plugins.meg.causal.mice import forgetful_mouse, mouse
+from gde_plugins.meg.causal.pgmpy_models import from_pgmpy
+from gde_plugins.meg.causal.recall import with_recall
+from gde_plugins.meg.causal.targets import target_variables
+
+__all__ = [
+    "Diagram",
+    "DiagramMeg",
+    "Node",
+    "chance",
+    "decision",
+    "forgetful_mouse",
+    "from_pgmpy",
+    "joint",
+    "known_utility",
+    "mouse",
+    "target_variables",
+    "utility",
+    "with_recall",
+]

@@ -1,0 +1,126 @@
+"""What the decisions of a diagram do to the variables that they are judged by."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import log, prod
+
+import numpy as np
+from scipy.special import entr
+
+from gde.data.mdp import Floats
+from gde_plugins.meg.causal.diagram import Diagram
+from gde_plugins.meg.causal.graph import ancestors, d_separated, descendants, ordered
+from gde_plugins.meg.causal.inference import response
+
+Policies = Mapping[str, Floats]
+"""By decision: probabilities, shape (*cardinalities of the parents, options)."""
+
+
+class DecisionProblem:
+    """The decisions of a diagram, seen through P(targets and what is decided on || decisions).
+
+    Args:
+        diagram: with at least one decision.
+        scopes: sets of variables; the utility is a sum of functions, one of each.
+
+    Raises:
+        ValueError: there is no decision, or exact inference is too large.
+    """
+
+    def __init__(self, diagram: Diagram, scopes: Sequence[Sequence[str]]) -> None:
+        self.diagram, self.scopes = diagram, scopes
+        self.decisions = diagram.decisions
+        if not self.decisions:
+            raise ValueError("wanted a diagram with decisions: posit them, e.g. diagram.posit(['D'])")
+        self.targets = tuple(dict.fromkeys(name for scope in scopes for name in scope))
+        self.families = {name: (*diagram.parents[name], name) for name in self.decisions}
+        decided = (name for family in self.families.values() for name in family)
+        self.axes = tuple(dict.fromkeys([*decided, *self.targets]))
+        """Variables of the axes of every whole table."""
+        self.response = response(diagram, self.axes)
+
+    @cached_property
+    def policy(self) -> Policies:
+        """What the diagram says that is done."""
+        return {name: self.diagram.nodes[name].table for name in self.decisions}
+
+    @cached_property
+    def uniform(self) -> Policies:
+        """Uniform choice in every decision."""
+        return {name: np.full(table.shape, 1 / table.shape[-1]) for name, table in self.policy.items()}
+
+    @cached_property
+    def ceiling(self) -> float:
+        """Sum over the decisions of ln of their options."""
+        return sum(log(table.shape[-1]) for table in self.policy.values())
+
+    @cached_property
+    def n_outcomes(self) -> int:
+        """How many joint values the targets have."""
+        return prod(self.diagram.cardinalities[name] for name in self.targets)
+
+    @cached_property
+    def order(self) -> tuple[str, ...] | None:
+        """The decisions in an order in which they can be solved: what is best in one depends on policies of those
+        before it alone (Koller and Milch 2003, with the entropy of every decision as a utility of its own). None where
+        there is no such order, because a decision does not recall what it needs."""
+        relevant = {name: [other for other in self.decisions if self._relevant(other, name)] for name in self.decisions}
+        try:
+            return ordered(relevant)
+        except ValueError:
+            return None
+
+    def _relevant(self, other: str, name: str) -> bool:
+        """Whether the policy of `other` matters for what is best in the decision `name`."""
+        if other == name:
+            return False
+        graph, mechanism = self.diagram.parents, f"policy of {other}"
+        with_mechanism = {**graph, mechanism: (), other: (*graph[other], mechanism)}
+        reached = descendants(graph, name)
+        entropies = [self.families[each] for each in self.decisions if each != name]
+        judged = {each for scope in (*self.scopes, *entropies) if reached.intersection(scope) for each in scope}
+        return not d_separated(with_mechanism, [mechanism], judged, self.families[name])
+
+    def consequential(self) -> tuple[str, ...]:
+        """The decisions that something judged depends on."""
+        reached = ancestors(self.diagram.parents, self.targets)
+        return tuple(name for name in self.decisions if name in reached)
+
+    def spread(self, table: Floats, names: Sequence[str]) -> Floats:
+        """A table over some of the axes, shaped so that it broadcasts against a whole one."""
+        order = sorted(range(len(names)), key=lambda i: self.axes.index(names[i]))
+        sizes = [self.diagram.cardinalities[axis] if axis in names else 1 for axis in self.axes]
+        return table.transpose(order).reshape(sizes)
+
+    def marginal(self, table: Floats, names: Sequence[str]) -> Floats:
+        """A whole table summed over all axes but these, in the order given."""
+        axes = [self.axes.index(name) for name in names]
+        summed: Floats = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
+        return summed.transpose(np.argsort(np.argsort(axes)))
+
+    def distribution(self, policies: Policies, without: Sequence[str] = ()) -> Floats:
+        """The whole table of joint probabilities; the policies in `without` are left out of the product."""
+        table = self.response
+        for name, policy in policies.items():
+            if name not in without:
+                table = table * self.spread(policy, self.families[name])
+        return table
+
+    def outcomes(self, policies: Policies) -> Floats:
+        """(n_outcomes,) probabilities of the targets' joint values, the last target varying fastest."""
+        return self.marginal(self.distribution(policies), self.targets).ravel()
+
+    def shaped(self, utility: Floats) -> Floats:
+        """(n_outcomes,) numbers with an axis for every target."""
+        return utility.reshape([self.diagram.cardinalities[name] for name in self.targets])
+
+    def on_targets(self, utility: Floats) -> Floats:
+        """(n_outcomes,) numbers, shaped so that they broadcast against a whole table."""
+        return self.spread(self.shaped(utility), self.targets)
+
+    def entropy(self, policies: Policies) -> float:
+        """Causal entropy of the policies in nats (section 3): the sum over decisions, given their parents."""
+        return sum(
+            float((self.distribution(policies, [name]) * self.spread(entr(policy), self.families[name])).sum())
+            for name, policy in policies.items()
+        )

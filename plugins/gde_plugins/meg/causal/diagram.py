@@ -1,0 +1,154 @@
+"""Causal Bayesian networks and causal influence diagrams (paper 002, Definitions 2.1 and 2.2) as tables."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gde.data.mdp import TOLERANCE, Floats
+from gde_plugins.meg.causal.graph import ordered
+
+Kind = Literal["chance", "decision", "utility"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Node:
+    """One variable; its values are 0, 1, ... Made by `chance`, `decision` or `utility`."""
+
+    name: str
+    kind: Kind
+    parents: tuple[str, ...]
+    table: Floats
+    """Indexed by the parents' values in their order, and then, but for a utility, by the own value: conditional
+    probabilities, or utilities."""
+    cardinality: int
+    """How many values the variable has; 1 for a utility, whose value is a number."""
+
+
+def chance(name: str, table: ArrayLike, parents: Sequence[str] = ()) -> Node:
+    """A chance variable with P(value | parents), shape (*cardinalities of the parents, own cardinality)."""
+    return _probabilistic("chance", name, table, parents)
+
+
+def decision(name: str, policy: ArrayLike, parents: Sequence[str] = ()) -> Node:
+    """A decision with the policy that is followed, shape as of `chance`; `Diagram.follow` replaces it."""
+    return _probabilistic("decision", name, policy, parents)
+
+
+def utility(name: str, table: ArrayLike, parents: Sequence[str]) -> Node:
+    """A utility: a number for all values of its parents, shape (*cardinalities of the parents).
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    values = np.asarray(table, dtype=float)
+    if not np.isfinite(values).all():
+        raise ValueError(f"utility {name!r}: wanted finite numbers, got NaN or infinity")
+    return Node(name=name, kind="utility", parents=tuple(parents), table=values, cardinality=1)
+
+
+def _probabilistic(kind: Literal["chance", "decision"], name: str, table: ArrayLike, parents: Sequence[str]) -> Node:
+    values = np.asarray(table, dtype=float)
+    if values.ndim != len(parents) + 1:
+        raise ValueError(
+            f"table of {name!r}: wanted one axis for each of the parents ({', '.join(parents) or 'none'}) and one for"
+            f" {name!r} itself, got shape {values.shape}"
+        )
+    off = np.abs(values.sum(axis=-1) - 1)
+    if not (off.max() <= TOLERANCE and values.min() >= 0):
+        row = tuple(map(int, np.unravel_index(np.argmax(np.maximum(off, -values.min(axis=-1))), off.shape)))
+        raise ValueError(f"table of {name!r}, row {row}: wanted probabilities that sum to one, got {values[row]}")
+    return Node(name=name, kind=kind, parents=tuple(parents), table=values, cardinality=values.shape[-1])
+
+
+class Diagram:
+    """A causal Bayesian network; with decisions and utilities, a causal influence diagram with a policy.
+
+    Args:
+        nodes: in any order.
+
+    Raises:
+        ValueError: a name is given twice, a parent is no node or a utility, there is a cycle, or a table does not
+            fit the cardinalities of the parents.
+    """
+
+    def __init__(self, *nodes: Node) -> None:
+        by_name = {node.name: node for node in nodes}
+        if len(by_name) < len(nodes):
+            twice = next(node.name for i, node in enumerate(nodes) if node.name in {n.name for n in nodes[:i]})
+            raise ValueError(f"wanted every variable once, got {twice!r} twice")
+        for node in nodes:
+            _check_parents(node, by_name)
+        order = ordered({node.name: node.parents for node in nodes})
+        self.nodes: Mapping[str, Node] = {name: by_name[name] for name in order}
+        """By name, parents before children."""
+
+    @cached_property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """The graph."""
+        return {name: node.parents for name, node in self.nodes.items()}
+
+    @cached_property
+    def cardinalities(self) -> dict[str, int]:
+        """How many values each variable has."""
+        return {name: node.cardinality for name, node in self.nodes.items()}
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """Names of the decisions, in topological order."""
+        return self.names("decision")
+
+    def names(self, kind: Kind) -> tuple[str, ...]:
+        """Names of the variables of one kind, in topological order."""
+        return tuple(name for name, node in self.nodes.items() if node.kind == kind)
+
+    def check(self, names: Iterable[str]) -> None:
+        """Do nothing if these are variables.
+
+        Raises:
+            ValueError: a name is no variable, or a utility.
+        """
+        for name in names:
+            if name not in self.nodes or self.nodes[name].kind == "utility":
+                known = ", ".join(name for name, node in self.nodes.items() if node.kind != "utility")
+                raise ValueError(f"wanted a variable of the diagram ({known}), got {name!r}")
+
+    def posit(self, decisions: Sequence[str] = (), utilities: Sequence[Node] = ()) -> "Diagram":
+        """The diagram under a hypothesis: these variables decide, for the sake of these utilities (Fig. 1c).
+
+        Raises:
+            ValueError: a decision is no variable, or a utility does not fit.
+        """
+        self.check(decisions)
+        nodes = (replace(n, kind="decision") if n.name in decisions else n for n in self.nodes.values())
+        return Diagram(*nodes, *utilities)
+
+    def follow(self, policies: Mapping[str, ArrayLike]) -> "Diagram":
+        """The diagram with other policies, by decision.
+
+        Raises:
+            ValueError: a name is no decision, or a policy does not fit.
+        """
+        for name in policies:
+            if name not in self.decisions:
+                raise ValueError(f"wanted a decision ({', '.join(self.decisions) or 'there is none'}), got {name!r}")
+        followed = {name: decision(name, table, self.parents[name]) for name, table in policies.items()}
+        return Diagram(*(followed.get(name, node) for name, node in self.nodes.items()))
+
+
+def _check_parents(node: Node, nodes: Mapping[str, Node]) -> None:
+    for parent in node.parents:
+        if parent not in nodes:
+            raise ValueError(f"{node.name!r}: the parent {parent!r} is no variable of the diagram: {', '.join(nodes)}")
+        if nodes[parent].kind == "utility":
+            raise ValueError(f"{node.name!r}: the parent {parent!r} is a utility, which has no children")
+    if len({*node.parents}) < len(node.parents):
+        raise ValueError(f"{node.name!r}: wanted every parent once, got {', '.join(node.parents)}")
+    wanted = tuple(nodes[parent].cardinality for parent in node.parents)
+    wanted += () if node.kind == "utility" else (node.cardinality,)
+    if node.table.shape != wanted:
+        axes = ", ".join(node.parents if node.kind == "utility" else (*node.parents, node.name))
+        raise ValueError(f"table of {node.name!r}: wanted shape {wanted} over ({axes}), got {node.table.shape}")

@@ -1,0 +1,95 @@
+"""MEG in a diagram with respect to a known utility: a search over the rationality."""
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from gde.data.mdp import Floats
+from gde_plugins.meg.causal.decision_problem import DecisionProblem
+from gde_plugins.meg.causal.diagram import Diagram
+from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
+from gde_plugins.meg.causal.recall import proven
+from gde_plugins.meg.causal.soft_optimal import soft_optimal
+from gde_plugins.meg.limits import Limit
+from gde_plugins.meg.search import Point, climb
+
+TOLERANCE = 1e-13
+"""Nats between the bounds at which a concave search ends."""
+ITERATIONS = 200
+"""Evaluations before a concave search is given up."""
+FINEST = 1e-6
+"""Step of the rationality, in units of 1 / the utility's range, below which a search that is not concave stops."""
+DIGITS = 12
+"""Decimals of an accuracy that are no rounding."""
+RATIONALITIES = np.concatenate([-np.geomspace(100, 0.1, 16), [0.0], np.geomspace(0.1, 100, 16)])
+"""Where a search that is not concave looks first, in units of 1 / the utility's range."""
+
+
+def known_utility(diagram: Diagram) -> DiagramMeg:
+    """MEG of the diagram's policies with respect to the sum of its utilities (paper 002, Definition 3.2).
+
+    Where every decision recalls what it needs, the accuracy is concave in the rationality and the bounds are certified.
+    Elsewhere see `gde_plugins.meg.causal.recall`.
+
+    Raises:
+        ValueError: the diagram has no decision or no utility, or exact inference is too large.
+    """
+    nodes = [diagram.nodes[name] for name in diagram.names("utility")]
+    if not nodes:
+        raise ValueError("wanted a diagram with utilities: posit them, e.g. diagram.posit(utilities=[utility(...)])")
+    problem = DecisionProblem(diagram, [node.parents for node in nodes])
+    total = sum(problem.spread(node.table, node.parents) for node in nodes)
+    sizes = [diagram.cardinalities[name] if name in problem.targets else 1 for name in problem.axes]
+    utility = problem.marginal(np.broadcast_to(total, sizes), problem.targets).ravel()
+    return best_rationality(problem, utility)
+
+
+def best_rationality(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
+    """The measurement for one utility (n_outcomes,) of the targets."""
+    # Origin and scale mean nothing (Proposition 3.1), but a range of one keeps rounding small.
+    scale = float(np.ptp(utility)) or 1.0
+    normal = (utility - utility.min()) / scale
+    found = _concave(problem, normal) if problem.order is not None else _scan(problem, normal)
+    return replace(found, beta=found.beta / scale, utility=problem.shaped(utility))
+
+
+def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
+    earned, chance = (float(problem.outcomes(each) @ utility) for each in (problem.policy, problem.uniform))
+    sign = 1.0 if earned >= chance else -1.0
+    towards, gained = sign * utility, sign * earned
+
+    def point(beta: float) -> Point:
+        policies = soft_optimal(problem, towards, beta)
+        mean = float(problem.outcomes(policies) @ towards)
+        value = problem.ceiling + beta * (gained - mean) - problem.entropy(policies)
+        return Point(beta, value, gained - mean, 0.0)
+
+    best_policies = soft_optimal(problem, towards, inf)
+    divergence = problem.ceiling - problem.entropy(best_policies)
+    if divergence > TOLERANCE and divergence - accuracy(problem, best_policies) <= TOLERANCE:
+        return measured(problem, utility, sign * inf, best_policies, divergence, (divergence, divergence))
+    limit = Limit(utility=float(problem.outcomes(best_policies) @ towards), divergence=divergence, gap=inf, scale=1.0)
+    start = Point(0.0, 0.0, gained - sign * chance, 0.0)
+    best = climb(point, start, gained, limit, unit=1.0, tolerance=TOLERANCE, iterations=ITERATIONS)
+    policies = soft_optimal(problem, utility, sign * best.beta)
+    return measured(problem, utility, sign * best.beta, policies, best.value, (best.lower, best.upper))
+
+
+def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
+    """Look everywhere coarsely, then closely around the best."""
+
+    def accuracy_at(beta: float) -> float:
+        return accuracy(problem, soft_optimal(problem, utility, beta))
+
+    best = int(np.argmax([accuracy_at(beta) for beta in RATIONALITIES]))
+    around = RATIONALITIES[max(best - 1, 0)], RATIONALITIES[min(best + 1, len(RATIONALITIES) - 1)]
+    near = minimize_scalar(lambda beta: -accuracy_at(beta), bounds=around, method="bounded", options={"xatol": FINEST})
+    # The first of equals: an optimal policy is one at infinity, though a large number would do as well.
+    beta = max([0.0, inf, -inf, float(near.x)], key=lambda beta: round(accuracy_at(beta), DIGITS))
+    policies = soft_optimal(problem, utility, beta)
+    upper = max(problem.ceiling - problem.entropy(problem.policy), 0.0)
+    value = min(max(accuracy(problem, policies), 0.0), upper)
+    lower = value if proven(problem, policies, utility, beta) else 0.0
+    return measured(problem, utility, beta, policies, value, (lower, upper))

@@ -1,0 +1,68 @@
+"""MEG in a diagram with respect to target variables: towards any utility of their joint values."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import minimize
+
+from gde.data.mdp import Floats
+from gde_plugins.meg.causal.certificate import upper_bound
+from gde_plugins.meg.causal.decision_problem import DecisionProblem
+from gde_plugins.meg.causal.diagram import Diagram
+from gde_plugins.meg.causal.known import best_rationality
+from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
+from gde_plugins.meg.causal.soft_optimal import soft_optimal
+
+ITERATIONS = 2000
+STEEPEST = 1e-10
+"""Largest difference between observed and predicted outcome probabilities at which the ascent ends."""
+
+
+def target_variables(diagram: Diagram, targets: Sequence[str], decisions: Sequence[str] = ()) -> DiagramMeg:
+    """MEG with respect to target variables: the most over all utilities of their joint values (Definition 4.4).
+
+    Measured is the policy in the diagram's tables, P(D | parents of D); `Diagram.follow` gives it another.
+
+    Where every decision recalls what it needs, the accuracy is concave in the utility: it is fitted by ascent along
+    P_pi(targets) - P_U(targets), and both bounds are certified. Where it does not, the utility is sought in the same
+    way and the rationality as for a known utility, see `gde_plugins.meg.causal.recall` for what is certain then.
+
+    Args:
+        diagram: a causal model.
+        targets: names of the variables that a utility may depend on.
+        decisions: names of the variables that decide, beside those that are decisions of the diagram already.
+
+    Raises:
+        ValueError: a name is no variable, a target is a decision, there is no decision or target, or exact inference
+            is too large (the number of entries is named).
+    """
+    diagram.check(targets)
+    if not targets:
+        raise ValueError("wanted at least one target variable, got none")
+    posited = diagram.posit(decisions)
+    if own := [name for name in targets if name in posited.decisions]:
+        raise ValueError(
+            f"wanted targets that are no decisions, got {', '.join(own)}: any policy aims at its own actions"
+        )
+    problem = DecisionProblem(posited, [targets])
+    utility = _ascended(problem)
+    if problem.order is None:
+        return best_rationality(problem, utility)
+    policies = soft_optimal(problem, utility)
+    value = max(accuracy(problem, policies), 0.0)
+    return measured(problem, utility, 1.0, policies, value, (value, max(upper_bound(problem, policies), value)))
+
+
+def _ascended(problem: DecisionProblem) -> Floats:
+    """(n_outcomes,) the utility for which observed and predicted outcomes agree best."""
+    observed = problem.outcomes(problem.policy)
+
+    def loss(utility: Floats) -> tuple[float, Floats]:
+        policies = soft_optimal(problem, utility)
+        predicted = problem.outcomes(policies)
+        return float(utility @ (predicted - observed)) + problem.entropy(policies), predicted - observed
+
+    start = np.zeros(problem.n_outcomes)
+    options = {"maxiter": ITERATIONS, "gtol": STEEPEST, "ftol": 0.0}
+    found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    return found

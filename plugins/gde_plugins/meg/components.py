@@ -1,0 +1,92 @@
+"""The leading principal components of the hidden state: a small, unsupervised summary of what a model holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import CaptureRequest
+from gde.data.completion import ModelInfo
+from gde.data.probe import ProbeDataset, ProbeLabels
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.parts.probe import Readout
+from gde.stats import cluster_ratio
+from gde_plugins.meg.config import ComponentsConfig
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComponentsReadout:
+    """A fitted projection."""
+
+    mean: NDArray[np.float32]
+    """(D,)."""
+    axes: NDArray[np.float32]
+    """(K, D) orthonormal, by falling variance."""
+    scale: NDArray[np.float32]
+    """(K,) standard deviation along each axis, in training; 1 where there is none."""
+
+    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(N, D) activations to (N, K) components in training standard deviations."""
+        projected = (inputs - self.mean) @ self.axes.T / self.scale
+        return projected.astype(np.float32)
+
+    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        return {"mean": self.mean, "axes": self.axes, "scale": self.scale}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+        """The inverse of `arrays`."""
+        return cls(**arrays)
+
+
+@dataclass(frozen=True)
+class ComponentsProbe:
+    """Principal component analysis. It learns from no truth, so its labels are empty and shuffling changes nothing.
+
+    What it decodes is for other measurements to use, e.g. `meg.inside`.
+    """
+
+    config: ComponentsConfig
+    variants: tuple[str, ...] = ("pca",)
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return self.config.capture(model)
+
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        """(T, 0): there is nothing to be told."""
+        return ProbeLabels(values=np.zeros((len(trajectory.turns), 0)))
+
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:  # noqa: ARG002
+        """The axes of largest variance of the training turns.
+
+        Raises:
+            ValueError: activations that are not finite, or fewer turns than components.
+        """
+        if not np.isfinite(train.inputs).all():
+            raise ValueError("activations must be finite")
+        if len(train.inputs) <= self.config.count:
+            raise ValueError(f"wanted more turns than components, {self.config.count}, got {len(train.inputs)}")
+        mean = train.inputs.mean(axis=0, dtype=np.float64)
+        _, spread, axes = np.linalg.svd(train.inputs - mean, full_matrices=False)
+        axes, spread = axes[: self.config.count], spread[: self.config.count] / np.sqrt(len(train.inputs))
+        # The sign of an axis is arbitrary: its largest entry is made positive, so that it is the same everywhere.
+        axes *= np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
+        scale = np.where(spread > 0, spread, 1.0)
+        return ComponentsReadout(mean=_single(mean), axes=_single(axes), scale=_single(scale))
+
+    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        """ "explained": the share of the variance of held-out activations that the components keep."""
+        assert isinstance(readout, ComponentsReadout)
+        kept = ((readout.predict(test.inputs) * readout.scale).astype(np.float64) ** 2).sum(axis=1)
+        total = ((test.inputs - readout.mean).astype(np.float64) ** 2).sum(axis=1)
+        if not total.any():
+            reason = "all held-out activations are equal"
+            return [Measurement(name="explained", value=None, unit="share", n=len(total), reason=reason)]
+        return [cluster_ratio(kept, total, test.groups, rng).measurement("explained", "share")]
+
+
+def _single(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    return np.ascontiguousarray(values, dtype=np.float32)

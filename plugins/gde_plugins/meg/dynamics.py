@@ -1,0 +1,99 @@
+"""A model's transitions and rewards in the shape that recursions over time need."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import vstack
+
+from gde.data.mdp import Floats, TabularMDP
+
+
+class Utility(NamedTuple):
+    """What is earned; actions come first, so that a sum over them runs over contiguous memory."""
+
+    acting: Floats
+    """(A, S) earned by an action in a state, or (1, S) if any action earns it."""
+    ending: Floats
+    """(S,) earned in a terminal state; zero elsewhere."""
+
+    def scaled(self, factor: float) -> "Utility":
+        """The same utility in other units."""
+        return Utility(factor * self.acting, factor * self.ending)
+
+
+class Occupancy(NamedTuple):
+    """Expected discounted numbers of times, at one time step or over a whole episode."""
+
+    taken: Floats
+    """(A, S) that an action is taken in a state."""
+    visits: Floats
+    """(S,) that a state is visited, a terminal one only on arrival."""
+
+    @classmethod
+    def total(cls, flow: Iterable["Occupancy"]) -> "Occupancy":
+        """The sum over time."""
+        first, *later = flow
+        taken, visits = first.taken.copy(), first.visits.copy()
+        for now in later:
+            taken += now.taken
+            visits += now.visits
+        return cls(taken, visits)
+
+    def earns(self, utility: Utility) -> float:
+        """Expected utility."""
+        return float((self.taken * utility.acting).sum() + self.visits @ utility.ending)
+
+
+class Dynamics:
+    """The transitions of all actions as one sparse matrix: one product looks one step ahead, for every action.
+
+    A terminal state ends the episode: nothing is decided there. A discount is read as the chance that the episode goes
+    on after a step, so it weighs decisions like rewards and every formula for episodes that end holds unchanged.
+
+    Raises:
+        ValueError: the discount is not in (0, 1].
+    """
+
+    def __init__(self, mdp: TabularMDP) -> None:
+        if not 0 < mdp.discount <= 1:
+            raise ValueError(f"the model's discount must be above 0 and at most 1, got {mdp.discount}")
+        self.start, self.discount = mdp.start, mdp.discount
+        self.n_states, self.n_actions = mdp.n_states, mdp.n_actions
+        self.going: NDArray[np.bool_] = np.ones(mdp.n_states, dtype=bool) if mdp.terminal is None else ~mdp.terminal
+        self.ending = np.flatnonzero(~self.going)
+        self.successors = vstack(mdp.transition, format="csr")
+        self.successors.eliminate_zeros()  # a stored zero times a value of -inf would be NaN
+        self._predecessors = self.successors.T
+
+    def at_start(self, values: Floats) -> float:
+        """Expectation of (S,) values in the first state."""
+        begun = self.start > 0  # elsewhere a value may be -inf, which no probability makes up for
+        return float(self.start[begun] @ values[begun])
+
+    def ahead(self, values: Floats) -> Floats:
+        """(A, S) discounted expectation of the (S,) values of what follows an action."""
+        expected: Floats = (self.successors @ values).reshape(self.n_actions, self.n_states)
+        return expected if self.discount == 1 else np.multiply(expected, self.discount, out=expected)
+
+    def arrivals(self, taken: Floats) -> Floats:
+        """(S,) discounted probability of being in a state after the (A, S) actions taken."""
+        arrived: Floats = self._predecessors @ taken.ravel()
+        return arrived if self.discount == 1 else np.multiply(arrived, self.discount, out=arrived)
+
+    def utility(self, reward: Floats) -> Utility:
+        """A reward (S,), earned in every state visited, or (S, A), earned by acting and never in a terminal state."""
+        if reward.ndim == 2:
+            return Utility(np.ascontiguousarray(reward.T), np.zeros(self.n_states))
+        return Utility(reward[None, :], np.where(self.going, 0.0, reward))
+
+    def consequential(self) -> NDArray[np.bool_]:
+        """(S,) whether actions differ in what follows them."""
+        S = self.n_states
+        first = self.successors[:S]
+        differing = np.zeros(S, dtype=bool)
+        for a in range(1, self.n_actions):
+            different = first != self.successors[a * S : (a + 1) * S]
+            differing |= np.diff(different.tocsr().indptr) > 0
+        return differing & self.going

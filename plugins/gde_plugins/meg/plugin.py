@@ -1,0 +1,146 @@
+"""Offers maximum-entropy goal-directedness: its worlds, its metrics and its published tables."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig
+
+if TYPE_CHECKING:
+    from gde.parts.environment import Environment
+    from gde.parts.metric import Metric
+    from gde.parts.probe import Probe
+    from gde.parts.reproduction import Reproduction
+
+
+@hookimpl
+def gde_environments() -> Sequence[AnyOffer]:
+    """The world that paper 002 measures in."""
+    return (
+        Offer(
+            name="cliff-world",
+            summary="diagonal moves along a cliff in the wind, for a number of steps (paper 002, section 6)",
+            config=CliffWorldConfig,
+            make=_cliff_world,
+            gives=frozenset({Facet.STATE, Facet.MODEL}),
+        ),
+    )
+
+
+def _cliff_world(config: CliffWorldConfig) -> "Environment":
+    from gde_plugins.meg.environment import CliffWorldEnvironment
+
+    return CliffWorldEnvironment(config)
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """How well the agent's behaviour is predicted by the assumption that it pursues something."""
+    needs = frozenset({Facet.MODEL})
+    return (
+        Offer(
+            name="meg-belief",
+            summary="goal-directedness towards where the activations say that the goal is, and towards where it is",
+            config=NoConfig,
+            make=_belief,
+            needs=needs | {Facet.ACTIVATIONS, Facet.GRID},
+        ),
+        Offer(
+            name="meg-inside",
+            summary="goal-directedness towards utilities that the hidden state chooses (with --probe components)",
+            config=NoConfig,
+            make=_inside,
+            needs=needs | {Facet.ACTIVATIONS},
+        ),
+        Offer(
+            name="meg-known",
+            summary="goal-directedness towards the environment's own reward, in nats",
+            config=NoConfig,
+            make=_known,
+            needs=needs,
+        ),
+        Offer(
+            name="meg-to",
+            summary="goal-directedness towards each feature of states, e.g. key or wall, and which the agent is after",
+            config=NoConfig,
+            make=_towards,
+            needs=needs,
+        ),
+        Offer(
+            name="meg-unknown",
+            summary="goal-directedness towards anything that is linear in the features of states",
+            config=NoConfig,
+            make=_unknown,
+            needs=needs,
+        ),
+    )
+
+
+def _belief(_: NoConfig) -> "Metric":
+    from gde_plugins.meg.belief import belief
+
+    return belief
+
+
+def _inside(_: NoConfig) -> "Metric":
+    from gde_plugins.meg.inside import inside
+
+    return inside
+
+
+def _known(_: NoConfig) -> "Metric":
+    from gde_plugins.meg.metrics import known
+
+    return known
+
+
+def _towards(_: NoConfig) -> "Metric":
+    from gde_plugins.meg.metrics import towards
+
+    return towards
+
+
+def _unknown(_: NoConfig) -> "Metric":
+    from gde_plugins.meg.metrics import unknown
+
+    return unknown
+
+
+@hookimpl
+def gde_reproductions() -> Sequence[AnyOffer]:
+    """What `gde reproduce` can re-run of paper 002."""
+    return (
+        Offer(
+            name="meg-cliffworld",
+            summary="Goal-directedness of optimal and erring policies in the cliff world (paper 002, section 6).",
+            config=CliffWorldStudyConfig,
+            make=_cliff_world_study,
+        ),
+    )
+
+
+def _cliff_world_study(config: CliffWorldStudyConfig) -> "Reproduction":
+    from gde_plugins.meg.cliffworld_study import CliffWorldStudy
+
+    return CliffWorldStudy(config)
+
+
+@hookimpl
+def gde_probes() -> Sequence[AnyOffer]:
+    """A summary of the hidden state for `meg.inside`."""
+    return (
+        Offer(
+            name="components",
+            summary="the leading principal components of the hidden state",
+            config=ComponentsConfig,
+            make=_components,
+            needs=frozenset({Facet.ACTIVATIONS}),
+        ),
+    )
+
+
+def _components(config: ComponentsConfig) -> "Probe":
+    from gde_plugins.meg.components import ComponentsProbe
+
+    return ComponentsProbe(config)
