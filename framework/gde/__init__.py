@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from gde.parts.environment import Environment as Environment
     from gde.parts.environment import HasModel as HasModel
     from gde.parts.environment import HasState as HasState
+    from gde.parts.environment import HasWorlds as HasWorlds
     from gde.parts.executor import Executor as Executor
     from gde.parts.language_model import LanguageModel as LanguageModel
     from gde.parts.language_model import WhiteBox as WhiteBox
@@ -93,7 +94,7 @@ _MODULES = {
     "gde.hookspecs": ("hookimpl",),
     "gde.offers": ("Facet", "NoConfig", "Offer"),
     "gde.parts.agent": ("Agent", "Brief", "FunctionAgent"),
-    "gde.parts.environment": ("Environment", "HasModel", "HasState"),
+    "gde.parts.environment": ("Environment", "HasModel", "HasState", "HasWorlds"),
     "gde.parts.executor": ("Executor",),
     "gde.parts.language_model": ("LanguageModel", "WhiteBox"),
     "gde.parts.metric": ("Metric",),

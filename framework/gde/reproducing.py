@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
 from gde.data.result import Result, RunStatus
 from gde.errors import GdeError, RunFolderError
-from gde.evaluating import evaluate, prepare, resume
+from gde.evaluating import evaluate, prepare, rescore, resume
 from gde.gathering import load_evidence
 from gde.parts.reproduction import Comparison, Reproduction, Run
 from gde.planfile import plan_hash
@@ -37,8 +38,8 @@ class Request:
     executor: Choice = field(default_factory=lambda: Choice(name="serial"))
 
     def __post_init__(self) -> None:
-        if not self.scale > 0:
-            raise GdeError(f"--scale: wanted a number above 0, got {self.scale}")
+        if not 0 < self.scale < inf:
+            raise GdeError(f"--scale: wanted a finite number above 0, got {self.scale}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,9 +80,9 @@ def reproduce(
     offer = catalogue.find("reproduction", request.name).offer
     study: Reproduction = offer.make(build(offer.config, request.settings, "study"))
     plans = {name: _asked_for(plan, request) for name, plan in study.plans(request.scale, request.agent).items()}
-    for plan in plans.values():
-        prepare(plan, catalogue)
     folder = out or _free_name(Path("runs"), request.name)
+    for name, plan in plans.items():
+        _check(plan, folder / name, catalogue)
     runs: dict[str, Run] = {}
     for index, (name, plan) in enumerate(plans.items()):
         watch(Progress("plans", index, len(plans)))
@@ -103,6 +104,13 @@ def study_json(study: Study) -> dict[str, Any]:
     }
 
 
+def _check(plan: Plan, path: Path, catalogue: Catalogue) -> None:
+    """Refuse a plan that cannot be run, or that is not the one of the run that its folder holds already."""
+    ready = prepare(plan, catalogue)
+    if path.exists() and plan_hash(RunFolder.open(path).plan()) != plan_hash(ready.plan):
+        raise RunFolderError(f"{path} holds a run of another plan: name another folder with --out")
+
+
 def _asked_for(plan: Plan, request: Request) -> Plan:
     return replace(plan, language_model={**plan.language_model, **request.language_model}, executor=request.executor)
 
@@ -111,10 +119,12 @@ def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Res
     """The result of a plan: of the finished run in the folder, of the interrupted one resumed, or of a new one."""
     if not path.exists():
         return evaluate(plan, path, catalogue, watch)
+    if not (path / RESULT).is_file():
+        return resume(path, catalogue, watch)
     folder = RunFolder.open(path)
-    if plan_hash(folder.plan()) != plan_hash(prepare(plan, catalogue).plan):
-        raise RunFolderError(f"{path} holds a run of another plan: name another folder with --out")
-    return folder.read_result() if (path / RESULT).is_file() else resume(path, catalogue, watch)
+    result = folder.read_result()
+    # Somebody may have scored the run by other metrics since.
+    return result if result.plan_hash == plan_hash(folder.plan()) else rescore(path, catalogue=catalogue)
 
 
 def _concluded(study: Reproduction, name: str, folder: Path, runs: Mapping[str, Run]) -> Study:

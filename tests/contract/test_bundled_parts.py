@@ -29,6 +29,7 @@ CATALOGUE = Catalogue.default()
 QUICK: dict[str, dict[str, Any]] = {
     "cogmap": {"epochs": 3, "hidden": 8},
     "processes": {"workers": 2},
+    "meg-cliffworld": {"starts": 1, "steps": 2},
 }
 """Configurations that make a check quick; what matters is that the promises are kept, not how good the part is."""
 CANNOT = {"hf": "needs a folder with weights", "openai": "needs a server"}

@@ -10,7 +10,7 @@ LAYERS = {
     "ground": ("gde.errors", "gde.seeding"),
     "parts": ("gde.parts",),
     "hooks": ("gde.offers", "gde.hookspecs", "gde.config"),
-    "numerics": ("gde.stats", "gde.tabular"),
+    "numerics": ("gde.stats", "gde.tabular", "gde.worldwise"),
     "request": (
         "gde.plugins",
         "gde.catalogue",

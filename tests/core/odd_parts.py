@@ -74,6 +74,21 @@ class Careless(Corridor):
         return replace(super().world(), labels={"length": "long"})
 
 
+@dataclass
+class Listed(Corridor):
+    """A list of corridors, one for each cell to start in, of a make that the environment variable names."""
+
+    def worlds(self) -> list[str]:
+        make = os.environ.get("ODD_PARTS_MAKE", "sturdy")
+        if make == "none":
+            raise GdeError("no corridors on the list")
+        return [f"{start} of {self.length}, {make}" for start in range(self.length - 1)]
+
+    def reset(self, seed: int) -> Observation:
+        self.at = self.start = seed % (self.length - 1)
+        return self._observe()
+
+
 @dataclass(frozen=True)
 class MoodyConfig:
     statuses: tuple[str, ...] = ("unparsable", "empty", "refusal", "ok")
@@ -186,6 +201,13 @@ def gde_environments() -> Sequence[Offer[Any, Any]]:
         Offer(name="trapdoor", summary="s", config=NoConfig, make=lambda _: Trapdoor(), gives=gives),
         Offer(name="bottomless", summary="s", config=NoConfig, make=lambda _: Bottomless(), gives=gives),
         Offer(name="careless", summary="s", config=CorridorConfig, make=lambda c: Careless(c.length), gives=gives),
+        Offer(
+            name="listed",
+            summary="s",
+            config=CorridorConfig,
+            make=lambda c: Listed(c.length),
+            gives=gives | {Facet.WORLDS},
+        ),
         Offer(name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives),
         Offer(name="long-corridor", summary="s", config=NoConfig, make=lambda _: Corridor(12), gives=gives),
     )

@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from typer.testing import CliRunner
 
-from gde import Choice, GdeError
+from gde import Choice, GdeError, rescore
 from gde.catalogue import Catalogue
 from gde.cli.main import build_app
 from gde.reproducing import Request, Study, reproduce, study_json
@@ -52,6 +53,20 @@ def test_a_folder_of_another_study_is_refused(tmp_path: Path, catalogue: Catalog
         study(tmp_path / "study", catalogue, scale=0.5)
 
 
+def test_a_folder_of_another_study_is_refused_before_anything_is_run(tmp_path: Path, catalogue: Catalogue) -> None:
+    study(tmp_path / "study", catalogue)
+    rmtree(tmp_path / "study" / "short")
+    with pytest.raises(GdeError, match="long holds a run of another plan"):
+        study(tmp_path / "study", catalogue, scale=0.5)
+    assert not (tmp_path / "study" / "short").exists()
+
+
+def test_a_run_that_was_scored_otherwise_is_scored_again(tmp_path: Path, catalogue: Catalogue) -> None:
+    first = study(tmp_path / "study", catalogue)
+    rescore(tmp_path / "study" / "short", (Choice(name="length"),), catalogue)
+    assert study(tmp_path / "study", catalogue).rows == first.rows
+
+
 def test_all_plans_are_checked_before_the_first_is_run(tmp_path: Path, catalogue: Catalogue) -> None:
     with pytest.raises(GdeError, match="unknown agent 'nobody'"):
         study(tmp_path / "study", catalogue, Choice(name="nobody"))
@@ -61,7 +76,8 @@ def test_all_plans_are_checked_before_the_first_is_run(tmp_path: Path, catalogue
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["corridors", "--scale", "0"], "--scale: wanted a number above 0, got 0.0"),
+        (["corridors", "--scale", "0"], "--scale: wanted a finite number above 0, got 0.0"),
+        (["corridors", "--scale", "inf"], "--scale: wanted a finite number above 0, got inf"),
         (["corridors", "--set", "env.size=9"], "unknown part of --set 'env'"),
         (["corridors", "--set", "study.seeds=9"], "unknown field of study 'seeds'"),
     ],

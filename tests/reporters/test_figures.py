@@ -32,13 +32,13 @@ def test_one_numeric_label_gives_a_curve_and_two_give_a_map() -> None:
 @pytest.mark.parametrize(
     "measurements",
     [
-        [measured("by", 0.5, distance=d) for d in (1, 2)],
+        [measured("by", 0.5, distance=1)],
         [measured("by", 0.5, kind=kind) for kind in "abc"],
         [measured("by", None, distance=d) for d in (1, 2, 3)],
-        [measured("by", 0.5, a=1, b=2, c=i) for i in range(9)],
+        [measured("by", 0.5, a=1, b=2, c=i, d=4) for i in range(9)],
         [measured("by", 0.5), *(measured("by", 0.5, size=size) for size in SIZES)],
     ],
-    ids=["two points", "words", "no numbers", "three labels", "strata of a whole"],
+    ids=["a point", "words", "no numbers", "four labels", "strata of a whole"],
 )
 def test_what_is_no_curve_and_no_map_is_left_to_the_tables(measurements: list[Measurement]) -> None:
     assert breakdowns(measurements, frozenset({"size"})) == ()
@@ -66,6 +66,13 @@ def test_ids_of_two_pictures_on_a_page_differ() -> None:
     assert first and second and not first & second
     assert first == {"one-0"}
     assert "url(#one-0)" in clipped("One")
+
+
+def test_three_labels_give_a_heat_map_for_every_value_of_the_third() -> None:
+    cells = [measured("by", 0.5, size=s, density=d, distance=5 * i) for s in SIZES for d in (0.0, 0.5) for i in (1, 2)]
+    (figure,) = breakdowns(cells, frozenset())
+    shown = re.findall(r">(\d+)</text>", svg(figure))
+    assert {"5", "10"} <= set(shown)
 
 
 def test_what_is_no_vega_lite_is_refused() -> None:

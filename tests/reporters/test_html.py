@@ -130,6 +130,24 @@ def test_an_empty_run_still_has_a_page(result: Result) -> None:
     assert "In 0 worlds of grid, the agent gpt-oss was run, and nothing of its behaviour measured." in text
 
 
+def test_tests_have_a_table_with_a_row_for_each_measurement_and_condition(result: Result, evidence: Evidence) -> None:
+    where = {"transform": "reflect"}
+    found = (
+        Measurement(
+            name="pairs.accuracy.difference", value=-0.05, unit="share", n=9, interval=(-0.1, 0.0), where=where
+        ),
+        Measurement(name="pairs.accuracy.p_holm", value=0.0004, unit="probability", n=9, where=where),
+        Measurement(name="pairs.policy.jsd.p_holm", value=None, unit="probability", n=4, where=where, reason="4 pairs"),
+        Measurement(name="trends.accuracy.spearman", value=-0.5, unit="correlation", n=9, where={"by": "size"}),
+    )
+    text = Page(page(PLAN, replace(result, measurements=found), evidence)).text
+    assert "difference from the twin p, corrected (Holm)" in text
+    assert "\u22125.0 %" in text
+    assert "< 0.001" in text
+    assert "4 pairs" in text
+    assert "Trends over difficulty." in text
+
+
 def test_a_number_that_cannot_be_had_shows_its_reason(result: Result, evidence: Evidence) -> None:
     absent = Measurement(name="meg", value=None, unit="nats", n=0, reason="the solver did not converge")
     text = Page(page(PLAN, replace(result, measurements=(absent,)), evidence)).text

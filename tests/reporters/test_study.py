@@ -27,6 +27,12 @@ def test_rows_stand_under_their_table_with_a_column_for_every_rule() -> None:
     assert [cell.text for cell in tables["U"].groups[0].rows[0].cells] == ["0.003", "0.00307", "+7e-05", "4"]
 
 
+def test_p_values_have_no_difference() -> None:
+    ours = Measurement(name="p", value=0.2, unit="probability", n=4)
+    assert Comparison(quantity="p", paper=0.5, ours=ours, source="Table 3").difference is None
+    assert row("k", 1.0, 3.0).difference == 2.0
+
+
 def test_the_page_shows_tables_figures_and_notices_and_escapes_all() -> None:
     spec = {"data": {"values": [{"a": 3}]}, "mark": "point", "encoding": {"x": {"field": "a", "type": "quantitative"}}}
     figure = Figure(title="Occupancy", caption=HOSTILE, spec=spec)  # type: ignore[arg-type]

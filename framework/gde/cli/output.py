@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress where no terminal is there to redraw."""
+TABLES = ("pairs.", "trends.", "difficulty.")
+"""Measurements that mean something side by side only, in the report."""
 EXIT_PARTIAL = 3
 EXIT_INTERRUPTED = 130
 
@@ -64,11 +66,12 @@ def show_measurements(measurements: Sequence["Measurement"]) -> None:
     """The first measurement of each name: of the whole run, and of the main arm of each probe."""
     first: dict[str, Measurement] = {}
     for each in measurements:
-        first.setdefault(each.name, each)
+        if not each.name.startswith(TABLES):
+            first.setdefault(each.name, each)
     rows = [(each.name, place(each), number(each), interval(each), each.unit, str(each.n)) for each in first.values()]
     show_table("", ("measurement", "where", "value", "95 % interval", "unit", "n"), rows)
     if len(first) < len(measurements):
-        say(f"and {len(measurements) - len(first)} more by stratum, probe arm and control in result.json")
+        say(f"and {len(measurements) - len(first)} more by stratum, condition, probe arm and control in result.json")
 
 
 def place(measurement: "Measurement") -> str:

@@ -35,8 +35,8 @@ def command(
     request = _request(name, scale, agent, model, settings or [], executor)
     with progress(quiet=as_json) as watch:
         study = reproduce(request, out, watch=watch)
-    _write(study)
     _show(study, as_json)
+    _write(study)
     if study.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)
 
@@ -76,6 +76,8 @@ def _write(study: "Study") -> None:
         page = study_page(study.name, study.rows, study.figures, study.notices, study.figures_missing)
     except ModuleNotFoundError as error:
         say(f"no page: {error.name} is not installed; pip install 'gde-eval[report]'")
+    except ValueError as error:
+        say(f"no page: a figure of {study.name} cannot be drawn: {error}")
     else:
         (study.folder / PAGE).write_text(page, encoding="utf-8")
         say(f"page: {study.folder / PAGE}")
@@ -105,6 +107,6 @@ def _show_table(heading: str, rows: "Sequence[Comparison]") -> None:
 
 def _line(row: "Comparison", rules: "Sequence[str]") -> tuple[str, ...]:
     paper = "" if row.paper is None else f"{row.paper:.4g}"
-    difference = "" if row.paper is None or row.ours.value is None else f"{row.ours.value - row.paper:+.3f}"
+    difference = "" if row.difference is None else f"{row.difference:+.3f}"
     others = (number(row.others[rule]) if rule in row.others else "" for rule in rules)
     return row.quantity, paper, number(row.ours), interval(row.ours), difference, *others, row.source

@@ -33,6 +33,13 @@ class Comparison:
     others: Mapping[str, Measurement] = field(default_factory=dict)
     """The same quantity by other rules, by the name of the rule, e.g. "paper-compatible": a column each."""
 
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's; None where there is none, or none that means anything: p values are no quantities."""
+        if self.paper is None or self.ours.value is None or self.ours.unit == "probability":
+            return None
+        return self.ours.value - self.paper
+
 
 @runtime_checkable
 class Reproduction(Protocol):

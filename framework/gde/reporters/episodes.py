@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from textwrap import shorten
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell, Grid, Position
+from gde.data.grid import Cell, Grid, Position, moves, objects
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.reporters.claim import main_report
@@ -126,12 +127,19 @@ def _pictures(trajectory: Trajectory, turn: Turn, maps: Maps) -> tuple[str, str,
     if grid is None:
         return "", "", ""
     extent = max(len(grid.rows), len(grid.rows[0]))
-    optimal, action = turn.optimal or (), turn.decision.action
+    truth = partial(_truth, grid, trajectory, turn)
     if decoded is None or extent > len(decoded):
         note = "No decoded map: this turn was not held out from fitting." if maps else ""
-        return true_picture(grid, extent, optimal, action), "", note
+        return truth(extent), "", note
     size = min(extent + MARGIN, len(decoded))
-    return true_picture(grid, size, optimal, action), decoded_picture(decoded, grid, size), _errors(grid, decoded)
+    return truth(size), decoded_picture(decoded, grid, size), _errors(grid, decoded)
+
+
+def _truth(grid: Grid, trajectory: Trajectory, turn: Turn, size: int) -> str:
+    known = moves(trajectory.world)
+    optimal = [known[action] for action in turn.optimal or () if action in known]
+    there = objects(turn.state) if turn.state else {}
+    return true_picture(grid, size, optimal, known.get(turn.decision.action or ""), there)
 
 
 def _grid(trajectory: Trajectory, turn: Turn) -> Grid | None:

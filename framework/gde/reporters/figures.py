@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gde.data.figure import Figure
@@ -14,17 +14,25 @@ STYLE: Mapping[str, Json] = {
     "background": None,
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
-    "axis": {"labelColor": "#7a838b", "titleColor": "#7a838b", "gridColor": "#8888", "gridOpacity": 0.35},
+    "axis": {
+        "labelLimit": 260,
+        "labelColor": "#7a838b",
+        "titleColor": "#7a838b",
+        "gridColor": "#8888",
+        "gridOpacity": 0.35,
+    },
     "legend": {"labelColor": "#7a838b", "titleColor": "#7a838b"},
     "header": {"labelColor": "#7a838b", "titleColor": "#7a838b"},
     "title": {"color": "#7a838b"},
 }
 """Greys that can be read on light and on dark paper."""
 BLUE = "#2b7fc4"
-WIDTH, HEIGHT = 320, 200
-LEGIBLE: Mapping[str, Json] = {"fill": "#fff", "stroke": "#000", "strokeWidth": 0.4}
-"""Text on any colour."""
-FEWEST = 3
+WIDE: Mapping[str, Json] = {"width": 320, "height": 200}
+NARROW: Mapping[str, Json] = {"width": 190, "height": 130}
+PANELS = 3
+"""In a row."""
+MAP_CAPTION = "Empty places: not measured, too few worlds or none. Intervals are in result.json."
+FEWEST = 2
 """Points that make a curve, or cells that make a map."""
 
 
@@ -50,7 +58,7 @@ def svg(figure: Figure) -> str:
 
 
 def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str]) -> tuple[Figure, ...]:
-    """A curve for what is broken down by one numeric label, a heat map for what is broken down by two.
+    """A curve for what is broken down by one numeric label, a heat map by two, a row of heat maps by three.
 
     Args:
         measurements: of the whole run.
@@ -61,10 +69,10 @@ def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str]) -> t
     whole = {one.name for one in measurements if not one.where}
     for one in measurements:
         told = one.name in whole and strata.issuperset(one.where)
-        if one.value is not None and not told and 1 <= len(one.where) <= 2 and all(map(_numeric, one.where.values())):
+        if one.value is not None and not told and len(one.where) in SHAPES and all(map(_numeric, one.where.values())):
             groups.setdefault((one.name, tuple(one.where)), []).append(one)
     shown = {place: found for place, found in groups.items() if len(found) >= FEWEST}
-    return tuple((_curve if len(keys) == 1 else _heat_map)(name, keys, found) for (name, keys), found in shown.items())
+    return tuple(SHAPES[len(keys)](name, keys, found) for (name, keys), found in shown.items())
 
 
 def _numeric(value: str | int | float | bool) -> bool:
@@ -80,14 +88,14 @@ def _rows(found: Sequence[Measurement]) -> list[dict[str, Any]]:
     return [
         {**one.where, "value": one.value, "n": one.n, "low": low, "high": high}
         for one in found
-        for low, high in [one.interval or (one.value, one.value)]
+        for low, high in [one.interval or (None, None)]
     ]
 
 
 def _curve(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
     (key,), unit = keys, found[0].unit
     x = {"field": key, "type": "quantitative", "title": key, "scale": {"zero": False}}
-    y = {"field": "value", "type": "quantitative", "title": _axis(name, unit), **_scale(unit)}
+    y = {"field": "value", "type": "quantitative", "title": _unit(unit), **_scale(unit)}
     band = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers = [
         {"mark": {"type": "area", "opacity": 0.2, "color": BLUE}, "encoding": band},
@@ -97,41 +105,59 @@ def _curve(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figu
         "data": {"values": _rows(found)},
         "encoding": {"x": x},
         "layer": layers,
-        "width": WIDTH,
-        "height": HEIGHT,
+        **WIDE,
     }
     caption = "The band is the 95 % interval over worlds, point by point."
     return Figure(title=f"{title(name)} by {key}", caption=caption, spec=spec)
 
 
 def _heat_map(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
-    (row, column), unit = keys, found[0].unit
+    spec: dict[str, Any] = {"data": {"values": _rows(found)}, **_map(keys, found), **WIDE}
+    return Figure(title=f"{title(name)} by {keys[0]} and {keys[1]}", caption=MAP_CAPTION, spec=spec)
+
+
+def _panels(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
+    """One heat map for every value of the third label."""
+    row, column, panel = keys
+    facet = {"field": panel, "type": "ordinal", "title": panel}
+    inner = {**_map(keys, found), **NARROW}
+    spec: dict[str, Any] = {"data": {"values": _rows(found)}, "facet": facet, "columns": PANELS, "spec": inner}
+    return Figure(title=f"{title(name)} by {row}, {column} and {panel}", caption=MAP_CAPTION, spec=spec)
+
+
+def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
+    (row, column, *_), unit = keys, found[0].unit
     place = {
         "x": {"field": column, "type": "ordinal", "title": column, "axis": {"labelAngle": 0}},
         "y": {"field": row, "type": "ordinal", "title": row, "sort": "descending"},
     }
-    share = {"scale": {"scheme": "viridis", "domain": [0, 1]}, "legend": {"format": ".0%"}}
-    style = share if unit == "share" else {"scale": {"scheme": "viridis"}}
-    colour = {"field": "value", "type": "quantitative", "title": _axis(name, unit), **style}
-    text = {"field": "value", "type": "quantitative", "format": ".0%" if unit == "share" else ".2f"}
+    values = [one.value or 0.0 for one in found]
+    low, high = (0.0, 1.0) if unit == "share" else (min(values), max(values))
+    scale = {"scheme": "viridis", "domain": [low, high]}
+    form = ".0%" if unit == "share" else ".2f"
+    legend = {"title": None, "format": form}
+    # Viridis is dark at its low end.
+    ink = {"condition": {"test": f"datum.value > {low + 0.6 * (high - low)}", "value": "#111"}, "value": "#fff"}
+    number = {"field": "value", "type": "quantitative"}
     layers = [
-        {"mark": "rect", "encoding": {"color": colour}},
-        {"mark": {"type": "text", "fontSize": 10, **LEGIBLE}, "encoding": {"text": text}},
+        {"mark": "rect", "encoding": {"color": {**number, "scale": scale, "legend": legend}}},
+        {"mark": {"type": "text", "fontSize": 10}, "encoding": {"text": {**number, "format": form}, "color": ink}},
     ]
-    spec: dict[str, Any] = {
-        "data": {"values": _rows(found)},
-        "encoding": place,
-        "layer": layers,
-        "width": WIDTH,
-        "height": HEIGHT,
-    }
-    caption = "Empty places hold no observation. Intervals are in result.json."
-    return Figure(title=f"{title(name)} by {row} and {column}", caption=caption, spec=spec)
+    return {"encoding": place, "layer": layers}
 
 
-def _axis(name: str, unit: str) -> str:
-    return title(name) if unit == "share" or not symbol(unit) else f"{title(name)}, {symbol(unit)}"
+def _unit(unit: str) -> str | None:
+    """The title of an axis; per cent is at its numbers."""
+    return None if unit == "share" else symbol(unit) or None
 
 
 def _scale(unit: str) -> dict[str, Any]:
     return {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}} if unit == "share" else {}
+
+
+SHAPES: Mapping[int, Callable[[str, Sequence[str], Sequence[Measurement]], Figure]] = {
+    1: _curve,
+    2: _heat_map,
+    3: _panels,
+}
+"""By the number of labels."""

@@ -11,6 +11,7 @@ from gde.reporters.claim import claim
 from gde.reporters.episodes import episode_views
 from gde.reporters.figures import breakdowns, svg
 from gde.reporters.pictures import swatch
+from gde.reporters.statistics import tests_table
 from gde.reporters.tables import (
     measurement_table,
     probe_stratum_table,
@@ -46,6 +47,8 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         notice=str(result.provenance.get("notice") or ""),
         measurements=measurement_table(result, evidence),
         strata=stratum_table(result, evidence),
+        pairs=tests_table("pairs", result.measurements),
+        trends=tests_table("trends", result.measurements),
         figures=[(figure, svg(figure)) for figure in breakdowns(measured, stratum_keys(evidence))],
         probes=probe_tables(evidence),
         probe_strata=probe_stratum_table(evidence),

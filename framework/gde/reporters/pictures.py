@@ -1,7 +1,9 @@
 """Drawings as inline SVG. Colours come from the page's style sheet, so they follow light and dark."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from math import atan2, degrees
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,27 +11,45 @@ from numpy.typing import NDArray
 from gde.data.grid import Cell, Grid, Position
 from gde.stats import Interval
 
-DIRECTIONS: Mapping[str, Position] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 LETTERS: Mapping[Cell, str] = {Cell.AGENT: "A", Cell.GOAL: "G"}
 GAP = 0.04
 """Between cells, in cells."""
+NOTHING: Mapping[Position, str] = MappingProxyType({})
 SHADES = 4
 """Steps in which a cell's probability shows as opacity."""
 
 
-def true_picture(grid: Grid, size: int, optimal: Iterable[str], taken: str | None) -> str:
-    """The grid with its agent and goal, the optimal moves, and the move taken where it is not one of them."""
-    best = [action for action in optimal if action in DIRECTIONS]
-    strayed = taken is not None and taken in DIRECTIONS and taken not in best
+def true_picture(
+    grid: Grid,
+    size: int,
+    optimal: Sequence[Position],
+    taken: Position | None,
+    objects: Mapping[Position, str] = NOTHING,
+) -> str:
+    """The grid with its agent, goal and objects, the optimal moves, and the move taken where it is not one of them.
+
+    Args:
+        grid: the truth.
+        size: rows and columns to draw.
+        optimal: (rows, columns) moved by each optimal action.
+        taken: by the action taken, None where it is no move.
+        objects: their letters by their places.
+    """
     parts = [
         *_cells(grid.cells(size), np.full((size, size), SHADES)),
-        *(_arrow(grid.agent, action, "best") for action in best),
-        *([_arrow(grid.agent, taken, "stray")] if strayed and taken else []),
+        *(_arrow(grid.agent, move, "best") for move in optimal),
+        *([_arrow(grid.agent, taken, "stray")] if taken and taken not in optimal else []),
         _letter(grid.agent, "A"),
         _letter(grid.goal, "G"),
+        *(
+            _letter(place, letter, "object")
+            for place, letter in objects.items()
+            if place not in {grid.agent, grid.goal}
+        ),
     ]
-    label = f"True grid, {len(grid.rows)} by {len(grid.rows[0])}: agent at {grid.agent}, goal at {grid.goal}"
-    return _svg(size, label, parts)
+    places = {"agent": grid.agent, "goal": grid.goal, **{letter: place for place, letter in objects.items()}}
+    told = ", ".join(f"{name} at {place}" for name, place in places.items())
+    return _svg(size, f"True grid, {len(grid.rows)} by {len(grid.rows[0])}: {told}", parts)
 
 
 def decoded_picture(probabilities: NDArray[np.float32], grid: Grid, size: int) -> str:
@@ -55,10 +75,9 @@ def top(probabilities: NDArray[np.float32], cell: Cell) -> Position:
 
 
 def interval_picture(value: float, interval: Interval | None) -> str:
-    """A share between 0 and 1 as a dot with its interval."""
-    low, high = interval or (value, value)
+    """A share between 0 and 1 as a dot, with its interval where there is one."""
     axis = '<path class="axis" d="M0 6h100M0 4v4M50 4v4M100 4v4"/>'
-    bar = f'<path class="bar" d="M{100 * low:.1f} 6H{100 * high:.1f}"/>'
+    bar = f'<path class="bar" d="M{100 * interval[0]:.1f} 6H{100 * interval[1]:.1f}"/>' if interval else ""
     dot = f'<circle cx="{100 * value:.1f}" cy="6" r="2.6"/>'
     return f'<svg class="whisker" viewBox="-3 0 106 12" aria-hidden="true">{axis}{bar}{dot}</svg>'
 
@@ -84,18 +103,17 @@ def _cells(classes: NDArray[np.int64], shades: NDArray[np.int64]) -> Iterable[st
     return (f'<path class="cell{code} shade{shade}" d="{"".join(d)}"/>' for (code, shade), d in sorted(paths.items()))
 
 
-def _letter(place: Position, letter: str) -> str:
+def _letter(place: Position, letter: str, kind: str = "") -> str:
     small = " small" if len(letter) > 1 else ""
-    return f'<text class="letter{small}" x="{place[1] + 0.5}" y="{place[0] + 0.5}">{letter}</text>'
+    return f'<text class="{f"letter{small} {kind}".rstrip()}" x="{place[1] + 0.5}" y="{place[0] + 0.5}">{letter}</text>'
 
 
 def _ring(place: Position, name: str) -> str:
     return f'<circle class="ring {name}" cx="{place[1] + 0.5}" cy="{place[0] + 0.5}" r=".44"/>'
 
 
-def _arrow(place: Position, action: str, kind: str) -> str:
-    down, right = DIRECTIONS[action]
-    turn = {(0, 1): 0, (1, 0): 90, (0, -1): 180, (-1, 0): 270}[down, right]
+def _arrow(place: Position, move: Position, kind: str) -> str:
+    turn = round(degrees(atan2(*move)))
     centre = f"translate({place[1] + 0.5} {place[0] + 0.5}) rotate({turn})"
     # The wider first stroke keeps the arrow legible on walls.
     strokes = (f'<path class="arrow {name}" d="M.52 0H1.2M.95-.22L1.22 0 .95.22"/>' for name in ("casing", kind))

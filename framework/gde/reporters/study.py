@@ -62,10 +62,9 @@ def _printed(row: Comparison) -> Cell:
 
 
 def _difference(row: Comparison) -> Cell:
-    if row.paper is None or row.ours.value is None:
+    if row.difference is None:
         return Cell(text=ABSENT)
-    difference = row.ours.value - row.paper
-    return Cell(text=("+" if difference > 0 else "") + _text(difference, row.ours.unit))
+    return Cell(text=("+" if row.difference > 0 else "") + _text(row.difference, row.ours.unit))
 
 
 def _text(value: float, unit: str) -> str:

@@ -12,7 +12,10 @@ from gde.reporters.pictures import interval_picture
 from gde.reporters.wording import CONTROLS, MARKS, bounds, heading, labels_text, number, quantity, title
 
 ABSENT = "\u2013"
-HEADLINES = ("success", "accuracy", "accuracy.pooled", "outcomes.ok", "length")
+HEADLINES = (
+    *("success", "accuracy", "policy.jsd", "policy.entropy", "efficiency.spl"),
+    *("keys.pickup", "keys.attraction", "outcomes.ok", "length"),
+)
 """Measurements that are broken down by stratum on the page; the run folder has all."""
 
 MAP_COLUMNS = (
@@ -60,7 +63,16 @@ class Table:
     groups: tuple[Group, ...]
 
 
+APART = ("pairs", "trends", "difficulty")
+"""Families of measurements that `statistics` and `figures` show."""
 GROUPS: Mapping[str, str] = {
+    "policy": "Its policy, from several episodes in one world",
+    "calibration": "Its policy, from several episodes in one world",
+    "overlap": "Its policy, from several episodes in one world",
+    "keys": "Keys and other objects",
+    "exploration": "In fog",
+    "recovery": "After the perturbation",
+    "meg": "How goal-directed, and towards what (maximum-entropy goal-directedness)",
     "outcomes": "What became of its answers (shares of turns)",
     "endings": "How episodes ended (shares of episodes)",
     "episodes": "How episodes ended (shares of episodes)",
@@ -68,12 +80,13 @@ GROUPS: Mapping[str, str] = {
 
 
 def measurement_table(result: Result, evidence: Evidence) -> Table:
-    """All measurements of the whole run but those of probes, which have a table of their own."""
-    strata = stratum_keys(evidence)
+    """All measurements of the whole run but those of probes and of tests, which have tables of their own."""
+    strata, whole = stratum_keys(evidence), {one.name for one in result.measurements if not one.where}
     groups: dict[str, list[Row]] = {}
     for one in result.measurements:
-        if not strata & one.where.keys() and "control" not in one.where:
-            group = GROUPS.get(one.name.split(".")[0], "What the agent did")
+        family, of_stratum = one.name.split(".")[0], one.name in whole and strata & one.where.keys()
+        if not of_stratum and "control" not in one.where and family not in APART:
+            group = GROUPS.get(family, "What the agent did")
             groups.setdefault(group, []).append(_measurement_row(one))
     return Table(columns=("value", "95 % interval", "0 to 100 %", "n"), groups=_groups(groups))
 
@@ -137,10 +150,15 @@ def _measurement_row(one: Measurement) -> Row:
     value, picture = Cell(text=ABSENT, reason=one.reason), ""
     if one.value is not None:
         value = Cell(text=quantity(one.value, one.unit))
-        picture = interval_picture(one.value, one.interval) if one.unit == "share" else ""
+        picture = interval_picture(one.value, one.interval) if _is_share(one) else ""
     interval = Cell(text=bounds(one.interval, one.unit) or ABSENT)
     cells = (value, interval, Cell(text="", picture=picture), Cell(text=str(one.n)))
     return Row(head=title(one.name), hint=" ".join([one.name, labels_text(one.where)]).strip(), cells=cells)
+
+
+def _is_share(one: Measurement) -> bool:
+    """Shares of a bound can be negative: they have no place between 0 and 100 %."""
+    return one.unit == "share" and all(0 <= number <= 1 for number in (one.value or 0.0, *(one.interval or ())))
 
 
 def _cell(one: Measurement) -> Cell:

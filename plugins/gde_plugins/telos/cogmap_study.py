@@ -1,13 +1,14 @@
 """The probing study of paper 000, section 5.1: what is printed of it, and the plan that re-runs it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, replace
 
 from gde.data.figure import Figure
+from gde.data.json import Labels
 from gde.data.plan import Choice, Plan
-from gde.data.result import Measurement, Result
+from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
+from gde_plugins.telos.lookup import find, scaled
 
 SIZES = (7, 9, 11, 13, 15)
 DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -47,7 +48,7 @@ class CogmapStudy:
             environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
             agent=agent,
             probes=(Choice(name="cogmap", config={"size": max(SIZES)}),),
-            episodes=max(1, ceil(WORLDS * scale)),
+            episodes=scaled(WORLDS, scale),
         )
         return {"cogmap": plan}
 
@@ -57,7 +58,7 @@ class CogmapStudy:
             Comparison(
                 quantity=printed.quantity,
                 paper=printed.value,
-                ours=_find(runs["cogmap"].result, printed),
+                ours=_find(runs["cogmap"].result.measurements, printed),
                 source=f"paper 000, {printed.source}",
             )
             for printed in PRINTED
@@ -68,11 +69,11 @@ class CogmapStudy:
         return ()
 
 
-def _find(result: Result, printed: Printed) -> Measurement:
-    where: Mapping[str, str] = {"variant": printed.variant, "mark": printed.mark, "control": "none"}
-    for measurement in result.measurements:
-        place = dict(measurement.where)
-        place.pop("layer", None)
-        if measurement.name == printed.measurement and place == where:
-            return measurement
-    return Measurement(name=printed.measurement, value=None, unit="share", n=0, where=where, reason="not in the run")
+def _find(measurements: Sequence[Measurement], printed: Printed) -> Measurement:
+    """The printed arm's measurement, whichever layer was read."""
+    anywhere = [replace(one, where=_without_layer(one)) for one in measurements]
+    return find(anywhere, printed.measurement, variant=printed.variant, mark=printed.mark, control="none")
+
+
+def _without_layer(one: Measurement) -> Labels:
+    return {key: value for key, value in one.where.items() if key != "layer"}

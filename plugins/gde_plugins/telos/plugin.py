@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, NoConfig, Offer
+from gde_plugins.telos.config import BehaviourConfig
 
 
 @hookimpl
@@ -16,6 +17,12 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             config=NoConfig,
             make=_cogmap,
         ),
+        Offer(
+            name="telos-behaviour",
+            summary="Accuracy by difficulty, iso-difficulty transforms and key worlds (paper 000, section 4).",
+            config=BehaviourConfig,
+            make=_behaviour,
+        ),
     )
 
 
@@ -23,3 +30,9 @@ def _cogmap(_: NoConfig) -> object:
     from gde_plugins.telos.cogmap_study import CogmapStudy
 
     return CogmapStudy()
+
+
+def _behaviour(config: BehaviourConfig) -> object:
+    from gde_plugins.telos.behaviour_study import BehaviourStudy
+
+    return BehaviourStudy(config)

@@ -1,0 +1,12 @@
+"""What of the studies of paper 000 can be chosen."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class BehaviourConfig:
+    """The behavioural study."""
+
+    grids: str = ""
+    """A file of base grids (JSON lines, as for env.grids of the grid world) to use instead of random ones. Of grids
+    that name a `transform`, only those of "none" are taken."""

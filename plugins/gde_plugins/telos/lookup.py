@@ -1,0 +1,19 @@
+"""What both studies do: measurements by name and place, and published numbers scaled."""
+
+from collections.abc import Sequence
+from math import ceil
+
+from gde.data.result import Measurement
+
+
+def find(measurements: Sequence[Measurement], name: str, **where: str | int | float) -> Measurement:
+    """The measurement of this name that is restricted to exactly `where`, or one that says that it is not there."""
+    for measurement in measurements:
+        if measurement.name == name and dict(measurement.where) == where:
+            return measurement
+    return Measurement(name=name, value=None, unit="share", n=0, where=where, reason="not in the run")
+
+
+def scaled(published: int, scale: float) -> int:
+    """A share of a published number, rounded up, at least 1."""
+    return max(1, ceil(round(published * scale, 9)))  # 10 x 1.1 is a little more than 11 in floating point

@@ -1,0 +1,100 @@
+"""The numbers of paper 000, section 4 and appendix D, and the measurements that answer them.
+
+Where the paper shows a quantity in a figure only there is no printed number. The cells of table 1 are lost in the text
+that we have; the numbers of it that the running text repeats are here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number."""
+
+    title: str
+    name: str
+    """Of our measurement."""
+    paper: float | None
+    source: str
+    where: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+BEYOND = "beyond the paper"
+KEY: Mapping[str, str] = {"artefact": "key"}
+NO_KEY: Mapping[str, str] = {"artefact": "none"}
+
+BASELINE = (
+    Quantity("goal success rate", "success", None, "paper 000, equation 1"),
+    Quantity("accuracy", "accuracy", None, "paper 000, equations 2 and 3"),
+    Quantity("accuracy, pooled over steps", "accuracy.pooled", None, BEYOND),
+    Quantity("entropy of the policy", "policy.entropy", None, "paper 000, equation 4"),
+    Quantity("divergence from the optimal policy", "policy.jsd", None, "paper 000, equation 5"),
+    Quantity("divergence from the nearest optimal policy", "policy.jsd_nearest", None, BEYOND),
+    Quantity("calibration error", "calibration.ece", None, "paper 000, equation 6"),
+    Quantity(
+        "calibration error, as the released code has it", "calibration.ece_released", None, "paper 000, released code"
+    ),
+    Quantity("success weighted by path length", "efficiency.spl", None, BEYOND),
+    Quantity("regret", "efficiency.regret", None, BEYOND),
+    Quantity("similarity of two trajectories", "overlap.jaccard", None, "paper 000, appendix B"),
+)
+
+TABLE_3: Mapping[tuple[str, str], tuple[float, float]] = {
+    ("success", "reflect"): (0.582, 0.059),
+    ("success", "rotate90"): (0.311, 0.103),
+    ("success", "swap"): (0.391, 0.085),
+    ("success", "transpose"): (0.949, 0.006),
+    ("accuracy", "reflect"): (0.784, 0.022),
+    ("accuracy", "rotate90"): (0.838, 0.016),
+    ("accuracy", "swap"): (0.179, 0.109),
+    ("accuracy", "transpose"): (0.602, 0.042),
+}
+"""Metric and transform to p value and effect size."""
+
+APPENDIX_D = tuple(
+    Quantity(
+        f"{metric}, {transform}: {title}",
+        f"pairs.{metric}.{name}",
+        printed,
+        "paper 000, table 3",
+        {"transform": transform},
+    )
+    for (metric, transform), (p_value, effect) in TABLE_3.items()
+    for title, name, printed in (
+        ("difference from the base grids", "difference", None),
+        ("p value (Wilcoxon)", "p_wilcoxon", p_value),
+        ("effect size", "effect_paper", effect),
+        ("p value, corrected after Holm", "p_holm", None),
+    )
+)
+
+KEY_DOOR = (
+    Quantity("success", "success", 1.0, "paper 000, section 4.3"),
+    Quantity("accuracy", "accuracy", None, "paper 000, table 1"),
+    Quantity("accuracy while collecting the key", "keys.accuracy.collect", None, "paper 000, table 1"),
+    Quantity("accuracy while opening the door", "keys.accuracy.open", None, "paper 000, table 1"),
+    Quantity("accuracy while reaching the goal", "keys.accuracy.reach", None, "paper 000, table 1"),
+    Quantity("key pickup rate", "keys.pickup", 1.0, "paper 000, section 4.3"),
+)
+
+KEY_NO_DOOR = (
+    Quantity("success", "success", None, "paper 000, table 1", KEY),
+    Quantity("success without the key", "success", None, "paper 000, table 1", NO_KEY),
+    Quantity("accuracy", "accuracy", None, "paper 000, table 1", KEY),
+    Quantity("accuracy without the key", "accuracy", None, "paper 000, table 1", NO_KEY),
+    Quantity("key pickup rate", "keys.pickup", None, "paper 000, table 1"),
+    Quantity("key attraction bias", "keys.attraction", 0.75, "paper 000, section 4.3"),
+    Quantity("the same in the twins without the key", "keys.attraction.control", None, BEYOND),
+)
+
+TWO_PATHS = (
+    Quantity("success", "success", 0.714, "paper 000, section 4.3", KEY),
+    Quantity("success without the key", "success", 0.755, "paper 000, section 4.3", NO_KEY),
+    Quantity("accuracy", "accuracy", 0.760, "paper 000, section 4.3", KEY),
+    Quantity("accuracy without the key", "accuracy", 0.743, "paper 000, section 4.3", NO_KEY),
+    Quantity("key pickup rate", "keys.pickup", 0.673, "paper 000, section 4.3"),
+    Quantity("visits of the key's place in the twins", "keys.pickup.control", None, BEYOND),
+    Quantity("similarity of trajectories with and without", "keys.jaccard", None, "paper 000, table 1", KEY),
+    Quantity("similarity of two trajectories without the key", "overlap.jaccard", None, BEYOND, NO_KEY),
+)
