@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from gde import Choice, Plan
+from gde.catalogue import Catalogue
 from gde.data.evidence import Evidence
 from gde.data.mdp import Policy, TabularMDP
 from gde.data.observation import Observation, State
 from gde.data.result import Measurement
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.evaluating import evaluate
 from gde.tabular import Solution, occupancy, solve
 from gde.testing.parts import LEFT, RIGHT, Corridor
 from gde_plugins.behaviour.efficiency import efficiency
@@ -84,7 +89,7 @@ def test_in_steps_regret_is_what_was_walked_less_what_was_gained(episodes: list[
     found = measured(walks, corridor_model)
     assert found["efficiency.regret"].value == pytest.approx(np.mean(extra))
     assert found["efficiency.spl"].value == pytest.approx(np.mean(directness))
-    assert found["efficiency.regret"].unit == "steps"
+    assert found["efficiency.regret"].unit == "reward"
     assert found["efficiency.regret"].n == found["efficiency.spl"].n == len(walks)
 
 
@@ -115,7 +120,6 @@ def test_expected_losses_are_the_performance_difference(
     difference = mdp.start @ value - (done * reward).sum() - still_to_come
     assert (done * losses.loss[:, :3]).sum() == pytest.approx(difference, abs=1e-6)
     assert (losses.loss >= 0).all()
-    assert not losses.in_steps
 
 
 def trap() -> TabularMDP:
@@ -146,7 +150,47 @@ def test_a_world_that_changed_has_no_one_model_to_measure_against() -> None:
     shifted = replace(steady, turns=(steady.turns[0], replace(steady.turns[1], value=-17.0)))
     beyond = replace(other, turns=(replace(other.turns[0], state=State(facts={}, index=99)),))
     for measurement in measured([steady, shifted, beyond], corridor_model).values():
-        assert measurement.reason == "the model changed within 2 of 3 episodes; losses need a single one"
+        assert measurement.reason == "the world changed or the agent was moved within 2 of 3 episodes"
+
+
+def perturbed(trajectory: Trajectory, after: int, **facts: Any) -> Trajectory:
+    """Something has happened from turn `after` on."""
+
+    def told(each: Turn) -> Turn:
+        assert each.state is not None
+        happened = each.index >= after
+        return replace(each, state=replace(each.state, facts={"perturbed": happened, **(facts if happened else {})}))
+
+    return replace(trajectory, turns=tuple(map(told, trajectory.turns)))
+
+
+def test_what_was_interfered_with_is_not_measured_though_every_value_is_the_models() -> None:
+    steady, other = walk(0, [LEFT, RIGHT, RIGHT]), walk(0, [RIGHT, RIGHT])
+    for measurement in measured([steady, perturbed(other, 1)], corridor_model).values():
+        assert measurement.reason == "the world changed or the agent was moved within 1 of 2 episodes"
+
+
+@pytest.mark.parametrize(("after", "facts"), [(0, {}), (1, {"distractor": [1, 1]}), (9, {})])
+def test_what_happened_before_or_after_all_decisions_or_changed_nothing_leaves_losses_alone(
+    after: int, facts: dict[str, Any]
+) -> None:
+    steady = walk(0, [LEFT, RIGHT, RIGHT])
+    assert measured([perturbed(steady, after, **facts)], corridor_model) == measured([steady], corridor_model)
+
+
+def test_of_perturbed_grids_only_those_with_a_distractor_are_measured(tmp_path: Path) -> None:
+    kinds = ["none", "put_back", "close_path", "move_goal", "distractor"]
+    plan = Plan(
+        environment=Choice(name="grid", config={"min_distance": 5, "perturbation": kinds}),
+        agent=Choice(name="optimal"),
+        episodes=4,
+        metrics=(Choice(name="efficiency"),),
+    )
+    found = evaluate(plan, tmp_path / "run", Catalogue.default()).measurements
+    assert {one.unit for one in found if one.name == "efficiency.regret"} == {"reward"}
+    of_strata = [one for one in found if one.where]
+    assert {one.where["perturbation"] for one in of_strata if one.value is None} == {*kinds[1:4]}
+    assert {one.value for one in of_strata if one.value is not None} == {0, 1}
 
 
 def test_a_goal_that_is_worth_more_than_its_way_has_regret_but_no_length() -> None:
@@ -158,7 +202,6 @@ def test_a_goal_that_is_worth_more_than_its_way_has_regret_but_no_length() -> No
     valued = replace(one, turns=tuple(replace(each, value=each.value + 10.0) for each in one.turns))
     found = measured([valued], worth)
     assert found["efficiency.regret"].value == len(one.turns) + one.turns[0].value
-    assert found["efficiency.regret"].unit == "steps"
     assert found["efficiency.spl"].reason == "reaching the goal has no cost in 1 of 1 episodes"
 
 
@@ -172,9 +215,15 @@ def test_in_a_discounted_world_later_losses_weigh_less() -> None:
     # From cell 0 the end is five steps away; a step that leads nowhere puts a half of what follows off.
     wasted = solution.value[0] - (-1 + 0.5 * solution.value[0])
     assert found.value == pytest.approx((1 + 0.5**2) * wasted)
-    assert (wasted, found.unit) == (pytest.approx(0.5**5), "reward")
+    assert wasted == pytest.approx(0.5**5)
 
 
 def test_without_a_model_there_is_a_reason() -> None:
     for measurement in efficiency(Evidence(trajectories=(walk(0, [RIGHT]),))):
         assert (measurement.value, measurement.reason) == (None, "the environment gives no tabular model")
+
+
+def test_one_measurement_has_one_unit_measured_or_not() -> None:
+    known, unknown = walk(0, [RIGHT]), replace(walk(1, [RIGHT]), turns=())
+    units = {measured(some, corridor_model)["efficiency.regret"].unit for some in ([known], [unknown])}
+    assert units == {"reward"}

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import entropy
 
+from gde.data.json import Json
+from gde.data.observation import State
 from gde.data.trajectory import Trajectory
 from gde_plugins.behaviour.episodes import Place
 from gde_plugins.behaviour.visits import VisitedState, unidentified, visited
@@ -117,6 +119,22 @@ def test_in_a_world_that_changes_the_same_index_is_another_state(episode: Callab
     farther = replace(walk.turns[2], value=-4.0)
     (states,) = visited([replace(walk, turns=(walk.turns[0], moved, farther))]).values()
     assert [(state.optimal, state.value) for state in states] == [(("UP",), -1), (("LEFT",), -1), (("UP",), -4)]
+
+
+def test_cells_with_equal_index_and_ways_are_told_apart_by_the_walls_around_them(
+    episode: Callable[..., Trajectory],
+) -> None:
+    walk = episode(0, [(0, "UP"), (0, "DOWN"), (0, "LEFT"), (0, "RIGHT")])
+    before: dict[str, Json] = {"rows": ["#__G#"], "agent": [0, 1]}
+    facts: list[dict[str, Json]] = [
+        {"agent": [0, 1]},
+        {"agent": [0, 1], "rows": ["#__G#"], "distractor": [0, 2]},
+        {"agent": [0, 2], "rows": ["##_G#"]},
+        {"agent": [0, 2], "rows": ["##_G#"], "perturbed": True},
+    ]
+    turns = tuple(replace(turn, state=State(facts=of, index=0)) for turn, of in zip(walk.turns, facts, strict=True))
+    (states,) = visited([replace(walk, world=replace(walk.world, facts=before), turns=turns)]).values()
+    assert [state.actions for state in states] == [{"UP": 1, "DOWN": 1}, {"LEFT": 1, "RIGHT": 1}]
 
 
 def test_turns_without_a_state_are_named(episode: Callable[..., Trajectory]) -> None:

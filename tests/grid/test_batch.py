@@ -57,6 +57,13 @@ def test_batch_of_more_grids_than_are_searched_together(monkeypatch: pytest.Monk
     assert (optimal_actions(walls, goals) == together).all()
 
 
+def test_batch_of_no_grids() -> None:
+    walls, places = np.zeros((0, 7, 9), dtype=bool), np.zeros((0, 2), dtype=np.intp)
+    plain, doors = optimal_actions(walls, places), key_door_actions(walls, places, places, places)
+    assert (plain.shape, doors.shape) == ((0, 7, 9, 4), (0, 3, 7, 9, 4))
+    assert plain.dtype == doors.dtype == np.bool_
+
+
 def doored(grid: Grid, rng: np.random.Generator) -> Scene:
     """Key and door on any two free cells, wherever that leads to."""
     key, door, agent, goal = map(cell, rng.permutation(np.argwhere(~grid.walls))[:4])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gde import Choice, Plan
 from gde.catalogue import Catalogue
 from gde.config import build
 from gde.data.completion import Tokenization
 from gde.data.grid import Grid, Position, position
 from gde.data.observation import State
 from gde.errors import ConfigError, GdeError, UnknownName
+from gde.evaluating import evaluate
 from gde.offers import Facet
 from gde.parts.environment import HasModel
 from gde.tabular import solve
@@ -225,9 +228,25 @@ def test_nothing_before_reset() -> None:
         offer.make(offer.config()).world()
 
 
-def test_a_horizon_that_no_world_meets() -> None:
-    with pytest.raises(GdeError, match="no key world with a shortest way of at most 2 steps in 200 attempts: choose"):
-        begun("two-path-key", horizon=2)
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        ("key-door", {"horizon": 7}),
+        ("key-door", {"rooms": 3, "horizon": 10}),
+        ("two-path-key", {"size": 9, "horizon": 10}),
+        ("two-path-key", {"size": 17, "horizon": 18}),
+    ],
+)
+def test_with_the_shortest_horizon_every_seed_has_a_world(name: str, config: Mapping[str, Any]) -> None:
+    for seed in range(20):
+        assert int(begun(name, seed, **config).world().labels["distance"]) <= config["horizon"]
+
+
+def test_a_horizon_that_hardly_any_world_meets_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    plan = Plan(environment=Choice(name="key-door", config={"horizon": 3}), agent=Choice(name="optimal"))
+    with pytest.raises(ConfigError, match="env: wanted a horizon of at least 7 with rooms=2"):
+        evaluate(plan, tmp_path / "run", Catalogue.default())
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(
@@ -235,6 +254,9 @@ def test_a_horizon_that_no_world_meets() -> None:
     [
         ("key-door", {"rooms": 4}, "env.rooms: wanted 2 or 3, got 4"),
         ("key-door", {"horizon": 0}, "env.horizon: wanted greater than or equal to 1, got 0"),
+        ("key-door", {"horizon": 6}, "env: wanted a horizon of at least 7 with rooms=2, since .* sooner, got 6"),
+        ("key-no-door", {"rooms": 3, "horizon": 9}, "env: wanted a horizon of at least 10 with rooms=3, .* got 9"),
+        ("two-path-key", {"horizon": 11}, "env: wanted a horizon of at least 12 with size=11, the shortest .* got 11"),
         ("key-door", {"artefact": "coin"}, "unknown field of env 'artefact'. Known: horizon, rooms"),
         ("key-no-door", {"artefact": "gem"}, "env.artefact: wanted 'key', 'none', 'coin' or 'flag', got 'gem'"),
         ("two-path-key", {"size": 10}, "env: wanted an odd size, so that two ways lie alike .* e.g. 9 or 11, got 10"),

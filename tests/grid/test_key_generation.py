@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from gde.errors import GdeError
 from gde.seeding import generator
+from gde_plugins.grid.keyed.config import SHORTEST_HORIZON
 from gde_plugins.grid.keyed.rooms import draw_rooms
 from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.keyed.two_paths import draw_two_paths
-from gde_plugins.grid.keyed.worlds import solvable
+from gde_plugins.grid.keyed.two_paths import LAYOUTS, draw_two_paths
+from gde_plugins.grid.keyed.worlds import ATTEMPTS, solvable
 
 Cell = tuple[int, int]
 few = settings(max_examples=40, deadline=None)
@@ -148,6 +149,40 @@ def test_scenes_that_need_more_than_the_horizon_are_drawn_again() -> None:
     assert to_key + steps_from(scene, scene.place)[scene.goal] <= 6
     with pytest.raises(GdeError, match="shortest way of at most 1 steps in 200 attempts: choose a longer horizon"):
         solvable(lambda chance: draw_two_paths(11, chance), 1, rng)
+
+
+@pytest.mark.parametrize(("rooms", "least"), SHORTEST_HORIZON.items())
+def test_the_shortest_horizon_leaves_one_world_of_rooms_in_ten(rooms: int, least: int) -> None:
+    rng = generator(0, "test", rooms)
+    lengths = np.array([_length(draw_rooms(rooms, rng)) for _ in range(3000)])
+    share = np.mean(lengths <= least)
+    assert 0.08 < share < 0.2
+    assert (lengths < least).mean() < 0.1
+    # 200 draws then all fail less than once in ten million worlds.
+    assert (1 - share) ** ATTEMPTS < 1e-7
+
+
+@pytest.mark.parametrize("size", range(9, 20, 2))
+def test_no_way_around_a_block_is_shorter_than_the_shortest_horizon(size: int) -> None:
+    scenes = [draw_two_paths(size, generator(seed, "test")) for seed in range(600)]
+    lengths = {layout: [_length(scene) for scene in scenes if scene.layout == layout] for layout in LAYOUTS}
+    assert min(lengths["horizontal"]) == min(lengths["vertical"]) == size + 1
+    assert min(lengths["diamond"]) <= size + 1
+    assert np.mean([length <= size + 1 for each in lengths.values() for length in each]) > 0.15
+
+
+def _length(scene: Scene) -> int:
+    """Steps from agent to goal, by way of the key where there is a door."""
+    if scene.door is None:
+        return steps_from(scene, scene.agent)[scene.goal]
+    to_key = steps_from(scene, scene.agent, closed=scene.door)[scene.place]
+    return to_key + steps_from(scene, scene.place)[scene.goal]
+
+
+@pytest.mark.parametrize("per_side", [1, 0, -1])
+def test_one_room_has_no_door(per_side: int) -> None:
+    with pytest.raises(ValueError, match=f"needs at least 2 rooms a side, got {per_side}"):
+        draw_rooms(per_side, np.random.default_rng(0))
 
 
 def test_a_door_without_a_key_is_refused() -> None:

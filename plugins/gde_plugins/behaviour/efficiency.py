@@ -14,6 +14,8 @@ from gde_plugins.behaviour.losses import Losses
 from gde_plugins.behaviour.visits import unidentified
 
 SPL, REGRET = "efficiency.spl", "efficiency.regret"
+UNIT = "reward"
+"""Of regret in every world, so that runs and strata compare; in grids, where a step costs one, it is a step."""
 NO_MODEL = "the environment gives no tabular model"
 
 
@@ -23,7 +25,8 @@ def efficiency(evidence: Evidence) -> Sequence[Measurement]:
     "efficiency.regret" is what an episode's decisions lose against the best ones in the reward of the certified
     model; in grids, the number of turns spent without coming nearer. "efficiency.spl" is 0 for an episode that fails
     and C / (C + regret) for one that succeeds, C being the least cost of reaching the goal: where every step costs
-    one, that is L* / max(L*, L) of the shortest way L* and the way taken L.
+    one, that is L* / max(L*, L) of the shortest way L* and the way taken L. Neither is measured where something
+    changed the world or moved the agent half-way (`recovery` is about such episodes); a distractor does neither.
     """
     trajectories = [trajectory for trajectory in finished(evidence) if trajectory.turns]
     if reason := unidentified(trajectories) or uncertified(trajectories) or ("" if evidence.model else NO_MODEL):
@@ -32,9 +35,8 @@ def efficiency(evidence: Evidence) -> Sequence[Measurement]:
     regrets = [of_world.regret(one) for one, of_world in zip(trajectories, losses, strict=True)]
     known = [regret for regret in regrets if regret is not None]
     if changed := len(regrets) - len(known):
-        return _unmeasured(f"the model changed within {changed} of {len(regrets)} episodes; losses need a single one")
-    unit = "steps" if all(of_world.in_steps for of_world in losses) else "reward"
-    return [_spl(evidence, trajectories, known), _regret(evidence, trajectories, known, unit)]
+        return _unmeasured(f"the world changed or the agent was moved within {changed} of {len(regrets)} episodes")
+    return [_spl(evidence, trajectories, known), _regret(evidence, trajectories, known)]
 
 
 def _losses(evidence: Evidence, trajectories: Sequence[Trajectory]) -> list[Losses]:
@@ -60,12 +62,13 @@ def _directness(trajectory: Trajectory, regret: float) -> float | None:
     return cost / (cost + regret) if cost > 0 else None
 
 
-def _regret(evidence: Evidence, trajectories: Sequence[Trajectory], regrets: Sequence[float], unit: str) -> Measurement:
+def _regret(evidence: Evidence, trajectories: Sequence[Trajectory], regrets: Sequence[float]) -> Measurement:
     if lost := len(regrets) - sum(map(isfinite, regrets)):
-        return unmeasured(REGRET, unit, f"infinite in {lost} of {len(regrets)} episodes: the goal was put out of reach")
+        reason = f"infinite in {lost} of {len(regrets)} episodes: the goal was put out of reach"
+        return unmeasured(REGRET, UNIT, reason)
     rng = generator(evidence.seed, "metric", REGRET)
-    return cluster_mean(regrets, clusters(trajectories), rng).measurement(REGRET, unit)
+    return cluster_mean(regrets, clusters(trajectories), rng).measurement(REGRET, UNIT)
 
 
 def _unmeasured(reason: str) -> list[Measurement]:
-    return [unmeasured(SPL, "share", reason), unmeasured(REGRET, "reward", reason)]
+    return [unmeasured(SPL, "share", reason), unmeasured(REGRET, UNIT, reason)]

@@ -22,8 +22,6 @@ class Losses:
     column is for unusable answers. Infinite where the goal may be out of reach afterwards."""
     actions: dict[str, int]
     discount: float
-    in_steps: bool
-    """Whether every step costs one, so that losses are numbers of steps."""
 
     @classmethod
     def of(cls, mdp: TabularMDP) -> "Losses":
@@ -40,23 +38,26 @@ class Losses:
         astray = np.column_stack([*(matrix @ hopeless.astype(float) for matrix in mdp.transition), hopeless]) > 0
         # Value iteration stops short of the optimum by a rounding error, which must not become a gain.
         loss = np.maximum(known[:, None] - earned - mdp.discount * ahead, 0.0)
-        going = np.ones(mdp.n_states, dtype=bool) if mdp.terminal is None else ~mdp.terminal
         return cls(
             value=value,
             loss=np.where(astray, inf, loss),
             actions={action: a for a, action in enumerate(mdp.actions)},
             discount=mdp.discount,
-            in_steps=mdp.discount == 1 and bool((mdp.reward[going] == -1).all()),
         )
 
     def regret(self, trajectory: Trajectory) -> float | None:
-        """The discounted sum of what the episode's decisions lost; None if the world was not this model's throughout.
+        """The discounted sum of what the episode's decisions lost; None if world or agent were interfered with.
+
+        That is so after a perturbation, other than a distractor, between two decisions: the world is another one, or
+        the agent is where its decisions have not brought it. A value that is not this model's shows it, too.
 
         Its expectation is the optimal value of the start minus the sum of what the agent's policy earns and what the
         best policy would still earn from where the episode was cut off (the performance difference lemma, Kakade and
         Langford 2002). In a world where every step costs one, it is the number of turns that brought the agent no
         nearer to the goal, those that led away counted twice.
         """
+        if _perturbed(trajectory):
+            return None
         lost = [self._lost(turn) for turn in trajectory.turns]
         known = [loss for loss in lost if loss is not None]
         return fsum(known) if len(known) == len(lost) else None
@@ -69,3 +70,9 @@ class Losses:
             return None
         column = len(self.actions) if action is None else self.actions[action]
         return self.discount**turn.index * float(self.loss[state, column])
+
+
+def _perturbed(trajectory: Trajectory) -> bool:
+    """Whether the facts of the states tell of a perturbation between two decisions that is more than a distractor."""
+    facts = [turn.state.facts for turn in trajectory.turns if turn.state is not None]
+    return len({bool(each.get("perturbed")) for each in facts if "distractor" not in each}) > 1

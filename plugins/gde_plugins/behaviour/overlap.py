@@ -33,7 +33,8 @@ def overlap(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _pairs(trajectory: Trajectory) -> Pairs:
-    return frozenset((state_key(turn), turn.decision.action) for turn in trajectory.turns if turn.decision.action)
+    taken = [(turn, turn.decision.action) for turn in trajectory.turns]
+    return frozenset((state_key(trajectory.world, turn), action) for turn, action in taken if action)
 
 
 def _mean_similarity(episodes: Sequence[Pairs]) -> float:

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, log2
 
+from gde.data.observation import World
 from gde.data.trajectory import Trajectory, Turn
 from gde_plugins.behaviour.episodes import NOTHING_FINISHED, Place, by_world
 
 UNANSWERED = "no usable answer was given"
-StateKey = tuple[int | None, float | None, tuple[str, ...] | None]
+StateKey = tuple[int | None, float | None, tuple[str, ...] | None, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +68,19 @@ def visited(trajectories: Sequence[Trajectory]) -> dict[Place, list[VisitedState
     return {place: _states(of_world) for place, of_world in by_world(trajectories).items()}
 
 
-def state_key(turn: Turn) -> StateKey:
+def state_key(world: World, turn: Turn) -> StateKey:
     """What makes two states of one world the same.
 
     The index counts states of the model at that turn. Where a world changes within an episode, the same index is
-    another state; it is told apart by its value and optimal actions.
+    another state. It is told apart by those facts of the world that the state overrides (e.g. the walls), and, where
+    the change is not recorded, by its value and optimal actions.
     """
-    return state_index(turn), turn.value, turn.optimal
+    return state_index(turn), turn.value, turn.optimal, _overridden(world, turn)
+
+
+def _overridden(world: World, turn: Turn) -> str:
+    facts = turn.state.facts if turn.state else {}
+    return repr(sorted((name, fact) for name, fact in facts.items() if world.facts.get(name, fact) != fact))
 
 
 def state_index(turn: Turn) -> int | None:
@@ -92,8 +99,8 @@ def unidentified(trajectories: Sequence[Trajectory]) -> str:
 
 def _states(trajectories: Sequence[Trajectory]) -> list[VisitedState]:
     states: dict[StateKey, VisitedState] = {}
-    for turn in (turn for trajectory in trajectories for turn in trajectory.turns):
-        key = state_key(turn)
+    for world, turn in ((trajectory.world, turn) for trajectory in trajectories for turn in trajectory.turns):
+        key = state_key(world, turn)
         if key not in states:
             states[key] = VisitedState(optimal=turn.optimal, value=turn.value)
         if turn.decision.action is not None:

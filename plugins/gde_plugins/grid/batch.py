@@ -114,7 +114,8 @@ def _in_chunks(search: Callable[..., Bits], walls: Bools, *places: Cells) -> Boo
     """(B, stages, H, W, A) what `search` finds, given bitboards (H, B) of free cells and of each place."""
     n_grids, height, width = walls.shape
     found = []
-    for start in range(0, n_grids, CHUNK):
+    # Of no grids there is one part, which is empty.
+    for start in range(0, max(n_grids, 1), CHUNK):
         part = slice(start, start + CHUNK)
         boards = [_packed(~walls[part]), *(_packed(_marked(cells[part], height, width)) for cells in places)]
         found.append(_unpacked(search(*boards), width))

@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Interval
 
 Artefact = Literal["key", "none", "coin", "flag"]
+SHORTEST_HORIZON = {2: 7, 3: 10}
+"""By rooms a side: the least horizon that one world in ten can be solved within. The shortest way of all is 3, but with
+so few turns hardly any draw would do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,14 @@ class KeyDoorConfig(KeyWorldConfig):
     rooms: Literal[2, 3] = 2
     """Rooms a side, each of 3 x 3 cells: 2 gives a grid of 9 x 9 cells, 3 one of 13 x 13."""
 
+    def __post_init__(self) -> None:
+        least = SHORTEST_HORIZON[self.rooms]
+        if self.horizon < least:
+            raise ValueError(
+                f"a horizon of at least {least} with rooms={self.rooms}, since fewer than one world in ten"
+                f" can be solved sooner, got {self.horizon}"
+            )
+
 
 @dataclass(frozen=True, kw_only=True)
 class KeyNoDoorConfig(KeyDoorConfig, TwinConfig):
@@ -49,3 +60,8 @@ class TwoPathKeyConfig(TwinConfig):
         if self.size % 2 == 0:
             near = f"{self.size - 1} or {self.size + 1}"
             raise ValueError(f"an odd size, so that two ways lie alike about a middle, e.g. {near}, got {self.size}")
+        if self.horizon <= self.size:
+            raise ValueError(
+                f"a horizon of at least {self.size + 1} with size={self.size}, the shortest way around a block,"
+                f" got {self.horizon}"
+            )

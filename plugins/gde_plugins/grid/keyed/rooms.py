@@ -25,9 +25,14 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
     over the doorways that do, the key over the cells of rooms that the agent can reach.
 
     Args:
-        per_side: rooms a side; the grid has 4 * per_side + 1 rows.
+        per_side: rooms a side, at least 2; the grid has 4 * per_side + 1 rows.
         rng: the only source of chance.
+
+    Raises:
+        ValueError: fewer rooms.
     """
+    if per_side < 2:
+        raise ValueError(f"a door between agent and goal needs at least 2 rooms a side, got {per_side}")
     inside = np.arange(PITCH * per_side + 1) % PITCH > 0
     in_room = np.outer(inside, inside)
     doorways = _doorways(per_side, rng)
