@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from gde.stats import Estimate, cluster_mean, cluster_ratio, cluster_share
 
@@ -104,3 +105,11 @@ def test_an_estimate_becomes_a_measurement() -> None:
 def test_clusters_without_observations_say_nothing_of_the_spread() -> None:
     rng = np.random.default_rng(0)
     assert cluster_ratio([0, 0, 3, 0], [0, 0, 5, 0], ["a", "b", "c", "d"], rng).interval is None
+
+
+def test_a_share_that_is_the_same_everywhere_has_the_interval_of_as_many_trials_as_clusters() -> None:
+    low, high = bounds(cluster_share([1, 0] * 6, np.repeat(range(6), 2), rng()))
+    exact = binomtest(3, 6).proportion_ci()
+    assert (low, high) == pytest.approx((exact.low, exact.high))
+    halves = bounds(cluster_share([1, 0] * 5, np.repeat(range(5), 2), rng()))
+    assert halves == pytest.approx((1 - halves[1], 1 - halves[0]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm, t
+from scipy.stats import beta, norm, t
 
 from gde.data.result import Measurement
 
@@ -84,8 +84,9 @@ def cluster_share(
 ) -> Estimate:
     """The share of `hits` (N,) in `trials` (N,), 0 <= hits <= trials; without `trials`, one each.
 
-    A share of exactly 0 or 1 leaves nothing to resample. It gets the Clopper-Pearson interval of as many independent
-    trials as there are clusters: 20 worlds without a miss show a share above 0.83, however many steps they hold.
+    A share that is the same in all clusters, e.g. 0 or 1, leaves nothing to resample. It gets the Clopper-Pearson
+    interval of as many independent trials as there are clusters: 20 worlds without a miss show a share above 0.83,
+    however many steps they hold.
 
     Raises:
         ValueError: as `cluster_ratio`, or hits outside their trials.
@@ -96,8 +97,8 @@ def cluster_share(
         raise ValueError("cluster_share: hits must lie between 0 and trials in every row")
     above, below = cluster_sums(hits, trials, clusters)
     value = float(above.sum() / below.sum())
-    if value in {0.0, 1.0}:
-        interval = _one_sided(value, int((below > 0).sum()), confidence)
+    if np.allclose(above, value * below, rtol=1e-12, atol=0):
+        interval = _binomial(value, int((below > 0).sum()), confidence)
     else:
         interval = _interval(above, below, rng, confidence, resamples)
     return Estimate(value=value, interval=interval, n=len(hits), n_clusters=len(above))
@@ -186,9 +187,11 @@ def _acceleration(jackknife: Floats) -> float:
     return float((deviations**3).sum()) / (6 * spread) if spread > 0 else 0.0
 
 
-def _one_sided(value: float, n_clusters: int, confidence: float) -> Interval | None:
-    """Clopper-Pearson at the edge: value 1 (or 0) seen in all of `n_clusters` trials."""
+def _binomial(value: float, n_clusters: int, confidence: float) -> Interval | None:
+    """Clopper-Pearson of a share seen in `n_clusters` trials; a part of a trial is a part of a success."""
     if n_clusters < 2:
         return None
-    bound = float(((1 - confidence) / 2) ** (1 / n_clusters))
-    return (bound, 1.0) if value == 1.0 else (0.0, 1 - bound)
+    hits, tail = value * n_clusters, (1 - confidence) / 2
+    low = float(beta.ppf(tail, hits, n_clusters - hits + 1)) if value > 0 else 0.0
+    high = float(beta.ppf(1 - tail, hits + 1, n_clusters - hits)) if value < 1 else 1.0
+    return low, high
