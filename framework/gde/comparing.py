@@ -24,6 +24,7 @@ from gde.stats import (
 from gde.store.folder import RunFolder
 from gde.worldwise import Quantity, measured, split
 
+ALPHA = 0.05
 Values = Mapping[str, float]
 """World to what was measured in it."""
 
@@ -95,7 +96,17 @@ def compare(run_a: Path, run_b: Path, catalogue: Catalogue | None = None, paired
     elif shared:
         notes.append(f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs")
     clusters = {world: part.trajectories[0].world.cluster for world, part in [*a.items(), *b.items()]}
-    return Compared(paired=paired, rows=_rows(metrics, a, b, clusters, paired), notes=tuple(notes))
+    rows = _rows(metrics, a, b, clusters, paired)
+    return Compared(paired=paired, rows=rows, notes=(*notes, *out_of_reach(rows)))
+
+
+def out_of_reach(rows: Sequence[Row]) -> list[str]:
+    """A warning where no row of the whole runs could be significant, whatever the data."""
+    tested = [row.n_different for row in rows if not row.where and row.n_different and row.p is not None]
+    if not tested or (least := len(tested) * 0.5 ** (max(tested) - 1)) <= ALPHA:
+        return []
+    found = f"{len(tested)} rows are tested and at most {max(tested)} pairs differ"
+    return [f"{found}: no p value can fall below {min(1.0, least):.2g} once corrected; compare more worlds"]
 
 
 def _shared_metrics(run_a: Path, run_b: Path, catalogue: Catalogue) -> tuple[list[tuple[str, Metric]], list[str]]:

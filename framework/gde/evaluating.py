@@ -281,6 +281,7 @@ def _failures(evidence: Evidence) -> list[Failure]:
 
 
 def _status(measurements: Sequence[Measurement], failures: Sequence[Failure], evidence: Evidence) -> RunStatus:
-    if all(trajectory.ending == "failed" for trajectory in evidence.trajectories) or not measurements:
+    nothing = not measurements and failures  # a metric may have nothing to say of a run
+    if nothing or all(trajectory.ending == "failed" for trajectory in evidence.trajectories):
         return "failed"
     return "partial" if failures else "ok"

@@ -9,9 +9,9 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement

@@ -9,7 +9,7 @@ import pytest
 
 from gde import Choice, GdeError, Plan
 from gde.catalogue import Catalogue
-from gde.comparing import Compared, Row, compare
+from gde.comparing import Compared, Row, compare, out_of_reach
 from gde.evaluating import evaluate
 
 MakeRun = Callable[..., Path]
@@ -114,3 +114,14 @@ def test_a_metric_that_raises_is_named_with_its_world(make_run: MakeRun, catalog
     a, b = make_run("a", metrics=metrics), make_run("b", metrics=metrics)
     with pytest.raises(GdeError, match=r"metric 'broken' fails on world .*: ZeroDivisionError"):
         compare(a, b, catalogue)
+
+
+def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
+    def tested(name: str, n: int) -> Row:
+        numbers = {"n": n, "n_b": n, "n_different": n, "a": 0.0, "b": 0.0, "difference": 0.0, "p": 1.0}
+        rest = dict.fromkeys(("interval", "p_permutation", "p_wilcoxon", "rank_biserial", "effect_paper", "mde"))
+        return Row(name=name, where={}, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
+
+    (note,) = out_of_reach([tested(name, 6) for name in "abcdefg"])
+    assert note.startswith("7 rows are tested and at most 6 pairs differ: no p value can fall below 0.22")
+    assert out_of_reach([tested("a", 6)]) == out_of_reach([tested(name, 9) for name in "abcdefg"]) == []

@@ -11,6 +11,7 @@ from gde.errors import UnknownName
 from gde.stats import benjamini_hochberg, holm
 from gde.testing import check_metric
 from gde_plugins.stats_tests.config import PairsConfig
+from gde_plugins.stats_tests.measures import metric_of
 from gde_plugins.stats_tests.pairs import NAMES, Pairs
 
 TRANSFORMS: list[dict[str, Any]] = [{"transform": name} for name in ("none", "reflect", "rotate90")]
@@ -114,3 +115,11 @@ def test_a_measure_that_no_metric_gives_is_named(make_run: MakeRun) -> None:
 
 def test_the_metric_keeps_its_promises(make_run: MakeRun) -> None:
     check_metric(lambda: Pairs(SHORT), make_run(weak_when_reflected, TRANSFORMS, n=6))
+
+
+@pytest.mark.parametrize(
+    ("measurement", "metric"),
+    [("policy.jsd", "policy"), ("meg.known", "meg-known"), ("meg.known.beta", "meg-known"), ("nobody.knows", "nobody")],
+)
+def test_a_measurement_belongs_to_the_metric_that_gives_it(measurement: str, metric: str) -> None:
+    assert metric_of(measurement, ["accuracy", "meg-known", "meg-to", "policy"]) == metric

@@ -59,7 +59,7 @@ def _permuted(
 
     def statistic(of: Floats) -> float:
         squares = np.add.reduceat(weights * of, starts) ** 2
-        return float(rounded(squares.mean(keepdims=True), float(np.abs(values).max()))[0])
+        return float(rounded(squares.mean(keepdims=True), float(np.abs(values).max()) ** 2)[0])
 
     observed = statistic(values)
     # Sorting index + noise below 1 shuffles within clusters and keeps them apart.

@@ -9,8 +9,7 @@ import numpy as np
 from gde.data.grid import Grid
 from gde.data.json import Json
 from gde.data.mdp import TabularMDP
-from gde.data.observation import Observation, Outcome, State, Task, World
-from gde.errors import GdeError
+from gde.data.observation import Observation, State, Task, World
 from gde.tabular import steps_to
 from gde_plugins.grid.config import NONE, GridConfig
 from gde_plugins.grid.dynamics import MOVES, FreeCells, tabulate
@@ -19,6 +18,7 @@ from gde_plugins.grid.origin import Origin, identity, random_origin
 from gde_plugins.grid.selection import listed_origins
 from gde_plugins.grid.transforms import Transform
 from gde_plugins.grid.vocabulary import Vocabulary
+from gde_plugins.grid.walking import Walker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class _Episode:
     moves: dict[str, list[int]]
     """Action to the successor of every state."""
     start: int
-    goal: int
+    goals: list[bool]
     distance: int
     """Length of the shortest way, in steps."""
     scene: str
@@ -56,7 +56,7 @@ class _Episode:
             positions=positions,
             moves={action: cells.successors[:, a].tolist() for a, action in enumerate(words.actions)},
             start=start,
-            goal=goal,
+            goals=[state == goal for state in range(len(positions))],
             distance=int(steps_to(cells.graph, np.array([goal]))[start]),
             scene=words.redraw(put(empty_text(grid.rows), places[goal], GOAL_SYMBOL)),
             offsets=places,
@@ -81,8 +81,8 @@ class _Episode:
         }
 
 
-class GridEnvironment:
-    """Implements `gde.parts.environment.HasModel` and `HasWorlds`. A step earns 1 on reaching the goal, else 0."""
+class GridEnvironment(Walker[_Episode]):
+    """Implements `gde.parts.environment.HasModel` and `HasWorlds`. States are the free cells in reading order."""
 
     def __init__(self, config: GridConfig, origins: Sequence[Origin] | None = None) -> None:
         """Prepare to make the grids that the configuration describes, or to take them from its file.
@@ -92,12 +92,11 @@ class GridEnvironment:
         Raises:
             ConfigError: the file of grids cannot be used.
         """
+        super().__init__()
         self._config = config
         self._transform = Transform.named(config.transform)
         self._words = Vocabulary.read(config.actions, config.symbols)
         self._listed = listed_origins(config) if origins is None else origins
-        self._played: _Episode | None = None
-        self._state = 0
 
     def worlds(self) -> Sequence[str]:
         """The grids of the file in the order of its lines; none where every seed is another grid."""
@@ -143,44 +142,9 @@ class GridEnvironment:
             base=episode.origin.base,
         )
 
-    def step(self, action: str) -> Outcome:
-        """Move the agent by one cell, or leave it where it is at a wall."""
-        episode = self._episode
-        successors = episode.moves.get(action)
-        if successors is None:
-            raise ValueError(f"the grid takes the actions {', '.join(episode.moves)}, got {action!r}")
-        if self._state == episode.goal:
-            raise ValueError("the episode is over, the agent is at the goal: call reset(seed)")
-        self._state = successors[self._state]
-        observation = self._observe()
-        return Outcome.terminal(observation, 1.0) if self._state == episode.goal else Outcome.running(observation)
-
     def state(self) -> State:
         """Fact `agent`: [row, column]; the index counts the free cells in reading order."""
         return State(facts={"agent": list(self._episode.positions[self._state])}, index=self._state)
-
-    def model(self) -> TabularMDP:
-        """States are the free cells; every step costs 1, see `gde_plugins.grid.dynamics.tabulate`."""
-        return self._episode.model
-
-    def snapshot(self) -> int:
-        """The agent's state index: all that moves."""
-        return self._state
-
-    def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, int) or not 0 <= snapshot < len(self._episode.positions):
-            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
-        self._state = snapshot
-        return self._observe()
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-    @property
-    def _episode(self) -> _Episode:
-        if self._played is None:
-            raise GdeError("the grid environment has no episode yet: call reset(seed) first")
-        return self._played
 
     def _observe(self) -> Observation:
         episode = self._episode

@@ -41,5 +41,13 @@ def measure(names: Sequence[str], parts: Mapping[PlaceT, Evidence]) -> list[Meas
 
 def _metrics(names: Sequence[str]) -> list[tuple[str, Metric]]:
     catalogue = Catalogue.default()
-    offers = {name: catalogue.find("metric", name).offer for name in dict.fromkeys(one.split(".")[0] for one in names)}
+    known = catalogue.names("metric")
+    wanted = dict.fromkeys(metric_of(one, known) for one in names)
+    offers = {name: catalogue.find("metric", name).offer for name in wanted}
     return [(name, offer.make(build(offer.config, {}, name))) for name, offer in offers.items()]
+
+
+def metric_of(measurement: str, known: Sequence[str]) -> str:
+    """Which metric gives it: "policy" gives "policy.jsd", and "meg-known" "meg.known", since no metric has dots."""
+    givers = [name for name in known if f"{measurement}.".startswith(f"{name.replace('-', '.')}.")]
+    return max(givers, key=len, default=measurement.split(".")[0])

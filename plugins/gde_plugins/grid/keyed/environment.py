@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from gde.data.json import Json, Labels
 from gde.data.mdp import TabularMDP
-from gde.data.observation import Observation, Outcome, State, Task, World
-from gde.errors import GdeError
+from gde.data.observation import Observation, State, Task, World
 from gde_plugins.grid.dynamics import ACTIONS, MOVES
 from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, shortest_way, tabulate
 from gde_plugins.grid.keyed.scene import Scene
 from gde_plugins.grid.keyed.text import MECHANICS, stage_text
 from gde_plugins.grid.layout import AGENT_SYMBOL, offsets, put
 from gde_plugins.grid.vocabulary import Vocabulary
+from gde_plugins.grid.walking import Walker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,16 +53,16 @@ class _Episode:
         )
 
 
-class KeyEnvironment:
-    """Implements `gde.parts.environment.HasModel`. A step earns 1 on reaching the goal and 0 elsewhere."""
+class KeyEnvironment(Walker[_Episode]):
+    """Implements `gde.parts.environment.HasModel`. States are pairs of stage and free cell; a step that reaches the key
+    or the door takes or opens it."""
 
     def __init__(self, draw: Callable[[int], Scene], horizon: int, labels: Labels) -> None:
         """Worlds are the scenes that `draw` makes of seeds; `labels` are common to all."""
+        super().__init__()
         self._draw = draw
         self._horizon = horizon
         self._labels = labels
-        self._played: _Episode | None = None
-        self._state = 0
 
     def reset(self, seed: int) -> Observation:
         """Begin in the scene of this seed.
@@ -100,18 +100,6 @@ class KeyEnvironment:
         labels = {"size": len(scene.rows), "layout": scene.layout, "distance": episode.distance, **self._labels}
         return World(id=scene.identity, facts=facts, labels=labels, base=scene.base)
 
-    def step(self, action: str) -> Outcome:
-        """Move the agent by one cell, or leave it where it is at a wall; take and open what can be."""
-        episode = self._episode
-        successors = episode.moves.get(action)
-        if successors is None:
-            raise ValueError(f"the grid takes the actions {', '.join(ACTIONS)}, got {action!r}")
-        if episode.goals[self._state]:
-            raise ValueError("the episode is over, the agent is at the goal: call reset(seed)")
-        self._state = successors[self._state]
-        observation = self._observe()
-        return Outcome.terminal(observation, 1.0) if episode.goals[self._state] else Outcome.running(observation)
-
     def state(self) -> State:
         """Facts `agent`, `carrying` (whether the artefact was taken), the position of the artefact under its name
         (e.g. `key`) and of the `door`, null once they are gone, and with a door the present `rows`."""
@@ -125,29 +113,6 @@ class KeyEnvironment:
         if scene.door is not None:
             facts["rows"] = list(scene.rows if stage == Stage.OPEN else scene.closed_rows)
         return State(facts=facts, index=self._state)
-
-    def model(self) -> TabularMDP:
-        """States are pairs of stage and free cell, see `gde_plugins.grid.keyed.dynamics`; every step costs 1."""
-        return self._episode.model
-
-    def snapshot(self) -> int:
-        """The state index: all that changes."""
-        return self._state
-
-    def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, int) or not 0 <= snapshot < len(self._episode.positions):
-            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
-        self._state = snapshot
-        return self._observe()
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-    @property
-    def _episode(self) -> _Episode:
-        if self._played is None:
-            raise GdeError("the key world has no episode yet: call reset(seed) first")
-        return self._played
 
     def _observe(self) -> Observation:
         episode = self._episode
