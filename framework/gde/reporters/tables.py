@@ -65,7 +65,11 @@ class Table:
 
 APART = ("pairs", "trends", "difficulty")
 """Families of measurements that `statistics` and `figures` show."""
+BEHAVIOUR = "What the agent did"
 GROUPS: Mapping[str, str] = {
+    "outcomes": "What became of its answers (shares of turns)",
+    "endings": "How episodes ended (shares of episodes)",
+    "episodes": "How episodes ended (shares of episodes)",
     "policy": "Its policy, from several episodes in one world",
     "calibration": "Its policy, from several episodes in one world",
     "overlap": "Its policy, from several episodes in one world",
@@ -73,21 +77,18 @@ GROUPS: Mapping[str, str] = {
     "exploration": "In fog",
     "recovery": "After the perturbation",
     "meg": "How goal-directed, and towards what (maximum-entropy goal-directedness)",
-    "outcomes": "What became of its answers (shares of turns)",
-    "endings": "How episodes ended (shares of episodes)",
-    "episodes": "How episodes ended (shares of episodes)",
 }
+"""Family of measurements to the heading that it stands under, in their order; others stand under `BEHAVIOUR`."""
 
 
 def measurement_table(result: Result, evidence: Evidence) -> Table:
     """All measurements of the whole run but those of probes and of tests, which have tables of their own."""
     strata, whole = stratum_keys(evidence), {one.name for one in result.measurements if not one.where}
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {heading: [] for heading in (BEHAVIOUR, *GROUPS.values())}
     for one in result.measurements:
         family, of_stratum = one.name.split(".")[0], one.name in whole and strata & one.where.keys()
         if not of_stratum and "control" not in one.where and family not in APART:
-            group = GROUPS.get(family, "What the agent did")
-            groups.setdefault(group, []).append(_measurement_row(one))
+            groups[GROUPS.get(family, BEHAVIOUR)].append(_measurement_row(one))
     return Table(columns=("value", "95 % interval", "0 to 100 %", "n"), groups=_groups(groups))
 
 
@@ -143,7 +144,7 @@ def stratum_keys(evidence: Evidence) -> frozenset[str]:
 
 
 def _groups(groups: Mapping[str, Iterable[Row]]) -> tuple[Group, ...]:
-    return tuple(Group(title=group, rows=tuple(rows)) for group, rows in groups.items())
+    return tuple(Group(title=group, rows=tuple(rows)) for group, rows in groups.items() if rows)
 
 
 def _measurement_row(one: Measurement) -> Row:
