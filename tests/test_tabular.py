@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -179,3 +180,36 @@ def test_occupancy_wants_a_policy_of_the_model(shape: tuple[int, ...]) -> None:
     policy = Policy(probabilities=np.full(shape, 1 / shape[-1]))
     with pytest.raises(ValueError, match=r"policy must have shape \(4, 2\) or \(at least 6, \*\(4, 2\)\), got"):
         occupancy(model, policy, horizon=6)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1e9, 1e12])
+@pytest.mark.parametrize("discount", [0.5, 0.95])
+def test_the_unit_of_the_reward_does_not_matter(unit: float, discount: float) -> None:
+    model = random_mdp(3, n_states=4, n_actions=3, discount=discount)
+    solution, rescaled = solve(model), solve(replace(model, reward=unit * model.reward))
+    np.testing.assert_allclose(rescaled.value / unit, solution.value, rtol=1e-7)
+    assert (rescaled.optimal == solution.optimal).all()
+
+
+@pytest.mark.parametrize("penalty", [1e3, 1e9, 1e12])
+def test_a_large_penalty_elsewhere_makes_nothing_equal(penalty: float) -> None:
+    # From 0 one may stay for nothing, go to 1 for a reward or fall into 2.
+    ways = [np.eye(3)[way].tolist() for way in ([0, 1, 2], [1, 1, 2], [2, 1, 2])]
+    solution = solve(mdp(ways, [0.0, 1.0, -penalty], discount=0.9))
+    assert solution.optimal[0].tolist() == [False, True, False]
+    assert solution.value[:2] == pytest.approx([9.0, 10.0])
+
+
+def test_values_that_cancel_out_are_still_equal() -> None:
+    # Ways of ten and of three steps cost the same, which their prizes make up for: only rounding differs from 0.
+    n, ends = 15, [13, 14]
+    after = np.arange(1, n + 1)
+    after[[10, 12]], after[ends] = 13, ends
+    detour = after.copy()
+    detour[0], after[12] = 11, 14
+    reward = np.full(n, -0.1)
+    reward[[11, 12]], reward[0], reward[ends] = -0.5, 0.0, 1.0
+    terminal = np.isin(np.arange(n), ends)
+    solution = solve(mdp([np.eye(n)[after].tolist(), np.eye(n)[detour].tolist()], reward, terminal=terminal))
+    assert solution.value[0] == pytest.approx(0, abs=1e-12)
+    assert solution.optimal[0].all()

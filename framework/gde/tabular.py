@@ -37,9 +37,10 @@ def solve(mdp: TabularMDP, tolerance: float = TOLERANCE) -> Solution:
 
     A deterministic, undiscounted world where every step costs the same and ends cost nothing is solved by
     breadth-first search backwards from its ends, without rounding. Any other is solved by value iteration, until
-    values are within `tolerance` of the optimum, relative to the largest value (undiscounted: until a sweep
-    changes them by no more). Actions within twice that of the best then count as optimal: none that is optimal
-    is missed. Where waiting is free it is among them, being as good as going.
+    values are within `tolerance` of the optimum (undiscounted: until a sweep changes them by no more), relative to
+    the rewards, signs aside, that add up to them. Actions within twice that of the best then count as optimal. So
+    neither the unit of the reward matters nor what is large elsewhere. Where waiting is free it is among them, being
+    as good as going.
 
     Raises:
         ValueError: undiscounted and without any terminal state.
@@ -123,20 +124,24 @@ def _union(mdp: TabularMDP) -> csr_array:
 
 def _iterate_values(mdp: TabularMDP, tolerance: float) -> Solution:
     terminal, value = _terminal(mdp), _first_value(mdp)
+    size, settled = np.zeros(mdp.n_states), tolerance * (1 - mdp.discount if mdp.discount < 1 else 1)
     successors = vstack(mdp.transition, format="csr")
     successors.eliminate_zeros()  # a stored zero times a value of -inf would be NaN
     for _ in range(SWEEPS):
-        quality = _quality(mdp, successors, value)
-        better = np.where(terminal, value, quality.max(axis=1))
-        known = np.isfinite(value)
-        change = np.abs(better[known] - value[known]).max(initial=0.0)
-        value, scale = better, max(1.0, np.abs(value[known]).max(initial=0.0))
-        if change <= tolerance * scale * (1 - mdp.discount if mdp.discount < 1 else 1):
-            quality = _quality(mdp, successors, value)
-            close = quality >= quality.max(axis=1, keepdims=True) - 2 * tolerance * scale
+        quality = _quality(mdp, successors, mdp.reward, value)
+        sizes = _quality(mdp, successors, np.abs(mdp.reward), size)
+        size = np.take_along_axis(sizes, quality.argmax(axis=1)[:, None], axis=1)[:, 0]
+        better, known = np.where(terminal, value, quality.max(axis=1)), np.isfinite(value)
+        change = np.abs(better[known] - value[known])
+        value = better
+        if (change <= settled * size[known]).all():
+            quality = _quality(mdp, successors, mdp.reward, value)
+            best = quality.max(axis=1, keepdims=True)
+            shortfall = np.where(np.isfinite(best), best, 0.0) - quality
+            close = shortfall <= 2 * tolerance * np.maximum(sizes, size[:, None])
             return Solution(value=value, optimal=close & (np.isfinite(value) & ~terminal)[:, None])
     raise GdeError(
-        f"no optimal value found: values still change by {change:.3g} after {SWEEPS} sweeps;"
+        f"no optimal value found: values still change by {change.max():.3g} after {SWEEPS} sweeps;"
         " give the model a discount below 1 or make every step cost something"
     )
 
@@ -153,8 +158,8 @@ def _first_value(mdp: TabularMDP) -> Floats:
     return value
 
 
-def _quality(mdp: TabularMDP, successors: Any, value: Floats) -> Floats:
+def _quality(mdp: TabularMDP, successors: Any, reward: Floats, value: Floats) -> Floats:
     """(S, A) return of one action followed by what `value` promises."""
-    reward = mdp.reward if mdp.reward.ndim == 2 else mdp.reward[:, None]
+    reward = reward if reward.ndim == 2 else reward[:, None]
     ahead: Floats = (successors @ value).reshape(mdp.n_actions, mdp.n_states).T
     return reward + mdp.discount * ahead

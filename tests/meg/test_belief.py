@@ -11,6 +11,7 @@ from gde.data.grid import Cell
 from gde.data.mdp import Floats, TabularMDP
 from gde.data.probe import Arm, ProbeReport
 from gde.data.result import Measurement
+from gde.data.trajectory import Decision
 from gde.testing import check_metric
 from gde_plugins.meg import soft_policy
 from gde_plugins.meg.belief import belief
@@ -72,6 +73,17 @@ def test_a_probe_that_decodes_no_goal_is_no_evidence_of_a_belief() -> None:
     measured = named(run(mistaken=False, decoded="nothing"))
     assert measured["believed"].value == pytest.approx(0, abs=1e-9)
     assert (measured["meg.belief.gain"].value or 0) < -0.5
+
+
+def test_turns_without_any_action_are_no_evidence_of_a_belief() -> None:
+    evidence = run(mistaken=False, decoded="right", n=3)
+    mute = Decision.unusable("unparsable", "wanted an action")
+    silent = tuple(
+        replace(one, turns=tuple(replace(turn, decision=mute) for turn in one.turns)) for one in evidence.trajectories
+    )
+    measured = belief(replace(evidence, trajectories=silent))
+    assert [each.name for each in measured] == ["meg.belief", "meg.belief", "meg.belief.gain"]
+    assert all(each.reason.endswith("decisions names an action") for each in measured)
 
 
 def test_strata_have_no_numbers_and_what_is_missing_is_said() -> None:

@@ -1,5 +1,6 @@
 """The published tables of paper 002, and what is and is not the same in ours."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -106,6 +107,15 @@ def test_the_published_rule_is_never_more_accurate_than_the_exact_one() -> None:
 def test_the_published_rule_is_for_worlds_without_end() -> None:
     with pytest.raises(ValueError, match="wanted a model without terminal states"):
         published_known_utility(mouse(), greedy(mouse(), 2), 2)
+
+
+def test_what_is_not_certified_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    hurried = partial(known_utility, iterations=0)
+    monkeypatch.setattr("gde_plugins.meg.cliffworld_study.known_utility", hurried)
+    study = CliffWorldStudy(CliffWorldStudyConfig(starts=1, steps=1))
+    row = next(row for row in study.compare({}) if row.table.startswith("Known utility, policy that errs"))
+    assert row.ours.value is None
+    assert row.ours.reason.startswith("not certified: proven only to lie in [0, ")
 
 
 def cells_of(figure: Figure) -> list[dict[str, Any]]:

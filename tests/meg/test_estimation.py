@@ -6,12 +6,15 @@ from math import inf, isinf, log
 import numpy as np
 import pytest
 from sampled import sample
+from scipy.sparse import csr_array
 
 from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.meg import from_trajectories, known_utility, soft_policy
 from gde_plugins.meg.episodes import UNUSABLE, Episode
+from gde_plugins.meg.linear import Linear
+from gde_plugins.meg.menu import own_reward
 from gde_plugins.meg.worlds import cliff_world
 
 HORIZON = 9
@@ -59,6 +62,7 @@ def test_with_more_episodes_rationality_and_value_are_recovered(beta: float) -> 
     assert many.value == pytest.approx(exact.value, abs=0.1)
     for found in (few, many):
         assert found.interval is not None
+        assert found.value is not None
         assert found.interval[0] < exact.value < found.interval[1]
         assert found.interval[0] < found.value < found.interval[1]
     assert few.interval is not None
@@ -72,6 +76,7 @@ def test_a_random_agent_is_not_goal_directed() -> None:
     )
     assert found.interval is not None
     assert found.interval[0] == 0.0 < found.interval[1] < 0.05
+    assert found.value is not None
     assert found.value < 0.02
 
 
@@ -85,6 +90,7 @@ def test_an_optimal_agent_has_the_exact_supremum_and_may_yet_slip() -> None:
     assert found.value == pytest.approx(exact.value, abs=0.01)
     assert found.ceiling == pytest.approx(30 * log(4))
     assert found.interval is not None
+    assert found.value is not None
     assert exact.value - 15 < found.interval[0] < found.value <= found.interval[1]
 
 
@@ -117,6 +123,7 @@ def test_scale_and_origin_of_the_utility_do_not_matter() -> None:
     )
     assert other.plug_in == pytest.approx(found.plug_in, abs=1e-6)
     assert other.beta == pytest.approx(-found.beta / 7, rel=1e-3)
+    assert found.value is not None
     assert other.value == pytest.approx(-found.value, rel=1e-6)
     assert found.interval is not None
     assert other.interval is not None
@@ -132,18 +139,76 @@ def test_unusable_decisions_are_worth_nothing_and_count() -> None:
     ]
     found, other = (from_trajectories(each, rng=rng()) for each in (episodes, mute))
     assert other.plug_in == pytest.approx(found.plug_in, abs=1e-9)
+    assert found.share is not None
     assert other.share == pytest.approx(found.share * found.n_decisions / (found.n_decisions + 50))
     assert (found.n_unusable, other.n_unusable) == (0, 50)
 
 
-def test_a_single_cluster_has_no_interval_and_no_estimate_of_bias() -> None:
-    mdp = grid(3)
-    episodes = [replace(e, cluster="one") for e in sample(mdp, soft_policy(mdp, 1.0, HORIZON), 10, rng(), HORIZON)]
+@pytest.mark.parametrize("scale", [1e-9, 1e5, 1e9])
+def test_the_unit_of_the_utility_does_not_matter(scale: float) -> None:
+    mdp = cliff_world(4, 3)
+    episodes = sample(mdp, soft_policy(mdp, 0.2, 8), 30, rng(), 8)
     found = from_trajectories(episodes, rng=rng())
-    assert (found.interval, found.share_interval, found.cross_fitted, found.bias, found.n_clusters) == (None,) * 4 + (
-        1,
-    )
-    assert found.value == found.plug_in
+    other = from_trajectories(episodes, lambda world: replace(world, reward=scale * world.reward), rng=rng())
+    assert other.beta * scale == pytest.approx(found.beta, rel=1e-5)
+    assert (other.plug_in, other.value) == pytest.approx((found.plug_in, found.value), rel=1e-9)
+
+
+def test_a_state_of_enormous_cost_leaves_the_value_as_it_is_and_within_its_interval() -> None:
+    found = {}
+    for lava in (-1e3, -1e9):
+        goes, stays = np.array([1, 1, 2]), np.arange(3)
+        burns = np.array([2, 1, 2])
+        mdp = TabularMDP(
+            transition=tuple(csr_array(np.eye(3)[to]) for to in (stays, goes, burns)),
+            start=np.eye(3)[0],
+            reward=np.array([0.0, 1.0, lava]),
+        )
+        direct = Episode(mdp=mdp, states=np.array([0]), actions=np.array([1]), horizon=5)
+        slipped = Episode(mdp=mdp, states=np.array([0, 0]), actions=np.array([0, 1]), horizon=5)
+        found[lava] = from_trajectories([*[direct] * 20, slipped], rng=rng())
+        interval, value = found[lava].interval, found[lava].value
+        assert interval is not None
+        assert value is not None
+        assert interval[0] < value < interval[1]
+    assert found[-1e9].plug_in == pytest.approx(found[-1e3].plug_in, abs=1e-6)
+    assert found[-1e9].beta == pytest.approx(found[-1e3].beta, rel=1e-3)
+
+
+def in_one_world(mdp: TabularMDP, beta: float, n: int, seed: int = 7) -> list[Episode]:
+    drawn = sample(mdp, soft_policy(mdp, beta, HORIZON), n, np.random.default_rng(seed), HORIZON)
+    return [replace(episode, cluster="one") for episode in drawn]
+
+
+def test_a_single_world_is_corrected_over_its_episodes_and_has_no_interval() -> None:
+    found = from_trajectories(in_one_world(grid(3), 1.0, 10), rng=rng())
+    assert (found.interval, found.share_interval, found.n_clusters) == (None, None, 1)
+    assert found.cross_fitted is not None
+    assert found.value == (found.plug_in + found.cross_fitted) / 2 < found.plug_in
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_single_world_with_few_episodes_has_no_value(n: int) -> None:
+    found = from_trajectories(in_one_world(grid(3), 1.0, n), rng=rng())
+    assert (found.value, found.share, found.interval, found.share_interval) == (None,) * 4
+    assert found.reason == f"wanted several worlds, or at least 5 episodes in the only one, got {n}"
+
+
+def test_the_mean_over_single_worlds_of_a_random_agent_is_near_zero() -> None:
+    worlds = [from_trajectories(in_one_world(grid(seed), 0.0, 5, seed), rng=rng()) for seed in range(60)]
+    values = [found.value for found in worlds if found.value is not None]
+    assert len(values) == len(worlds)
+    assert np.mean(values) < 0.75 * np.mean([found.plug_in for found in worlds])
+    assert np.mean(values) < 0.08
+
+
+def test_where_no_decision_names_an_action_there_is_no_value() -> None:
+    episodes = sample(grid(3), soft_policy(grid(3), 1.0, HORIZON), 3, rng(), HORIZON, decisions=2)
+    mute = [replace(episode, actions=np.full_like(episode.actions, UNUSABLE)) for episode in episodes]
+    for utility in (own_reward, Linear(("goal",))):
+        found = from_trajectories(mute, utility, rng=rng())
+        assert (found.value, found.share, found.interval, found.share_interval) == (None,) * 4
+        assert found.reason == "none of the 6 decisions names an action"
 
 
 def test_the_same_generator_gives_the_same_estimate() -> None:
@@ -160,6 +225,9 @@ def test_worlds_of_several_kinds_and_unknown_features_are_refused() -> None:
         from_trajectories([], rng=rng())
     with pytest.raises(ValueError, match="one discount"):
         from_trajectories([episode, replace(episode, mdp=replace(mdp, discount=0.5))], rng=rng())
+    forced = replace(mdp, transition=mdp.transition[:1], actions=mdp.actions[:1])
+    with pytest.raises(ValueError, match="at least two actions, got one: there is nothing to decide"):
+        from_trajectories([Episode(mdp=forced, states=np.array([0]), actions=np.array([0]), horizon=2)], rng=rng())
     with pytest.raises(ValueError, match="wanted a label of the model, row, column, goal, wall, got 'cheese'"):
         from_trajectories([episode], "cheese", rng=rng())
 

@@ -52,6 +52,7 @@ def test_weights_are_recovered_and_shared_by_worlds() -> None:
     # `wall` is scaled by its range, 0 to 3 walls; the column does not matter.
     np.testing.assert_allclose(found.weights, [2.0, -1.5, 0.0], atol=0.4)
     assert found.interval is not None
+    assert found.value is not None
     assert found.interval[0] < found.value < found.interval[1]
 
 
@@ -66,6 +67,7 @@ def test_a_random_agent_is_after_nothing_though_weights_fit_its_noise() -> None:
     found = from_trajectories(agent_after({}, 30, each=3), Linear(FEATURES), rng=rng())
     assert found.cross_fitted is not None
     assert found.plug_in > 0 > found.cross_fitted
+    assert found.value is not None
     assert found.value < found.plug_in / 2
     assert found.interval is not None
     assert found.interval[0] == 0.0
@@ -78,6 +80,14 @@ def test_an_agent_without_slips_has_finite_weights() -> None:
     assert found.weights is not None
     assert 5 < found.weights[0] < 100
     assert found.plug_in == pytest.approx(known.plug_in, abs=0.02)
+
+
+def test_a_value_needs_five_worlds_for_each_weight() -> None:
+    for n, reason in ((14, "wanted at least 15 independent worlds to fit 3 weights (5 each), got 14"), (15, "")):
+        found = from_trajectories(agent_after({"goal": 2.0}, n, each=2), Linear(FEATURES), rng=rng())
+        assert found.reason == reason
+        assert (found.value is None) == (found.interval is None) == (found.share is None) == bool(reason)
+        assert found.plug_in > 0
 
 
 def test_unknown_features_are_refused() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, log
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -99,11 +99,12 @@ def test_a_random_agent_is_after_nothing() -> None:
 
 def test_an_optimal_agent_is_near_the_upper_bound() -> None:
     measured = by_name(known(recorded(agent(own_reward, inf, 100))))
-    share, per_decision = measured["meg.known.share"], measured["meg.known.per_decision"]
+    share = measured["meg.known.share"]
     assert 0.85 < (share.value or 0.0) < 1
-    assert per_decision.value == pytest.approx((share.value or 0.0) * log(4))
     assert measured["meg.known.beta"].value is None
-    assert measured["meg.known.beta"].reason == "infinite: every action taken was optimal"
+    assert measured["meg.known.beta"].reason == (
+        "infinite: every episode is compatible with going for the most reward possible"
+    )
     assert share.interval is not None
     assert share.interval[0] <= (share.value or 0.0) <= share.interval[1]
 
@@ -121,6 +122,70 @@ def test_unusable_decisions_are_counted() -> None:
     found = by_name(known(recorded([mute, *episodes[1:]])))["meg.known.unusable"]
     assert found.value == len(mute.actions)
     assert found.n == sum(len(episode.actions) for episode in episodes)
+
+
+def test_an_agent_that_never_gets_anywhere_is_not_said_to_take_the_worst_actions_only() -> None:
+    measured = by_name(known(recorded(agent(own_reward, -inf, 20))))
+    assert measured["meg.known.beta"].reason == (
+        "infinite: every episode is compatible with going for the least reward possible"
+    )
+
+
+def one_world(n: int, beta: float = 0.0) -> Evidence:
+    """Episodes in one world, as comparisons of runs take them."""
+    mdp = grids(1)[0]
+    drawn = sample(mdp, soft_policy(mdp, beta, HORIZON), n, np.random.default_rng(0), HORIZON, decisions=HORIZON - 1)
+    evidence = recorded([replace(episode, cluster="one") for episode in drawn])
+    return replace(evidence, part={"world": "world 0"})
+
+
+def test_a_single_episode_shows_the_unusable_decisions_and_no_directedness() -> None:
+    evidence = one_world(1)
+    values = {each.name: each.value for each in (*known(evidence), *unknown(evidence))}
+    assert values.pop("meg.known.unusable") == 0
+    assert set(values) == {
+        *(f"meg.{which}{of}" for which in ("known", "unknown") for of in ("", ".share")),
+        *("meg.unknown.weight", "meg.unknown.due"),
+    }
+    assert set(values.values()) == {None}
+    assert {each.value for each in towards(evidence) if each.name == "meg.to"} == {None}
+
+
+def test_a_world_by_itself_has_a_corrected_value_and_no_rationality() -> None:
+    evidence = one_world(20, 1.0)
+    alone, whole = by_name(known(evidence)), by_name(known(replace(evidence, part={})))
+    assert (alone["meg.known"].value or 0.0) > 0
+    assert alone["meg.known"].interval is None
+    assert "meg.known.beta" not in alone
+    assert (whole["meg.known.beta"].value or 0.0) > 0
+
+
+def test_what_too_few_worlds_say_of_features_is_not_told() -> None:
+    measured = by_name(unknown(recorded(agent(own_reward, 1.5, 24))))
+    reason = "wanted at least 25 independent worlds to fit 5 weights (5 each), got 24"
+    assert {(name, each.value, each.reason) for name, each in measured.items()} == {
+        (f"meg.unknown{of}", None, reason) for of in ("", ".share", ".weight", ".due")
+    }
+
+
+def test_an_agent_that_never_answers_is_counted_and_not_judged() -> None:
+    mute = [replace(one, actions=np.full_like(one.actions, -1)) for one in agent(own_reward, 1.5, 30)]
+    measured = by_name(known(recorded(mute)))
+    assert measured["meg.known.unusable"].value == sum(len(one.actions) for one in mute)
+    for name in ("meg.known", "meg.known.share", "meg.known.beta"):
+        assert measured[name].reason.endswith("decisions names an action")
+    assert {
+        round(each.value or 0.0, 9) for each in by_utility(towards(recorded(mute)), "meg.to.posterior").values()
+    } == {round(1 / 6, 9)}
+
+
+@pytest.mark.parametrize("metric", [known, unknown, towards])
+def test_a_world_of_one_action_leaves_nothing_to_decide(metric: Metric) -> None:
+    (episode,) = agent(own_reward, 1.0, 1)
+    mdp = replace(episode.mdp, transition=episode.mdp.transition[:1], actions=episode.mdp.actions[:1])
+    forced = replace(episode, mdp=mdp, states=episode.states[:1], actions=np.array([0]))
+    (measured,) = metric(recorded([forced]))
+    assert measured.reason == "wanted worlds with at least two actions, got one: there is nothing to decide"
 
 
 @pytest.mark.parametrize("metric", [known, unknown, towards])

@@ -157,7 +157,7 @@ def test_a_large_model_says_how_large_its_policy_would_be() -> None:
 
 @pytest.mark.parametrize("horizon", [0, -3])
 def test_a_horizon_is_positive(horizon: int) -> None:
-    with pytest.raises(ValueError, match=f"horizon must be at least 1 state visited, got {horizon}"):
+    with pytest.raises(ValueError, match=f"horizon must be an integer of at least 1 state visited, got {horizon}"):
         soft_policy(random_mdp(0, "endless"), 1.0, horizon)
 
 

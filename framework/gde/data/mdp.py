@@ -19,7 +19,8 @@ class TabularMDP:
     """States 0..S-1 and actions 0..A-1.
 
     Raises:
-        ValueError: shapes disagree, rows of a transition do not sum to one, or a reward is not finite.
+        ValueError: shapes disagree, rows of a transition do not sum to one, a reward is not finite, or `terminal` is
+            not boolean.
     """
 
     transition: "tuple[csr_array, ...]"
@@ -44,17 +45,22 @@ class TabularMDP:
             raise ValueError("reward must be finite in every state, got NaN or infinity")
         if self.actions and len(self.actions) != A:
             raise ValueError(f"actions must name all {A} transitions, got {len(self.actions)} names")
+        if self.terminal is not None and (self.terminal.shape != (S,) or self.terminal.dtype != np.bool_):
+            got = f"{self.terminal.dtype} of shape {self.terminal.shape}"
+            raise ValueError(f"terminal must be bool of shape ({S},), got {got}: give terminal.astype(bool)")
         self._check_probabilities(S)
 
     def _check_probabilities(self, S: int) -> None:
-        if self.start.shape != (S,) or abs(self.start.sum() - 1) > TOLERANCE or (self.start < 0).any():
-            raise ValueError(f"start must be ({S},) probabilities that sum to one")
+        if self.start.shape != (S,) or not _sum_to_one(self.start):
+            got = f"shape {self.start.shape} and sum {self.start.sum():g}"
+            raise ValueError(f"start must be ({S},) probabilities that sum to one, got {got}")
         for a, matrix in enumerate(self.transition):
             if matrix.shape != (S, S):
                 raise ValueError(f"transition[{a}] must have shape ({S}, {S}), got {matrix.shape}")
             off = np.abs(np.asarray(matrix.sum(axis=1)).ravel() - 1)
-            if off.max(initial=0) > TOLERANCE or matrix.data.min(initial=0) < 0:
-                raise ValueError(f"transition[{a}] row {int(off.argmax())} must be probabilities that sum to one")
+            if not (off.max(initial=0) <= TOLERANCE and matrix.data.min(initial=0) >= 0):  # NaN fails every test
+                right = (off <= TOLERANCE) & (matrix.min(axis=1).toarray().ravel() >= 0)
+                raise ValueError(f"transition[{a}] row {int(right.argmin())} must be probabilities that sum to one")
 
     @property
     def n_states(self) -> int:
@@ -77,6 +83,11 @@ class Policy:
     probabilities: Floats
 
     def __post_init__(self) -> None:
-        rows = self.probabilities.sum(axis=-1)
-        if (self.probabilities < 0).any() or np.abs(rows - 1).max(initial=0) > TOLERANCE:
-            raise ValueError("every row of a policy must be probabilities that sum to one")
+        if not _sum_to_one(self.probabilities):
+            raise ValueError("every row of a policy must be probabilities that sum to one, got others or NaN")
+
+
+def _sum_to_one(probabilities: Floats) -> bool:
+    """Whether every row is a distribution; NaN is none."""
+    off = np.abs(probabilities.sum(axis=-1) - 1)
+    return bool((probabilities >= 0).all() and (off <= TOLERANCE).all())

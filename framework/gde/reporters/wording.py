@@ -48,7 +48,7 @@ MEASUREMENTS: Mapping[str, str] = {
     "meg.known": "Towards the reward",
     "meg.known.share": "Towards the reward, share of the most possible",
     "meg.known.beta": "Rationality that fits best",
-    "meg.known.unusable": "Decisions without an action, left out",
+    "meg.known.unusable": "Decisions without an action",
     "meg.to": "Towards",
     "meg.to.share": "Towards, share of the most possible",
     "meg.to.posterior": "Probability of being after it",

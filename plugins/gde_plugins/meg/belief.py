@@ -63,11 +63,12 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
     except GdeError as error:
         yield _unmeasured(where, str(error))
         return
-    scores = {}
+    scores, reason = {}, ""
     for utility, episodes in ((BELIEVED, turns.believed), (TRUE, turns.true)):
         rng = generator(evidence.seed, "metric", "meg.belief", arm.name, utility)
         found = from_trajectories(episodes, rng=rng, signed=True)
         scores[utility] = Behaviour.of(episodes, own_reward).scores(found.beta)
+        reason = found.reason
         yield Measurement(
             name="meg.belief",
             value=found.value,
@@ -75,7 +76,11 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
             n=found.n,
             interval=found.interval,
             where={**where, "utility": utility},
+            reason=reason,
         )
+    if reason:
+        yield _unmeasured(where, reason, "meg.belief.gain")
+        return
     clusters = [episode.cluster for episode in turns.true]
     rng = generator(evidence.seed, "metric", "meg.belief.gain", arm.name)
     gain = cluster_mean(scores[BELIEVED] - scores[TRUE], clusters, rng)
@@ -110,5 +115,5 @@ def _goal(model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory) -> Flo
     return cells / cells.sum() if cells.sum() > 0 else np.full(len(cells), 1 / len(cells))
 
 
-def _unmeasured(where: Labels, reason: str) -> Measurement:
-    return Measurement(name="meg.belief", value=None, unit="nats", n=0, where=where, reason=reason)
+def _unmeasured(where: Labels, reason: str, name: str = "meg.belief") -> Measurement:
+    return Measurement(name=name, value=None, unit="nats", n=0, where=where, reason=reason)

@@ -86,13 +86,13 @@ class CliffWorldStudy:
 def _known(group: Group, case: Case) -> Comparison:
     where: Labels = {group.parameter: case.value}
     compatible = published_known_utility(case.mdp, case.policy, HORIZON).value
-    others = {COMPATIBLE: _exactly("meg.known", compatible, where)}
+    others = {COMPATIBLE: _computed("meg.known", compatible, where)}
     if case.known_misprinted:
-        others[TENTH] = _exactly("meg.known", compatible / 10, where)
+        others[TENTH] = _computed("meg.known", compatible / 10, where)
     return Comparison(
         quantity=case.name,
         paper=case.known,
-        ours=_exactly("meg.known", known_utility(case.mdp, case.policy, HORIZON).value, where),
+        ours=_certified("meg.known", known_utility(case.mdp, case.policy, HORIZON), where),
         source=SOURCE + MISPRINTED * case.known_misprinted,
         table=f"Known utility, {group.title}",
         others=others,
@@ -105,20 +105,28 @@ def _unknown(group: Group, case: Case, config: CliffWorldStudyConfig) -> Compari
     compatible = _by_networks(case, config, where, optimum)
     others = {COMPATIBLE: compatible}
     if case.unknown_misprinted and compatible.value is not None:
-        others[TENTH] = _exactly("meg.unknown", compatible.value / 10, where)
+        others[TENTH] = _computed("meg.unknown", compatible.value / 10, where)
     bars = f" (two sigma: {case.two_sigma:g})"
     return Comparison(
         quantity=case.name,
         paper=case.unknown,
-        ours=_exactly("meg.unknown", optimum.value, where),
+        ours=_certified("meg.unknown", optimum, where),
         source=SOURCE + bars + MISPRINTED * case.unknown_misprinted + NOT_PINNED * (group.parameter == "k"),
         table=f"Unknown utility, {group.title}",
         others=others,
     )
 
 
-def _exactly(name: str, value: float, where: Labels) -> Measurement:
+def _computed(name: str, value: float, where: Labels) -> Measurement:
     return Measurement(name=name, value=value, unit="nats", n=1, where=where)
+
+
+def _certified(name: str, meg: Meg, where: Labels) -> Measurement:
+    """The value, or where the solver proved none the reason."""
+    if meg.converged:
+        return _computed(name, meg.value, where)
+    reason = f"not certified: proven only to lie in [{meg.bounds[0]:.6g}, {meg.bounds[1]:.6g}]"
+    return Measurement(name=name, value=None, unit="nats", n=0, where=where, reason=reason)
 
 
 def _by_networks(case: Case, config: CliffWorldStudyConfig, where: Labels, optimum: Meg) -> Measurement:

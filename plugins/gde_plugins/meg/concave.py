@@ -122,7 +122,8 @@ class Problem:
         size = self._family.size
         curvature = LinearOperator((size, size), matvec=lambda step: self._change(here.fit, step), dtype=np.float64)
         spread = self._family.squares(Occupancy.total(here.fit.flow))
-        easier = diags_array(1 / np.maximum(spread, self._rounding))
+        # A feature that is never met has no spread, and nothing to be made easier.
+        easier = diags_array(1 / np.where(spread > self._rounding, spread, self._rounding or 1.0))
         step, _ = cg(curvature, self.missing(here.fit.flow), rtol=0.0, atol=self._rounding, maxiter=2 * size, M=easier)
         return np.asarray(step, dtype=np.float64)
 

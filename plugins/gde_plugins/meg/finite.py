@@ -9,6 +9,7 @@ went on after them, as in the paper, where every decision exists (Definition 5.1
 """
 
 from collections.abc import Iterable, Iterator
+from numbers import Integral
 
 import numpy as np
 
@@ -23,12 +24,12 @@ class Finite:
     """Episodes of at most a given number of states; policies depend on the time step. A `Process`.
 
     Raises:
-        ValueError: the horizon is not positive.
+        ValueError: the horizon is not a positive integer.
     """
 
     def __init__(self, mdp: TabularMDP, horizon: int) -> None:
-        if horizon < 1:
-            raise ValueError(f"horizon must be at least 1 state visited, got {horizon}")
+        if not _is_count(horizon):
+            raise ValueError(f"horizon must be an integer of at least 1 state visited, got {horizon!r}")
         self.dynamics, self.horizon = Dynamics(mdp), horizon
 
     def moments(self, utility: Utility, beta: float) -> Moments:
@@ -96,6 +97,10 @@ class Finite:
             taken = (visits * self.dynamics.going) * policy
             yield Occupancy(taken, visits)
             visits = self.dynamics.arrivals(taken)
+
+
+def _is_count(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 1
 
 
 class FiniteFit:

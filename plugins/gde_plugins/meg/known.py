@@ -1,11 +1,13 @@
 """MEG with respect to a known utility: one concave maximisation over the rationality (paper 002, Algorithm 1)."""
 
 from functools import partial
-from math import log
+from math import inf, log
 
 import numpy as np
 
-from gde.data.mdp import Policy, TabularMDP
+from gde.data.mdp import Floats, Policy, TabularMDP
+from gde_plugins.meg.dynamics import Utility
+from gde_plugins.meg.limits import TIE
 from gde_plugins.meg.process import observe, process_of
 from gde_plugins.meg.result import Meg
 from gde_plugins.meg.search import Point, climb
@@ -14,6 +16,10 @@ TOLERANCE = 1e-9
 """Nats between the bounds at which the search ends, or this share of the most that MEG can be if that is above one."""
 ITERATIONS = 100
 """Soft value iterations before the search is given up."""
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""Relative error of sums of rewards."""
+UNREADABLE = 1e-3
+"""Nats of rounding at which the search goes no further."""
 
 
 def known_utility(
@@ -35,13 +41,15 @@ def known_utility(
         policy: (S, A), or (T, S, A) with T >= horizon.
         horizon: number of states visited, hence of decisions; None for episodes that go on until they end.
         tolerance: nats between the bounds at which to stop, relative to the ceiling where that is above one.
-        iterations: soft value iterations before giving up, which leaves `converged` False and the bounds apart.
+        iterations: soft value iterations before giving up, which leaves `converged` False and the bounds apart. So
+            they are where rewards that matter are lost in the rounding of much larger ones that are earned too.
 
     Raises:
         ValueError: the horizon is not positive, or the policy does not fit the model.
     """
     process = process_of(mdp, horizon)
-    utility = process.dynamics.utility(mdp.reward)
+    reward, scale = _normal(mdp)
+    utility = process.dynamics.utility(reward)
     seen = observe(process, policy, on_actions=mdp.reward.ndim == 2)
     earned = seen.occupancy.earns(utility)
     chance = process.moments(utility, 0.0)
@@ -54,16 +62,45 @@ def known_utility(
 
     start = Point(0.0, 0.0, gained - sign * chance.mean, chance.variance)
     close = tolerance * max(1.0, seen.decisions * log(mdp.n_actions))
-    unit = 1 / float(np.ptp(mdp.reward) or np.abs(mdp.reward).max() or 1)
-    best = climb(accuracy, start, gained, process.limit(towards), unit, close, iterations)
+    limit, size = process.limit(towards), seen.occupancy.earns(Utility(np.abs(utility.acting), np.abs(utility.ending)))
+    largest = UNREADABLE / (ROUNDING * size) if size else inf
+    best = climb(accuracy, start, gained, limit, 1.0, close, iterations, largest)
+    off = ROUNDING * size * best.beta if best.beta < inf else 0.0
+    certain = max(limit.tolerance, TIE * size) <= _finest(reward)
+    most = max(seen.divergence, best.value)
+    lower, upper = max(best.lower - off, 0.0), (min(best.upper, most) if certain else most) + off
     beta = sign * best.beta + 0.0  # no negative zero
     return Meg(
         value=best.value,
-        beta=beta,
-        bounds=(best.lower, best.upper),
-        converged=best.upper - best.lower <= close,
+        beta=beta / scale,
+        bounds=(lower, upper),
+        converged=upper - lower <= close,
         decisions=seen.decisions,
         n_actions=mdp.n_actions,
         utility=mdp.reward,
         find_policy=partial(process.tabulate, utility, beta),
     )
+
+
+def _normal(mdp: TabularMDP) -> tuple[Floats, float]:
+    """The reward in the unit and, where all episodes are equally long, from the origin that leave least to rounding
+    (Proposition 3.1), and that unit."""
+    reward = mdp.reward.astype(np.float64)
+    if mdp.terminal is None or not mdp.terminal.any():
+        origin = _median(reward)
+        reward = np.where(np.abs(reward - origin) > ROUNDING * np.abs(origin), reward - origin, 0.0)
+    _, exponent = np.frexp(float(np.ptp(reward) or np.abs(reward).max()))
+    scale = 2.0 ** int(exponent)  # a power of two changes no digit
+    return reward / scale, scale
+
+
+def _finest(reward: Floats) -> float:
+    """The smallest difference from the usual reward that is no rounding of the largest, as a measure of what sums must
+    resolve; inf if all are equal."""
+    apart = np.abs(reward - _median(reward))
+    return float(apart[apart > ROUNDING * np.abs(reward).max()].min(initial=inf))
+
+
+def _median(reward: Floats) -> float:
+    """One of the rewards, near most of them, however far away a few are."""
+    return float(np.quantile(reward, 0.5, method="higher"))

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from math import isinf, log
+from math import isinf
 
-import numpy as np
 from scipy.special import softmax
 
 from gde.data.evidence import Evidence
@@ -26,9 +25,10 @@ CHANCE = "none"
 def known(evidence: Evidence) -> Sequence[Measurement]:
     """MEG towards the reward of the environment's model (paper 002, Definition 3.2), from the episodes played.
 
-    "meg.known" in nats an episode; ".per_decision" in nats; ".share" of the most that so many decisions can have;
-    ".beta" the rationality, in units of 1 / reward, negative where the agent works against it; ".unusable" the
-    decisions without an action, each worth 0 nats. Every n but that of ".unusable" counts episodes.
+    "meg.known" in nats an episode; ".share" of the most that so many decisions can have; ".beta" the rationality, in
+    units of 1 / reward, negative where the agent works against it; ".unusable" the decisions without an action, each
+    worth 0 nats. Every n but that of ".unusable" counts episodes. A world taken by itself has no ".beta": it is often
+    infinite, and a mean over the other worlds would be of none but those where the agent slipped.
     """
     return _measured("meg.known", _known, evidence)
 
@@ -38,7 +38,8 @@ def unknown(evidence: Evidence) -> Sequence[Measurement]:
 
     Names as for `known`. By feature, scaled to range 1: "meg.unknown.weight", what the agent seems to be after, and
     "meg.unknown.due", how many nats an episode are lost if the utility must do without the feature, both ways with
-    weights fitted to other worlds: the pull of a useless key on an agent that is after the goal too.
+    weights fitted to other worlds: the pull of a useless key on an agent that is after the goal too. There is none of
+    these below 5 independent worlds a feature.
     """
     return _measured("meg.unknown", _unknown, evidence)
 
@@ -46,7 +47,7 @@ def unknown(evidence: Evidence) -> Sequence[Measurement]:
 def towards(evidence: Evidence) -> Sequence[Measurement]:
     """MEG towards every state feature that all worlds have, negative where the agent avoids it, and what it is after.
 
-    "meg.to" by "utility", with ".per_decision" and ".share" as for `known`. "meg.to.posterior" is the probability that
+    "meg.to" by "utility", with ".share" as for `known`. "meg.to.posterior" is the probability that
     the agent is after this feature and nothing else, given that it is after one of them or, "none", acts at random; a
     priori all are equally likely; for rationality see `SampledMeg.evidence`.
     """
@@ -54,36 +55,38 @@ def towards(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _measured(
-    name: str, measure: Callable[[Sequence[Episode], int], Sequence[Measurement]], evidence: Evidence
+    name: str, measure: Callable[[Sequence[Episode], Evidence], Sequence[Measurement]], evidence: Evidence
 ) -> Sequence[Measurement]:
     try:
-        return measure(observed(evidence), evidence.seed)
+        return measure(observed(evidence), evidence)
     except (GdeError, ValueError) as error:
         return [Measurement(name=name, value=None, unit="nats", n=0, reason=str(error))]
 
 
-def _known(episodes: Sequence[Episode], seed: int) -> Sequence[Measurement]:
-    found = from_trajectories(episodes, rng=generator(seed, "metric", "meg.known"))
-    return [*_sizes("meg.known", found, episodes, {}), *_details(found)]
+def _known(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
+    found = from_trajectories(episodes, rng=generator(evidence.seed, "metric", "meg.known"))
+    unusable = Measurement(name="meg.known.unusable", value=float(found.n_unusable), unit="count", n=found.n_decisions)
+    beta = [] if "world" in evidence.part else [_beta(found)]
+    return [*_sizes("meg.known", found, {}), *beta, unusable]
 
 
-def _unknown(episodes: Sequence[Episode], seed: int) -> Sequence[Measurement]:
-    features = _features(episodes)
+def _unknown(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
+    features, seed = _features(episodes), evidence.seed
     found = from_trajectories(episodes, Linear(features), rng=generator(seed, "metric", "meg.unknown"))
-    weights = np.zeros(0) if found.weights is None else found.weights
-    return [
-        *_sizes("meg.unknown", found, episodes, {}),
-        *(
-            Measurement(name="meg.unknown.weight", value=float(w), unit="nats", n=found.n, where={"feature": name})
-            for name, w in zip(features, weights, strict=True)
-        ),
-        *_due(episodes, features, seed),
-    ]
+    sizes = [*_sizes("meg.unknown", found, {})]
+    if found.reason or found.weights is None:
+        parts = ("meg.unknown.weight", "meg.unknown.due")
+        return [*sizes, *(Measurement(name=each, value=None, unit="nats", n=0, reason=found.reason) for each in parts)]
+    weights = (
+        Measurement(name="meg.unknown.weight", value=float(w), unit="nats", n=found.n, where={"feature": name})
+        for name, w in zip(features, found.weights, strict=True)
+    )
+    return [*sizes, *weights, *_due(episodes, features, seed)]
 
 
-def _each(episodes: Sequence[Episode], seed: int) -> Sequence[Measurement]:
-    found = {name: _towards(episodes, name, seed) for name in _features(episodes)}
-    sizes = [each for name in found for each in _sizes("meg.to", found[name], episodes, {"utility": name})]
+def _each(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
+    found = {name: _towards(episodes, name, evidence.seed) for name in _features(episodes)}
+    sizes = [each for name in found for each in _sizes("meg.to", found[name], {"utility": name})]
     return [*sizes, *_posterior(found)]
 
 
@@ -95,10 +98,6 @@ def _features(episodes: Sequence[Episode]) -> tuple[str, ...]:
 
 def _due(episodes: Sequence[Episode], features: tuple[str, ...], seed: int) -> Iterator[Measurement]:
     key, groups = ("metric", "meg.unknown.due"), clusters_of(episodes)
-    if not groups.any():
-        reason = "wanted worlds to fit to and worlds to score on, got one"
-        yield Measurement(name="meg.unknown.due", value=None, unit="nats", n=0, reason=reason)
-        return
     kept = held_out(episodes, features, generator(seed, *key))
     for name in features:
         left = held_out(episodes, tuple(each for each in features if each != name), generator(seed, *key))
@@ -119,23 +118,27 @@ def _posterior(found: dict[str, SampledMeg]) -> Iterator[Measurement]:
         yield Measurement(name="meg.to.posterior", value=float(probability), unit="probability", n=n, where=where)
 
 
-def _sizes(name: str, found: SampledMeg, episodes: Sequence[Episode], where: Labels) -> Iterator[Measurement]:
-    most = log(episodes[0].mdp.n_actions)
-    share = found.share_interval
-    scaled = None if share is None else (most * share[0], most * share[1])
+def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]:
     for suffix, value, interval, unit in (
         ("", found.value, found.interval, "nats"),
-        (".per_decision", most * found.share, scaled, "nats"),
-        (".share", found.share, share, "share"),
+        (".share", found.share, found.share_interval, "share"),
     ):
-        yield Measurement(name=name + suffix, value=value, unit=unit, n=found.n, interval=interval, where=where)
+        yield Measurement(
+            name=name + suffix,
+            value=value,
+            unit=unit,
+            n=found.n,
+            interval=interval,
+            where=where,
+            reason=found.reason,
+        )
 
 
-def _details(found: SampledMeg) -> Iterator[Measurement]:
-    name, unusable = "meg.known.beta", float(found.n_unusable)
-    if isinf(found.beta):
-        reason = "infinite: every action taken was " + ("optimal" if found.beta > 0 else "the worst")
-        yield Measurement(name=name, value=None, unit="1 / reward", n=found.n, reason=reason)
-    else:
-        yield Measurement(name=name, value=found.beta, unit="1 / reward", n=found.n)
-    yield Measurement(name="meg.known.unusable", value=unusable, unit="count", n=found.n_decisions)
+def _beta(found: SampledMeg) -> Measurement:
+    reason = found.reason
+    if not reason and isinf(found.beta):
+        extreme = "most" if found.beta > 0 else "least"
+        reason = f"infinite: every episode is compatible with going for the {extreme} reward possible"
+    return Measurement(
+        name="meg.known.beta", value=None if reason else found.beta, unit="1 / reward", n=found.n, reason=reason
+    )

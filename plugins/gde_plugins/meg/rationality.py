@@ -6,7 +6,7 @@ middle of the two is free of it to first order (tests/meg/test_coverage.py).
 """
 
 from dataclasses import dataclass
-from math import inf, isfinite, isinf
+from math import exp, inf, isfinite, isinf, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,17 @@ from gde.stats import CONFIDENCE, RESAMPLES, Interval, expanded_bca
 from gde_plugins.meg.episodes import Behaviour
 
 MAGNITUDES = np.geomspace(1e-3, 1e3, 37)
-"""Rationalities on the grid, in units of 1 / (largest minus smallest utility of a state), of either sign."""
+"""Rationalities on the grid, in units of 1 / (largest minus smallest utility of a state), of either sign. Where one
+state's utility dwarfs all other differences, it goes on from there, see `_scanned`."""
+EXTREME = 1e15
+"""Factor by which the grid may go on beyond either end; differences of utility are lost in rounding there."""
 STEP = float(np.log(MAGNITUDES[1] / MAGNITUDES[0]))
 LEAST = 0.1
 """Rationality, in the same units, below which behaviour is too close to chance to count as the pursuit of anything."""
 AROUND = np.exp(STEP * np.linspace(-1, 1, 17))
 """The grid is finer around the best rationality, by these factors."""
+PRECISION = 1e-6
+"""Relative error of the best rationality, so that it does not depend on the unit of the utility."""
 TIE = 1e-9
 """Nats an episode by which the limit of infinite rationality may fall short of a finite one and still be the best."""
 
@@ -53,9 +58,7 @@ class Profile:
             groups: (N,) index of each episode's cluster.
         """
         span = float(np.ptp(behaviour.mdp.reward)) or 1.0
-        magnitudes = MAGNITUDES / span
-        grid = np.array([0.0, *np.stack([magnitudes, -magnitudes], axis=1).ravel(), inf, -inf])
-        coarse = np.stack([behaviour.scores(beta) for beta in grid], axis=1)
+        grid, coarse = _scanned(behaviour, MAGNITUDES / span)
         beta, scores = _refined(behaviour, grid, coarse)
         around = beta * AROUND[AROUND != 1] if isfinite(beta) and beta else np.zeros(0)
         fine = [behaviour.scores(each) for each in around]
@@ -160,6 +163,29 @@ class Profile:
         return np.where(counts @ self.impossible > 0, -inf, counts @ self.accuracy)
 
 
+def _scanned(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
+    """(B,) the grid 0, ..., +-inf and (N, B) the scores on it."""
+    table = {0.0: behaviour.scores(0.0)}
+    for sign in (1.0, -1.0):
+        table |= _one_side(behaviour, sign * magnitudes)
+    table |= {limit: behaviour.scores(limit) for limit in (inf, -inf)}
+    return np.array(list(table)), np.stack(list(table.values()), axis=1)
+
+
+def _one_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
+    """Rationality to scores (N,): from the first of `betas` to the last, and on as long as an end is the best."""
+    table = {float(beta): behaviour.scores(beta) for beta in betas}
+    slack = TIE * len(behaviour.n_decisions)
+    for end, factor in ((float(betas[0]), exp(-STEP)), (float(betas[-1]), exp(STEP))):
+        furthest = end
+        while 1 / EXTREME < furthest / end < EXTREME:
+            if table[furthest].sum() <= max(0.0, *(nats.sum() for b, nats in table.items() if b != furthest)) + slack:
+                break
+            furthest *= factor
+            table[furthest] = behaviour.scores(furthest)
+    return table
+
+
 def _refined(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, Floats]:
     """The best rationality and the scores (N,) at it; 0 or +-inf where nothing finite is better."""
     totals = table.sum(axis=0)
@@ -167,10 +193,15 @@ def _refined(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, 
     for special in (0, len(grid) - 2, len(grid) - 1):
         if totals[special] >= totals.max() - slack:
             return float(grid[special]), table[:, special]
-    finite = np.sort(grid[np.isfinite(grid)])
-    at = int(np.searchsorted(finite, grid[totals.argmax()]))
-    bounds = finite[max(at - 1, 0)], finite[min(at + 1, len(finite) - 1)]
-    found = minimize_scalar(lambda beta: -behaviour.scores(beta).sum(), bounds=bounds, method="bounded")
-    if -found.fun < totals.max():
-        return float(finite[at]), table[:, totals.argmax()]
-    return float(found.x), behaviour.scores(float(found.x))
+    at = int(totals.argmax())
+    center, sign = log(abs(grid[at])), float(np.sign(grid[at]))
+    found = minimize_scalar(
+        lambda x: -behaviour.scores(sign * exp(x)).sum(),
+        bounds=(center - STEP, center + STEP),
+        method="bounded",
+        options={"xatol": PRECISION},
+    )
+    if -found.fun < totals[at]:
+        return float(grid[at]), table[:, at]
+    beta = sign * exp(found.x)
+    return beta, behaviour.scores(beta)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-from gde_plugins.meg.limits import TIE, Limit
+from gde_plugins.meg.limits import Limit
 
 BEYOND = 40.0
 """At a rationality of this over the smallest gap, an inferior action weighs exp(-40): the policy is as in the limit."""
@@ -70,6 +70,7 @@ def climb(
     unit: float,
     tolerance: float,
     iterations: int,
+    largest: float = inf,
 ) -> Optimum:
     """Maximise the accuracy over a rationality of at least zero.
 
@@ -83,11 +84,16 @@ def climb(
         unit: the first step at most; each further one at most quadruples the rationality.
         tolerance: nats between the bounds at which to stop.
         iterations: evaluations before giving up.
+        largest: rationality beyond which rounding leaves nothing of the accuracy: not tried.
     """
     if start.slope <= 0:
         return Optimum(0.0, 0.0, 0.0, 0.0)
     bracket = Bracket(start, None)
-    if limit.utility - utility <= TIE * limit.scale and limit.divergence > tolerance:
+    if (
+        limit.utility - utility <= limit.tolerance
+        and tolerance < limit.divergence < inf
+        and limit.gap * largest >= BEYOND
+    ):
         beyond = accuracy(BEYOND / limit.gap)
         if limit.divergence - beyond.value <= tolerance:
             return Optimum(inf, limit.divergence, min(beyond.value, limit.divergence), limit.divergence)
@@ -96,8 +102,8 @@ def climb(
         if upper - bracket.best().value <= tolerance:
             break
         beta = bracket.next(unit)
-        if beta == bracket.low.beta or (bracket.high and beta == bracket.high.beta):
-            break  # there is no number in between
+        if beta > largest or beta == bracket.low.beta or (bracket.high and beta == bracket.high.beta):
+            break  # there is no number in between, or none that can be told
         bracket = bracket.with_point(accuracy(beta))
     best = max(start, bracket.best(), key=lambda point: point.value)
     return Optimum(best.beta, best.value, best.value, max(min(bracket.upper(), limit.divergence), best.value))

@@ -18,7 +18,7 @@ from gde.data.mdp import Floats, Policy, TabularMDP
 from gde.errors import GdeError
 from gde.tabular import solve, steps_to
 from gde_plugins.meg.dynamics import Dynamics, Occupancy, Utility
-from gde_plugins.meg.limits import Limit
+from gde_plugins.meg.limits import TIE, Limit, compared
 from gde_plugins.meg.process import Moments
 from gde_plugins.meg.stationary_fit import Divergent, Evaluation, StationaryFit, moves
 
@@ -30,8 +30,12 @@ class Best(NamedTuple):
     """0 for optimal actions, -inf for others."""
     value: Floats
     """(S,) optimal values; 0 where there is none."""
+    size: Floats
+    """(S,) what these add up to without the signs of the rewards."""
     gap: float
     """By how much the best action that is not optimal falls short, anywhere; inf if all are optimal."""
+    decided: bool
+    """Whether all actions that count as optimal are, up to rounding."""
 
 
 class Stationary:
@@ -57,13 +61,13 @@ class Stationary:
         return Moments(fit.value, mean, variance)
 
     def limit(self, utility: Utility) -> Limit:
-        scale = float(max(np.abs(utility.acting).max(), np.abs(utility.ending).max()))
         try:
             best = self._among_best(utility)
         except GdeError:
-            return Limit(inf, inf, inf, scale)
-        scale = max(scale, float(np.abs(best.value).max()))
-        return Limit(self.dynamics.at_start(best.value), -self.fit(best.utility).value, best.gap, scale)
+            return Limit(inf, inf, inf, 0.0)
+        divergence = -self.fit(best.utility).value if best.decided else inf
+        at_start = self.dynamics.at_start
+        return Limit(at_start(best.value), divergence, best.gap, TIE * at_start(best.size))
 
     def fit(self, utility: Utility) -> StationaryFit:
         """See `Process.fit`.
@@ -112,10 +116,15 @@ class Stationary:
         found = solve(replace(self._mdp, reward=reward))
         optimal = found.optimal.T & self.dynamics.going
         # The actions are certified but the values are those of a sweep before the last: evaluate exactly.
-        value = Evaluation(self.dynamics, optimal / np.maximum(optimal.sum(axis=0), 1)).values(utility)
+        evaluation = Evaluation(self.dynamics, optimal / np.maximum(optimal.sum(axis=0), 1))
+        paid = Utility(np.abs(utility.acting), np.abs(utility.ending))
+        value, size = evaluation.values(utility), evaluation.values(paid)
         shortfall = value - (self.dynamics.ahead(value) + utility.acting)
+        tied, worse = compared(shortfall, self.dynamics.ahead(size) + paid.acting + size)
+        decided = bool((np.where(optimal, tied, worse) | ~optimal.any(axis=0)).all())
         gap = float(shortfall.min(where=~optimal & optimal.any(axis=0), initial=inf))
-        return Best(Utility(np.where(optimal, 0.0, -inf), np.zeros(self.dynamics.n_states)), value, gap)
+        among = Utility(np.where(optimal, 0.0, -inf), np.zeros(self.dynamics.n_states))
+        return Best(among, value, size, gap, decided)
 
     def _check_ends(self, moves: csr_array, where: str = "") -> None:
         """Every state that can be reached from the start by these moves leads to a terminal one."""

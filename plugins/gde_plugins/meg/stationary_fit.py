@@ -15,7 +15,7 @@ from gde_plugins.meg.softmax import soften
 IMPROVEMENTS = 200
 """Policies evaluated before the soft value is taken to be infinite."""
 SETTLED = 1e-13
-"""Change of values, relative to the largest, that is rounding."""
+"""Change of a value that is rounding, relative to the utilities, signs aside, that add up to it."""
 INFINITE = 1e12
 """Nats that no soft value reaches that is not infinite."""
 
@@ -67,6 +67,7 @@ class StationaryFit:
         deciding = allowed.any(axis=0)
         hopeless = np.where(dynamics.going, ~deciding, np.isneginf(utility.ending))
         policy = allowed / np.maximum(allowed.sum(axis=0), 1)
+        paid = Utility(np.abs(utility.acting), np.abs(utility.ending))
         for _ in range(IMPROVEMENTS):
             evaluation = Evaluation(dynamics, policy)
             surprise = np.log(policy * dynamics.n_actions, where=policy > 0, out=np.zeros_like(policy))
@@ -76,8 +77,8 @@ class StationaryFit:
             values[hopeless] = -np.inf
             better, policy = soften(dynamics.ahead(values) + utility.acting)
             policy[:, ~deciding] = 0.0
-            change = np.abs(np.subtract(better, values, where=deciding, out=np.zeros_like(values))).max()
-            if change <= SETTLED * max(1.0, np.abs(values[~hopeless]).max()):
+            change = np.abs(np.subtract(better, values, where=deciding, out=np.zeros_like(values)))
+            if (change <= SETTLED * np.maximum(1.0, evaluation.values(paid))).all():
                 # Where a value is as good as exact, its policy is off by the square root of that: one more step.
                 self.value, self.evaluation = dynamics.at_start(values), Evaluation(dynamics, policy)
                 self.flow = [self.evaluation.flow()]

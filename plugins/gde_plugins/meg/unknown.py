@@ -1,5 +1,6 @@
 """MEG with respect to an unknown utility: the best of a class of utilities (paper 002, Definition 4.3, Algorithm 2)."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -57,8 +58,9 @@ def unknown_utility(
     """
     if isinstance(utilities, Mapping):
         return _best_of(mdp, policy, utilities, horizon)
-    if isinstance(utilities, str) and utilities not in {"states", "state-actions"}:
-        wanted = "'states', 'state-actions', features, rewards by name or a torch module"
+    known = utilities in {"states", "state-actions"} if isinstance(utilities, str) else _is_fitted(utilities)
+    if not known:
+        wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
         raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
     process = process_of(mdp, horizon)
     features = Features(utilities, mdp) if isinstance(utilities, np.ndarray) else None
@@ -84,6 +86,12 @@ def unknown_utility(
         if isinstance(utilities, str | np.ndarray)
         else train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
     )
+
+
+def _is_fitted(utilities: object) -> bool:
+    """Whether these are features or a module; there is none as long as nobody has imported torch."""
+    torch = sys.modules.get("torch")
+    return isinstance(utilities, np.ndarray) or (torch is not None and isinstance(utilities, torch.nn.Module))
 
 
 def _best_of(mdp: TabularMDP, policy: Policy, rewards: Mapping[str, Floats], horizon: int | None) -> Meg:

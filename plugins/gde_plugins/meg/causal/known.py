@@ -48,9 +48,9 @@ def known_utility(diagram: Diagram) -> DiagramMeg:
 
 def best_rationality(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
     """The measurement for one utility (n_outcomes,) of the targets."""
-    # Origin and scale mean nothing (Proposition 3.1), but a range of one keeps rounding small.
+    # Origin and scale mean nothing (Proposition 3.1), but these keep rounding small, whatever a few outcomes cost.
     scale = float(np.ptp(utility)) or 1.0
-    normal = (utility - utility.min()) / scale
+    normal = (utility - np.quantile(utility, 0.5, method="higher")) / scale
     found = _concave(problem, normal) if problem.order is not None else _scan(problem, normal)
     return replace(found, beta=found.beta / scale, utility=problem.shaped(utility))
 
@@ -70,7 +70,9 @@ def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
     divergence = problem.ceiling - problem.entropy(best_policies)
     if divergence > TOLERANCE and divergence - accuracy(problem, best_policies) <= TOLERANCE:
         return measured(problem, utility, sign * inf, best_policies, divergence, (divergence, divergence))
-    limit = Limit(utility=float(problem.outcomes(best_policies) @ towards), divergence=divergence, gap=inf, scale=1.0)
+    limit = Limit(
+        utility=float(problem.outcomes(best_policies) @ towards), divergence=divergence, gap=inf, tolerance=0.0
+    )
     start = Point(0.0, 0.0, gained - sign * chance, 0.0)
     best = climb(point, start, gained, limit, unit=1.0, tolerance=TOLERANCE, iterations=ITERATIONS)
     policies = soft_optimal(problem, utility, sign * best.beta)

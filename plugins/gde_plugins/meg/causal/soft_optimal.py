@@ -16,8 +16,9 @@ SETTLED = 1e-12
 """Change of a probability below which a round has changed nothing."""
 STARTS = 6
 """Random starts of the search without recall, beside the uniform policy and the one that is measured."""
-TIE = 1e-9
-"""Expected utilities closer than this share of the utility's range are equal for an optimal policy."""
+TIE = 1e-12
+"""Expected utilities count as equal for an optimal policy if they are closer than this share of their sizes: of what
+they would be if all utilities were positive."""
 
 
 def soft_optimal(problem: DecisionProblem, utility: Floats, beta: float = 1.0) -> Policies:
@@ -84,14 +85,17 @@ def _reply(problem: DecisionProblem, policies: Policies, name: str, utility: Flo
             unmade = problem.distribution(policies, [name, other])
             surprise = problem.spread(entr(policies[other]), problem.families[other])
             entropy += problem.marginal(unmade * surprise, family)
+    size = problem.marginal(others * problem.on_targets(np.abs(utility)), family)
     reached = np.where(reach > 0, reach, 1.0)
-    return _boltzmann(worth / reached, entropy / reached, beta, TIE * float(np.ptp(utility)))
+    return _boltzmann(worth / reached, entropy / reached, beta, TIE * size / reached)
 
 
-def _boltzmann(worth: Floats, entropy: Floats, beta: float, tie: float) -> Floats:
-    """Softmax over the last axis; at beta = +-inf over the best alone, by the entropy that they leave."""
+def _boltzmann(worth: Floats, entropy: Floats, beta: float, blur: Floats) -> Floats:
+    """Softmax over the last axis; at beta = +-inf over the best alone, as far as values that are blurred so much tell,
+    by the entropy that they leave."""
     if not isinf(beta):
         return np.asarray(softmax(beta * worth + entropy, axis=-1))
     worth = np.sign(beta) * worth
-    best = worth >= worth.max(axis=-1, keepdims=True) - tie
+    blur_of_best = np.take_along_axis(blur, worth.argmax(axis=-1, keepdims=True), axis=-1)
+    best = worth.max(axis=-1, keepdims=True) - worth <= blur + blur_of_best
     return np.asarray(softmax(np.where(best, entropy, -inf), axis=-1))
