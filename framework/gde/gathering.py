@@ -7,6 +7,7 @@ from pathlib import Path
 from gde.catalogue import Catalogue
 from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
+from gde.data.observation import World
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.offers import Facet
@@ -39,6 +40,16 @@ def gather(folder: RunFolder, journal: Journal, strata: Strata) -> Evidence:
     )
 
 
+def check_world(known: str, world: World) -> None:
+    """A world that is made again must be the one of the record.
+
+    Raises:
+        GdeError: it is another.
+    """
+    if world.id != known:
+        raise GdeError(f"the world is no longer what it was: the record has {known}, the environment {world.id}")
+
+
 class WorldModels:
     """Makes the tabular model of a recorded world again, once for all its trajectories."""
 
@@ -68,9 +79,7 @@ class WorldModels:
         environment: Environment = chosen.make()
         try:
             environment.reset(trajectory.seed)
-            if environment.world().id != trajectory.world.id:
-                known, made = trajectory.world.id, environment.world().id
-                raise GdeError(f"the world is no longer what it was: the record has {known}, the environment {made}")
+            check_world(trajectory.world.id, environment.world())
             model: TabularMDP = environment.model()  # type: ignore[attr-defined]  # its offer gives Facet.MODEL
             return model
         finally:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from gde.evaluating import evaluate, prepare, rescore, resume
 from gde.gathering import load_evidence
 from gde.parts.reproduction import Comparison, Reproduction, Run
 from gde.planfile import plan_hash
-from gde.store.folder import RESULT, RunFolder
+from gde.store.folder import RESULT, RunFolder, free_name
 from gde.watching import Progress, Watch, ignore
 
 SCHEMA = 1
@@ -80,7 +79,7 @@ def reproduce(
     offer = catalogue.find("reproduction", request.name).offer
     study: Reproduction = offer.make(build(offer.config, request.settings, "study"))
     plans = {name: _asked_for(plan, request) for name, plan in study.plans(request.scale, request.agent).items()}
-    folder = out or _free_name(Path("runs"), request.name)
+    folder = out or free_name(Path("runs"), request.name)
     for name, plan in plans.items():
         _check(plan, folder / name, catalogue)
     runs: dict[str, Run] = {}
@@ -141,9 +140,3 @@ def _concluded(study: Reproduction, name: str, folder: Path, runs: Mapping[str, 
         figures_missing=missing,
         results={plan: run.result for plan, run in runs.items()},
     )
-
-
-def _free_name(parent: Path, name: str) -> Path:
-    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    names = [parent / f"{moment}-{name}", *(parent / f"{moment}-{name}-{i}" for i in range(2, 100))]
-    return next(each for each in names if not each.exists())

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
 from gde.errors import GdeError, RunFailed
+from gde.gathering import check_world
 from gde.memory import Remembering
 from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
@@ -90,9 +92,15 @@ def _world_seed(root: int, world: int, n_listed: int) -> int:
     seed = derive(root, "world", world)
     if not n_listed:
         return seed
-    place = int(generator(root, "worlds").permutation(n_listed)[world])
+    place = _order(root, n_listed)[world]
     # Still a number of its own for everything else that is random in the world, and within 63 bits.
     return (seed >> 32) * n_listed + place
+
+
+@lru_cache(maxsize=8)
+def _order(root: int, n_listed: int) -> tuple[int, ...]:
+    """In which listed worlds come; asked for by every episode."""
+    return tuple(generator(root, "worlds").permutation(n_listed).tolist())
 
 
 class _EnvironmentPool:
@@ -191,8 +199,8 @@ class _Episode:
     def _check_world(self, world: World) -> None:
         """On resuming, the world must be the one that the record knows."""
         known = self.journal.world(str(self.key))
-        if known not in {None, world.id}:
-            raise GdeError(f"the world is no longer what it was: the record has {known}, the environment {world.id}")
+        if known is not None:
+            check_world(known, world)
 
     def state(self) -> State | None:
         """The truth at this moment, where the environment tells it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gde.data.figure import Figure
-from gde.data.json import Json
+from gde.data.json import Json, is_number
 from gde.data.result import Measurement
 from gde.reporters.wording import symbol, title
 
@@ -69,14 +69,10 @@ def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str]) -> t
     whole = {one.name for one in measurements if not one.where}
     for one in measurements:
         told = one.name in whole and strata.issuperset(one.where)
-        if one.value is not None and not told and len(one.where) in SHAPES and all(map(_numeric, one.where.values())):
+        if one.value is not None and not told and len(one.where) in SHAPES and all(map(is_number, one.where.values())):
             groups.setdefault((one.name, tuple(one.where)), []).append(one)
     shown = {place: found for place, found in groups.items() if len(found) >= FEWEST}
     return tuple(SHAPES[len(keys)](name, keys, found) for (name, keys), found in shown.items())
-
-
-def _numeric(value: str | int | float | bool) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _config(spec: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -84,12 +80,14 @@ def _config(spec: Mapping[str, Json]) -> Mapping[str, Json]:
     return config if isinstance(config, Mapping) else {}
 
 
+def numbers(one: Measurement) -> dict[str, Any]:
+    """Value and interval as the fields of a row; without an interval its bounds are null, which is not drawn."""
+    low, high = one.interval or (None, None)
+    return {"value": one.value, "low": low, "high": high}
+
+
 def _rows(found: Sequence[Measurement]) -> list[dict[str, Any]]:
-    return [
-        {**one.where, "value": one.value, "n": one.n, "low": low, "high": high}
-        for one in found
-        for low, high in [one.interval or (None, None)]
-    ]
+    return [{**one.where, "n": one.n, **numbers(one)} for one in found]
 
 
 def _curve(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:

@@ -31,7 +31,7 @@ class RunFolder:
         Raises:
             RunFolderError: `out` exists, or cannot be made; nothing is left behind.
         """
-        path = out or _free_name(parent, plan)
+        path = out or free_name(parent, plan_hash(plan)[:6])
         if path.exists():
             raise RunFolderError(f"{path} exists: name another folder with --out, or go on with `gde resume {path}`")
         try:
@@ -128,8 +128,8 @@ def _measurement_row(measurement: Measurement) -> Statement:
     return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (measurement.name, place, *values)
 
 
-def _free_name(parent: Path, plan: Plan) -> Path:
-    moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    stem = f"{moment}-{plan_hash(plan)[:6]}"
+def free_name(parent: Path, label: str) -> Path:
+    """A folder that is not there yet, named by the moment and a label."""
+    stem = f"{datetime.now(UTC).strftime('%Y%m%d-%H%M%S')}-{label}"
     names = [parent / stem, *(parent / f"{stem}-{i}" for i in range(2, 100))]
     return next(name for name in names if not name.exists())

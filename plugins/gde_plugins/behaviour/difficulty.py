@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from gde.data.evidence import Evidence
+from gde.data.json import is_number
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.stats import Estimate, cluster_mean, cluster_share
@@ -145,9 +146,7 @@ def _states(
 def _kinds(trajectory: Trajectory) -> dict[str, float]:
     """Those labels of the world that are numbers."""
     labels = {kind: trajectory.labels.get(kind) for kind in KINDS}
-    return {
-        kind: value for kind, value in labels.items() if isinstance(value, int | float) and not isinstance(value, bool)
-    }
+    return {kind: value for kind, value in labels.items() if is_number(value)}
 
 
 def _distance(value: float | None) -> int | None:

@@ -11,6 +11,8 @@ from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPat
 if TYPE_CHECKING:
     from gde.parts.environment import Environment
 
+TABULATED = frozenset({Facet.STATE, Facet.MODEL, Facet.GRID})
+
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
@@ -22,28 +24,28 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=GridConfig,
             make=_make,
             version=2,
-            gives=frozenset({Facet.STATE, Facet.MODEL, Facet.GRID, Facet.WORLDS}),
+            gives=TABULATED | {Facet.WORLDS},
         ),
         Offer(
             name="key-door",
             summary="rooms with a locked door: take the key, open the door, reach the goal",
             config=KeyDoorConfig,
             make=_make_key_door,
-            gives=frozenset({Facet.STATE, Facet.MODEL, Facet.GRID}),
+            gives=TABULATED,
         ),
         Offer(
             name="key-no-door",
             summary="the rooms of key-door without the door: the key, or another object, is good for nothing",
             config=KeyNoDoorConfig,
             make=_make_key_no_door,
-            gives=frozenset({Facet.STATE, Facet.MODEL, Facet.GRID}),
+            gives=TABULATED,
         ),
         Offer(
             name="two-path-key",
             summary="two equally short ways to the goal, a useless key or other object on one of them",
             config=TwoPathKeyConfig,
             make=_make_two_path_key,
-            gives=frozenset({Facet.STATE, Facet.MODEL, Facet.GRID}),
+            gives=TABULATED,
         ),
     )
 

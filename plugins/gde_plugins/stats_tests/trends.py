@@ -7,6 +7,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from gde.data.evidence import Evidence
+from gde.data.json import is_number
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.seeding import generator
@@ -68,7 +69,7 @@ def _unvaried(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
 
 def _number(trajectory: Trajectory, label: str) -> float | None:
     value = trajectory.labels.get(label)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 def _spot(trajectory: Trajectory, labels: Sequence[str]) -> Spot:

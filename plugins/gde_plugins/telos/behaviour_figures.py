@@ -5,7 +5,7 @@ from typing import Any
 
 from gde.data.figure import Figure
 from gde.data.result import Measurement
-from gde.reporters.figures import BLUE, breakdowns
+from gde.reporters.figures import BLUE, breakdowns, numbers
 
 SHOWN = ("difficulty.accuracy", "difficulty.jsd")
 METRICS: Mapping[str, str] = {"success": "goal success rate", "accuracy": "accuracy"}
@@ -20,7 +20,7 @@ def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:
     """The difference that each transform makes, with its interval (figure 13); None where nothing was paired."""
     names = {f"pairs.{metric}.difference": title for metric, title in METRICS.items()}
     rows = [
-        {"metric": names[one.name], "transform": one.where["transform"], **_numbers(one)}
+        {"metric": names[one.name], "transform": one.where["transform"], **numbers(one)}
         for one in pairs
         if one.name in names and one.value is not None and "transform" in one.where
     ]
@@ -36,7 +36,7 @@ def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:
 def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     """Success and accuracy with the useless key and without; None where neither was measured."""
     rows = [
-        {"metric": METRICS[one.name], "world": f"{name}, {_with(one)}", **_numbers(one)}
+        {"metric": METRICS[one.name], "world": f"{name}, {_with(one)}", **numbers(one)}
         for name, measurements in worlds.items()
         for one in measurements
         if one.name in METRICS and one.value is not None and [*one.where] == ["artefact"]
@@ -52,11 +52,6 @@ def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
 
 def _with(one: Measurement) -> str:
     return "no key" if one.where["artefact"] == "none" else str(one.where["artefact"])
-
-
-def _numbers(one: Measurement) -> dict[str, Any]:
-    low, high = one.interval or (None, None)
-    return {"value": one.value, "low": low, "high": high}
 
 
 def _whiskers(rows: Sequence[Mapping[str, Any]], label: str, title: str) -> dict[str, Any]:
