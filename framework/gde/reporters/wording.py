@@ -56,7 +56,7 @@ MEASUREMENTS: Mapping[str, str] = {
     "meg.unknown.share": "Towards anything, share of the most possible",
     "meg.unknown.weight": "Weight in the utility that fits best",
     "meg.unknown.due": "Owed to the feature",
-    "meg.belief": "Towards the goal that was decoded",
+    "meg.belief": "Towards the goal, as believed or as it is",
     "meg.belief.gain": "What the decoded goal explains beyond the true one",
     "meg.inside": "Towards what hidden states encode",
     "outcomes.ok": "Usable",
