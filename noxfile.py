@@ -55,7 +55,7 @@ def types(session: nox.Session) -> None:
 def contract(session: nox.Session) -> None:
     """Layers, sizes, light imports, and the promises of every bundled part."""
     install(session, "-e", ".[dev]")
-    session.run("pytest", "tests/contract", "tests/testing", *session.posargs)
+    session.run("pytest", "tests/contract", "tests/framework/testing", *session.posargs)
 
 
 @nox.session(python=DEFAULT)
@@ -104,4 +104,5 @@ def minimums(session: nox.Session) -> None:
     session.install("--resolution", "lowest-direct", "-e", ".[report]")
     session.install("hypothesis", "pytest", "pytest-timeout", "safetensors")
     # Old versions meet newer ones of what they stand on, and may be told that this will not last.
-    session.run("pytest", "-W", "default::DeprecationWarning", "tests/testing", "tests/core", *session.posargs)
+    tests = ("tests/framework/testing", "tests/framework/request", "tests/framework/runs")
+    session.run("pytest", "-W", "default::DeprecationWarning", *tests, *session.posargs)

@@ -14,9 +14,9 @@ from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.numerics.tabular import Solution, solve
 from gde.parts.metric import Metric
-from gde.scoring import score
-from gde.tabular import Solution, solve
+from gde.stages.scoring import score
 from gde_plugins.behaviour.plugin import gde_metrics
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment

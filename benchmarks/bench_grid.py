@@ -13,12 +13,12 @@ import minigrid  # noqa: F401 - registers the peer
 import numpy as np
 
 from gde.data.grid import Grid
-from gde.tabular import solve
+from gde.numerics.tabular import solve
 from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.dynamics import ACTIONS, tabulate
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.grid.files import read_origins
-from gde_plugins.grid.generation import generate
+from gde_plugins.grid.making.files import read_origins
+from gde_plugins.grid.making.generation import generate
+from gde_plugins.grid.solving.dynamics import ACTIONS, tabulate
 
 STEPS, PEER_STEPS = 200_000, 20_000
 LINES = 500

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gde import Choice, Plan, load_evidence
-from gde.evaluating import evaluate
+from gde.runs.evaluating import evaluate
 
 EPISODES = 300
 METRICS = tuple(Choice(name=name) for name in ("success", "accuracy", "outcomes", "length"))

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gde import Decision, EpisodeKey, Evidence, Observation, State, Trajectory, Turn, World
-from gde.catalogue import Catalogue
 from gde.data.json import Labels
+from gde.request.catalogue import Catalogue
 
 TRANSFORMS = ("none", "reflect", "rotate90", "swap", "transpose")
 SIZES, DENSITIES = (7, 9, 11, 13, 15), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -22,7 +22,7 @@ from gde import (
     hookimpl,
     load_evidence,
 )
-from gde.plugins import load_plugins
+from gde.request.plugins import load_plugins
 
 
 def towards_goal(observation: Observation) -> str:

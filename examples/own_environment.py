@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gde import Catalogue, Choice, Environment, Observation, Offer, Outcome, Plan, Task, World, evaluate, hookimpl
-from gde.plugins import load_plugins
+from gde.request.plugins import load_plugins
 from gde.seeding import derive
 
 ACTIONS = ("MORE", "LESS")

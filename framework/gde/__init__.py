@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gde.catalogue import Catalogue as Catalogue
     from gde.data.activations import ActivationRecord as ActivationRecord
     from gde.data.activations import CaptureRequest as CaptureRequest
     from gde.data.activations import TokenSequence as TokenSequence
@@ -45,12 +44,6 @@ if TYPE_CHECKING:
     from gde.errors import GdeError as GdeError
     from gde.errors import RunFailed as RunFailed
     from gde.errors import UnknownName as UnknownName
-    from gde.evaluating import evaluate as evaluate
-    from gde.evaluating import probe as probe
-    from gde.evaluating import report as report
-    from gde.evaluating import rescore as rescore
-    from gde.evaluating import resume as resume
-    from gde.gathering import load_evidence as load_evidence
     from gde.hookspecs import hookimpl as hookimpl
     from gde.offers import Facet as Facet
     from gde.offers import NoConfig as NoConfig
@@ -70,12 +63,19 @@ if TYPE_CHECKING:
     from gde.parts.probe import Readout as Readout
     from gde.parts.reporter import Reporter as Reporter
     from gde.parts.reward_model import RewardModel as RewardModel
-    from gde.planfile import read_plan as read_plan
-    from gde.planfile import write_plan as write_plan
-    from gde.plugins import load_plugins as load_plugins
+    from gde.request.catalogue import Catalogue as Catalogue
+    from gde.request.planfile import read_plan as read_plan
+    from gde.request.planfile import write_plan as write_plan
+    from gde.request.plugins import load_plugins as load_plugins
+    from gde.runs.evaluating import evaluate as evaluate
+    from gde.runs.evaluating import probe as probe
+    from gde.runs.evaluating import report as report
+    from gde.runs.evaluating import rescore as rescore
+    from gde.runs.evaluating import resume as resume
+    from gde.stages.evidence import load_evidence as load_evidence
 
 _MODULES = {
-    "gde.catalogue": ("Catalogue",),
+    "gde.request.catalogue": ("Catalogue",),
     "gde.data.activations": ("ActivationRecord", "CaptureRequest", "TokenSequence"),
     "gde.data.completion": ("ChatRequest", "Completion", "Message", "ModelInfo", "Sampling", "Tokenization"),
     "gde.data.evidence": ("Evidence",),
@@ -89,8 +89,8 @@ _MODULES = {
     "gde.data.reward": ("RewardTrace",),
     "gde.data.trajectory": ("Decision", "EpisodeKey", "Trajectory", "Turn"),
     "gde.errors": ("ConfigError", "GdeError", "RunFailed", "UnknownName"),
-    "gde.evaluating": ("evaluate", "probe", "report", "rescore", "resume"),
-    "gde.gathering": ("load_evidence",),
+    "gde.runs.evaluating": ("evaluate", "probe", "report", "rescore", "resume"),
+    "gde.stages.evidence": ("load_evidence",),
     "gde.hookspecs": ("hookimpl",),
     "gde.offers": ("Facet", "NoConfig", "Offer"),
     "gde.parts.agent": ("Agent", "Brief", "FunctionAgent"),
@@ -101,8 +101,8 @@ _MODULES = {
     "gde.parts.probe": ("Probe", "Readout"),
     "gde.parts.reporter": ("Reporter",),
     "gde.parts.reward_model": ("RewardModel",),
-    "gde.planfile": ("read_plan", "write_plan"),
-    "gde.plugins": ("load_plugins",),
+    "gde.request.planfile": ("read_plan", "write_plan"),
+    "gde.request.plugins": ("load_plugins",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

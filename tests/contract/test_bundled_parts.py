@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gde.catalogue import KINDS, Catalogue, Entry, Kind
-from gde.config import build
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
+from gde.request.catalogue import KINDS, Catalogue, Entry, Kind
+from gde.request.settings import build
 from gde.testing import (
     check_agent,
     check_environment,

@@ -13,10 +13,10 @@ import pytest
 from sources import ROOT
 
 import gde.testing
-from gde.catalogue import Catalogue
 from gde.data.result import Measurement
-from gde.planfile import read_plan
-from gde.resolve import resolve
+from gde.request.catalogue import Catalogue
+from gde.request.planfile import read_plan
+from gde.request.resolve import resolve
 from gde.store import schema
 from gde.store.folder import result_json
 from gde.testing.samples import sample_result

@@ -1,104 +1,91 @@
-"""Who may import whom. A module imports from its own layer and from those above it in the table, never from below."""
+"""Folders are the layers: a folder of the framework imports only from itself and from those before it."""
 
 from graphlib import TopologicalSorter
 
 import pytest
-from sources import module_of, sources
+from sources import ROOT, module_of, sources
 
-LAYERS = {
-    "data": ("gde.data",),
-    "ground": ("gde.errors", "gde.seeding"),
-    "parts": ("gde.parts",),
-    "hooks": ("gde.offers", "gde.hookspecs", "gde.config"),
-    "numerics": ("gde.stats", "gde.tabular", "gde.worldwise"),
-    "request": (
-        "gde.plugins",
-        "gde.catalogue",
-        "gde.planfile",
-        "gde.resolve",
-        "gde.check",
-        "gde.provenance",
-    ),
-    "storage": ("gde.store",),
-    "stages": (
-        "gde.memory",
-        "gde.watching",
-        "gde.rollout",
-        "gde.recording",
-        "gde.probing",
-        "gde.rewarding",
-        "gde.scoring",
-        "gde.gathering",
-    ),
-    "shipped parts": ("gde.executors", "gde.reporters", "gde.builtin", "gde.gym"),
-    "evaluation": ("gde.evaluating", "gde.comparing", "gde.export", "gde.reproducing"),
-    "contract kit": ("gde.testing",),
-    "command line": ("gde.cli", "gde.__main__"),
-}
-ORDER = [*LAYERS]
-PACKAGES = {"gde"}
-"""The door of the package: it lists names of all layers, and importing it is importing nothing."""
+ORDER = ("data", "parts", "numerics", "request", "store", "stages", "runs", "shipped", "bridges", "testing", "cli")
+"""From what everything stands on to what stands on everything."""
+GROUND = -1
+"""The modules beside the folders, which a plugin author meets first: they stand on nothing but each other."""
+FOR_PLUGINS = {"data", "parts", "numerics", "shipped", "bridges", "testing"}
+"""Not the stages or the command line: those call plugins."""
+ASKED_BY_NAME = {"gde.request.catalogue", "gde.request.settings"}
+"""How a plugin makes a part of another: by name, with settings."""
+DOORS = {"gde", "gde.__main__"}
+"""They list names of all layers, and importing them is importing nothing."""
 
 
-def layer_of(module: str) -> str:
-    homes = [
-        (home, layer)
-        for layer, members in LAYERS.items()
-        for home in members
-        if module == home or module.startswith(f"{home}.")
-    ]
-    assert homes, f"{module} is in no layer: name it in LAYERS"
-    return max(homes, key=lambda found: len(found[0]))[1]
+def floor(module: str) -> int:
+    folder = module.split(".")[1]
+    return ORDER.index(folder) if folder in ORDER else GROUND
 
 
-def test_every_module_of_the_table_exists() -> None:
-    named = {module for members in LAYERS.values() for module in members}
-    assert named <= set(sources())
+def reached_by(name: str, lazy: bool = True) -> set[str]:
+    """The project's modules that a module imports, doors left out."""
+    found = {module_of(imported) for imported in sources()[name].imports(lazy)}
+    return {each for each in found if each is not None} - DOORS
 
 
-@pytest.mark.parametrize("module", [name for name in sources() if name.startswith("gde.")])
-def test_a_module_imports_from_its_own_layer_or_above(module: str) -> None:
-    own = ORDER.index(layer_of(module))
-    for imported in sources()[module].imports():
-        reached = module_of(imported)
-        if reached is not None and reached not in PACKAGES:
-            assert reached.startswith("gde."), f"{module} imports the plugin {reached}"
-            assert ORDER.index(layer_of(reached)) <= own, (
-                f"{module} ({ORDER[own]}) imports {reached}, which is below it"
-            )
+def test_every_folder_has_its_place() -> None:
+    folders = {path.name for path in (ROOT / "framework" / "gde").iterdir() if (path / "__init__.py").is_file()}
+    assert folders == set(ORDER)
+
+
+@pytest.mark.parametrize("module", [name for name in sources() if name.startswith("gde.") and name not in DOORS])
+def test_a_module_imports_from_its_own_folder_or_from_those_before(module: str) -> None:
+    # The hooks name the types of all parts, for type checkers alone.
+    for reached in reached_by(module, lazy=floor(module) != GROUND):
+        assert reached.startswith("gde."), f"{module} imports the plugin {reached}"
+        assert floor(reached) <= floor(module), f"{module} imports {reached}, which stands on it"
 
 
 def test_stages_do_not_know_the_parts_that_are_shipped() -> None:
-    for name, source in sources().items():
-        if name.startswith("gde.") and layer_of(name) in {"storage", "stages", "evaluation"}:
-            reached = {module_of(imported) for imported in source.imports()}
-            assert not any(each and layer_of(each) == "shipped parts" for each in reached - PACKAGES), name
+    for name in (name for name in sources() if name.startswith("gde.shipped")):
+        users = [each for each in sources() if each.startswith("gde.") and name in reached_by(each)]
+        assert all(floor(user) >= ORDER.index("shipped") for user in users), name
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    graph = {
-        name: {reached for imported in source.imports(lazy=False) if (reached := module_of(imported))} - {name}
-        for name, source in sources().items()
-    }
+    """Imports inside functions count: a circle that is opened by importing late is still one."""
+    graph = {name: reached_by(name) - {name} for name in sources() if floor_is_known(name)}
     for package in [name for name in graph if sources()[name].path.name == "__init__.py"]:
         graph[package] = set()  # a door lists what lies behind it
     TopologicalSorter(graph).prepare()
 
 
+def floor_is_known(name: str) -> bool:
+    return name not in DOORS and name != "gde.hookspecs"
+
+
 @pytest.mark.parametrize("module", [name for name in sources() if name.startswith("gde_plugins.")])
 def test_a_plugin_never_imports_another(module: str) -> None:
     own = ".".join(module.split(".")[:2])
-    for imported in sources()[module].imports():
-        reached = module_of(imported)
-        if reached is not None and reached.startswith("gde_plugins"):
+    for reached in reached_by(module):
+        if reached.startswith("gde_plugins"):
             assert reached == own or reached.startswith(f"{own}."), f"{module} imports {reached} of another plugin"
 
 
 @pytest.mark.parametrize("module", [name for name in sources() if name.startswith("gde_plugins.")])
 def test_a_plugin_stands_on_what_everyone_can_use(module: str) -> None:
-    """Not on the stages or the command line: those call plugins. The catalogue is how one asks for another by name."""
-    allowed = {"data", "ground", "parts", "hooks", "numerics", "shipped parts", "contract kit"}
-    for imported in sources()[module].imports():
-        reached = module_of(imported)
-        if reached is not None and reached.startswith("gde.") and reached != "gde.catalogue":
-            assert layer_of(reached) in allowed, f"{module} imports {reached} ({layer_of(reached)})"
+    for reached in reached_by(module):
+        if reached.startswith("gde.") and floor(reached) != GROUND and reached not in ASKED_BY_NAME:
+            assert reached.split(".")[1] in FOR_PLUGINS, f"{module} imports {reached}"
+
+
+def test_tests_mirror_what_they_test() -> None:
+    """A folder of tests has the name and the place of a folder of sources; only what concerns all stands beside."""
+    tests = ROOT / "tests"
+    assert not list(tests.glob("test_*.py"))
+    assert {path.name for path in tests.iterdir() if path.is_dir() and path.name != "__pycache__"} == {
+        "contract",
+        "examples",
+        "framework",
+        "main_job",
+        "plugins",
+    }
+    for mirrored, original in (("framework", ROOT / "framework" / "gde"), ("plugins", ROOT / "plugins/gde_plugins")):
+        for folder in (tests / mirrored).iterdir():
+            if folder.is_dir() and folder.name != "__pycache__":
+                assert (original / folder.name).is_dir(), f"{folder} mirrors nothing"

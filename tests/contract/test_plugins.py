@@ -16,7 +16,7 @@ DECLARED: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text())[
 
 def test_every_plugin_module_is_declared() -> None:
     modules = {name for name in sources() if name.startswith("gde_plugins.") and name.endswith(".plugin")}
-    assert modules | {"gde.builtin.plugin"} == set(DECLARED.values())
+    assert modules | {"gde.shipped.plugin"} == set(DECLARED.values())
 
 
 @pytest.mark.parametrize("module", [*DECLARED.values()], ids=[*DECLARED])

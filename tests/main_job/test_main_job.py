@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
-from gde.export import export
+from gde.runs.exporting import export
 
 pytest.importorskip("torch", reason="needs the extra llm")
 

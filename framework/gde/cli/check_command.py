@@ -13,9 +13,9 @@ def command(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file (TOML).")], as_json: options.Json = False
 ) -> None:
     """Check that a plan file can be run here, without running it."""
-    from gde.evaluating import prepare
-    from gde.planfile import plan_hash, read_plan
-    from gde.rollout import episode_keys
+    from gde.request.planfile import plan_hash, read_plan
+    from gde.runs.evaluating import prepare
+    from gde.stages.rollout import episode_keys
 
     ready = prepare(read_plan(plan))
     n = len(episode_keys(ready))

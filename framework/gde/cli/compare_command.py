@@ -10,7 +10,7 @@ from gde.cli import options
 from gde.cli.output import say, show_json, show_table
 
 if TYPE_CHECKING:
-    from gde.comparing import Compared, Row
+    from gde.runs.comparing import Compared, Row
 
 COLUMNS = ("measurement", "A", "B", "B - A", "95 % interval", "detectable", "effect", "q (BH)", "p (Holm)", "worlds")
 
@@ -26,7 +26,7 @@ def command(
     The effect is the matched-pairs rank-biserial correlation; a detectable difference would be found in 80 % of
     studies like this one. Rows are measurements of whole worlds; --json has breakdowns and further tests.
     """
-    from gde.comparing import compare
+    from gde.runs.comparing import compare
 
     compared = compare(run_a, run_b, paired=not unpaired)
     if as_json:

@@ -37,7 +37,7 @@ def _python() -> Finding:
 
 
 def _plugins() -> list[Finding]:
-    from gde.plugins import load_plugins
+    from gde.request.plugins import load_plugins
 
     return [
         Finding(f"plugin {each.name}", not each.error, each.error or each.module) for each in load_plugins().records
@@ -45,7 +45,7 @@ def _plugins() -> list[Finding]:
 
 
 def _offers() -> list[Finding]:
-    from gde.catalogue import KINDS, Catalogue
+    from gde.request.catalogue import KINDS, Catalogue
 
     catalogue = Catalogue.default()
     lacking = [(kind, entry.offer) for kind in KINDS for entry in catalogue.entries(kind) if entry.offer.missing()]

@@ -35,10 +35,10 @@ def command(
     no_plugin: options.NoPlugin = None,
 ) -> None:
     """Run an evaluation in a new folder: episodes, activations, probes, metrics, report."""
-    from gde.catalogue import Catalogue
-    from gde.evaluating import evaluate, prepare
-    from gde.plugins import load_plugins
-    from gde.rollout import episode_keys
+    from gde.request.catalogue import Catalogue
+    from gde.request.plugins import load_plugins
+    from gde.runs.evaluating import evaluate, prepare
+    from gde.stages.rollout import episode_keys
 
     several = {"probe": probe or [], "reward": reward or [], "metric": metric or []}
     numbers = {"episodes": episodes, "seed": seed, "concurrency": concurrency}
@@ -61,7 +61,7 @@ def _plan(
 ) -> "Plan":
     from gde.data.plan import Choice, Plan
     from gde.errors import ConfigError
-    from gde.planfile import read_plan
+    from gde.request.planfile import read_plan
 
     if file is not None:
         plan = read_plan(file)
@@ -83,9 +83,9 @@ def _plan(
 
 def _with_settings(plan: "Plan", settings: Sequence[str], numbers: Mapping[str, int | None]) -> "Plan":
     """The plan with `--set` values given to the parts they name."""
-    from gde.config import parse_settings
     from gde.errors import UnknownName
-    from gde.planfile import configure_run
+    from gde.request.planfile import configure_run
+    from gde.request.settings import parse_settings
 
     parsed = parse_settings(settings)
     run = {**parsed.pop("run", {}), **{name: value for name, value in numbers.items() if value is not None}}
@@ -117,7 +117,7 @@ def _configured(choice: "Choice", values: "Mapping[str, Json]") -> "Choice":
 
 
 def _show_plan(plan: "Plan", as_json: bool) -> None:
-    from gde.planfile import plan_hash, plan_tables, write_plan
+    from gde.request.planfile import plan_hash, plan_tables, write_plan
 
     if as_json:
         show_json({"schema": 1, "plan_hash": plan_hash(plan), "plan": plan_tables(plan)})

@@ -20,7 +20,7 @@ def command(
 ) -> None:
     """Write the trajectories, turns or measurements of a run for other tools."""
     from gde.errors import ConfigError, UnknownName
-    from gde.export import FORMATS, export
+    from gde.runs.exporting import FORMATS, export
     from gde.store.folder import RunFolder
 
     chosen = next((each for each in FORMATS if each == form), None)

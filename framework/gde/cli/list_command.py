@@ -8,7 +8,7 @@ from gde.cli import options
 from gde.cli.output import show_json, show_table
 
 if TYPE_CHECKING:
-    from gde.catalogue import Entry, Kind
+    from gde.request.catalogue import Entry, Kind
 
 
 def command(
@@ -16,7 +16,7 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """List what the plugins offer of one kind, and what each needs to be installed."""
-    from gde.catalogue import Catalogue
+    from gde.request.catalogue import Catalogue
 
     entries = Catalogue.default().entries(find_kind(kind))
     rows = [_row(entry) for entry in entries]
@@ -33,8 +33,8 @@ def find_kind(kind: str) -> "Kind":
     Raises:
         UnknownName: there is no such kind.
     """
-    from gde.catalogue import KINDS
     from gde.errors import UnknownName
+    from gde.request.catalogue import KINDS
 
     wanted = kind.replace("-", "_").replace(" ", "_")
     for each in KINDS:

@@ -32,7 +32,7 @@ COMMANDS = (
 def build_app() -> typer.Typer:
     """The application with its own commands and those of all plugins."""
     from gde.cli.output import say
-    from gde.plugins import call_each, load_plugins
+    from gde.request.plugins import call_each, load_plugins
 
     app = typer.Typer(
         name="gde",

@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from gde.data.result import Measurement, Result
-    from gde.watching import Progress, Watch
+    from gde.stages.progress import Progress, Watch
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress where no terminal is there to redraw."""
@@ -103,7 +103,7 @@ def progress(quiet: bool) -> Iterator["Watch"]:
 @contextmanager
 def _watch(quiet: bool) -> Iterator["Watch"]:
     """A bar on a terminal, a line now and then elsewhere, nothing where quiet is wanted."""
-    from gde.watching import ignore
+    from gde.stages.progress import ignore
 
     if quiet:
         yield ignore

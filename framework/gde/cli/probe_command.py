@@ -16,10 +16,10 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Probe a finished run again, e.g. another layer: --probe cogmap --set cogmap.layer=3."""
-    from gde.config import parse_settings
     from gde.data.plan import Choice
     from gde.errors import UnknownName
-    from gde.evaluating import probe as probe_again
+    from gde.request.settings import parse_settings
+    from gde.runs.evaluating import probe as probe_again
 
     parsed = parse_settings(settings or [])
     choices = [Choice(name=name) for name in probe or ()]

@@ -12,7 +12,7 @@ from gde.cli.output import EXIT_PARTIAL, interval, number, progress, say, show_j
 
 if TYPE_CHECKING:
     from gde.parts.reproduction import Comparison
-    from gde.reproducing import Request, Study
+    from gde.runs.reproducing import Request, Study
 
 PAGE, TABLE = "reproduction.html", "reproduction.json"
 
@@ -30,7 +30,7 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Re-run a published study and print paper, ours and the difference side by side."""
-    from gde.reproducing import reproduce
+    from gde.runs.reproducing import reproduce
 
     request = _request(name, scale, agent, model, settings or [], executor)
     with progress(quiet=as_json) as watch:
@@ -44,10 +44,10 @@ def command(
 def _request(
     name: str, scale: float, agent: str, model: str | None, settings: Sequence[str], executor: str
 ) -> "Request":
-    from gde.config import parse_settings
     from gde.data.plan import Choice
     from gde.errors import UnknownName
-    from gde.reproducing import Request
+    from gde.request.settings import parse_settings
+    from gde.runs.reproducing import Request
 
     parsed = parse_settings(settings)
     if unknown := sorted(parsed.keys() - {"study", "agent", "model", "executor"}):
@@ -65,13 +65,13 @@ def _request(
 
 def _write(study: "Study") -> None:
     """The study's tables, and its page where the packages for it are installed."""
-    from gde.reproducing import study_json
+    from gde.runs.reproducing import study_json
 
     study.folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(study_json(study), ensure_ascii=False, indent=1) + "\n"
     (study.folder / TABLE).write_text(text, encoding="utf-8")
     try:
-        from gde.reporters.study import study_page
+        from gde.shipped.reporters.study import study_page
 
         page = study_page(study.name, study.rows, study.figures, study.notices, study.figures_missing)
     except ModuleNotFoundError as error:
@@ -84,7 +84,7 @@ def _write(study: "Study") -> None:
 
 
 def _show(study: "Study", as_json: bool) -> None:
-    from gde.reproducing import study_json
+    from gde.runs.reproducing import study_json
 
     if as_json:
         show_json(study_json(study))

@@ -15,6 +15,6 @@ def command(
 ) -> None:
     """Compute the metrics of a finished run again, the plan's or others; the agent is not asked."""
     from gde.data.plan import Choice
-    from gde.evaluating import rescore
+    from gde.runs.evaluating import rescore
 
     show_result(rescore(run, [Choice(name=name) for name in metric or ()]), as_json)

@@ -6,7 +6,7 @@ from gde.cli.output import progress, show_result
 
 def command(run: options.Run, as_json: options.Json = False) -> None:
     """Go on with an interrupted run: finished turns are kept, only what was in flight is asked for again."""
-    from gde.evaluating import resume
+    from gde.runs.evaluating import resume
 
     with progress(quiet=as_json) as watch:
         result = resume(run, watch=watch)

@@ -15,8 +15,8 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Show one offer: what it is and every field of its configuration with type, default and meaning."""
-    from gde.catalogue import Catalogue
-    from gde.config import describe
+    from gde.request.catalogue import Catalogue
+    from gde.request.settings import describe
 
     entry = Catalogue.default().find(find_kind(kind), name)
     fields = describe(entry.offer.config)

@@ -18,7 +18,7 @@ def command(
 ) -> None:
     """List the episodes of a run, or show one turn by turn."""
     from gde.errors import UnknownName
-    from gde.gathering import load_evidence
+    from gde.stages.evidence import load_evidence
 
     trajectories = {str(each.key): each for each in load_evidence(run).trajectories}
     if episode is None:
@@ -42,7 +42,7 @@ def _list(trajectories: "dict[str, Trajectory]", as_json: bool) -> None:
 
 
 def _show(trajectory: "Trajectory", as_json: bool) -> None:
-    from gde.export import trajectory_json
+    from gde.runs.exporting import trajectory_json
 
     stored: dict[str, Any] = trajectory_json(trajectory)
     if as_json:

@@ -21,7 +21,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A request for a run. Two plans with the same `gde.planfile.plan_hash` give the same results."""
+    """A request for a run. Two plans with the same `gde.request.planfile.plan_hash` give the same results."""
 
     environment: Choice
     agent: Choice

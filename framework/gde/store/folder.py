@@ -11,7 +11,7 @@ from typing import Any
 from gde.data.plan import Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result
 from gde.errors import RunFailed, RunFolderError
-from gde.planfile import plan_hash, read_plan, write_plan
+from gde.request.planfile import plan_hash, read_plan, write_plan
 from gde.store.journal import Journal, Statement
 from gde.store.rows import to_json
 

@@ -8,8 +8,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
 from typing import Any
 
-from gde.config import build, describe, dump
 from gde.offers import AnyOffer, Offer
+from gde.request.settings import build, describe, dump
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol
 
 

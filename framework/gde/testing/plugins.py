@@ -7,7 +7,7 @@ from types import ModuleType
 import pluggy
 
 from gde import hookspecs
-from gde.catalogue import HOOKS
+from gde.request.catalogue import HOOKS
 from gde.testing.offer import check_offer
 from gde.testing.promises import calling, promise, promise_equal
 

@@ -6,10 +6,10 @@ from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
+from gde.numerics.tabular import solve
 from gde.parts.agent import Brief
 from gde.parts.environment import HasModel
 from gde.seeding import derive
-from gde.tabular import solve
 from gde_plugins.baselines.config import Ties
 
 

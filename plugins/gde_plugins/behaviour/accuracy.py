@@ -5,10 +5,10 @@ from statistics import fmean
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory, Turn
+from gde.data.trajectory import Trajectory
+from gde.numerics.episodes import by_world, finished, is_optimal, over_worlds, turns_by_cluster, uncertified, unmeasured
+from gde.numerics.stats import cluster_share
 from gde.seeding import generator
-from gde.stats import cluster_share
-from gde_plugins.behaviour.episodes import by_world, finished, over_worlds, turns_by_cluster, uncertified, unmeasured
 
 
 def accuracy(evidence: Evidence) -> Sequence[Measurement]:
@@ -26,11 +26,6 @@ def accuracy(evidence: Evidence) -> Sequence[Measurement]:
     pooled = cluster_share([is_optimal(turn) for turn in turns], of_turns, rng)
     shares = {place: fmean(map(_share, of_world)) for place, of_world in by_world(trajectories).items()}
     return [over_worlds(evidence, "accuracy", "share", shares), pooled.measurement("accuracy.pooled", "share")]
-
-
-def is_optimal(turn: Turn) -> bool:
-    """Whether the turn's action is one of the certified optimal ones."""
-    return turn.optimal is not None and turn.decision.action in turn.optimal
 
 
 def _share(trajectory: Trajectory) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde_plugins.behaviour.episodes import finished, over_worlds, uncertified, unmeasured
+from gde.numerics.episodes import finished, over_worlds, uncertified, unmeasured
 from gde_plugins.behaviour.visits import UNANSWERED, VisitedState, unidentified, visited
 
 BINS = 10

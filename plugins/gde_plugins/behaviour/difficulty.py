@@ -11,9 +11,8 @@ from gde.data.evidence import Evidence
 from gde.data.json import is_number
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.stats import Estimate, cluster_mean, cluster_share
-from gde_plugins.behaviour.accuracy import is_optimal
-from gde_plugins.behaviour.episodes import Place, by_world, finished, over_worlds, uncertified, unmeasured
+from gde.numerics.episodes import Place, by_world, finished, is_optimal, over_worlds, uncertified, unmeasured
+from gde.numerics.stats import Estimate, cluster_mean, cluster_share
 from gde_plugins.behaviour.visits import VisitedState, unidentified, visited
 
 KINDS = ("size", "density")

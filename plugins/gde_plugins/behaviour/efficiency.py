@@ -7,9 +7,9 @@ from math import isfinite
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
+from gde.numerics.episodes import clusters, finished, uncertified, unmeasured
+from gde.numerics.stats import cluster_mean, cluster_share
 from gde.seeding import generator
-from gde.stats import cluster_mean, cluster_share
-from gde_plugins.behaviour.episodes import clusters, finished, uncertified, unmeasured
 from gde_plugins.behaviour.losses import Losses
 from gde_plugins.behaviour.visits import unidentified
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
+from gde.numerics.episodes import NOTHING_FINISHED, clusters, finished, unmeasured
+from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
-from gde.stats import cluster_mean
-from gde_plugins.behaviour.episodes import NOTHING_FINISHED, clusters, finished, unmeasured
 
 
 def length(evidence: Evidence) -> Sequence[Measurement]:

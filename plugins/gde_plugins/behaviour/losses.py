@@ -7,7 +7,7 @@ import numpy as np
 
 from gde.data.mdp import Floats, TabularMDP
 from gde.data.trajectory import Trajectory, Turn
-from gde.tabular import solve
+from gde.numerics.tabular import solve
 from gde_plugins.behaviour.visits import state_index
 
 

@@ -6,9 +6,9 @@ from typing import get_args
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import STATUSES, Ending
+from gde.numerics.episodes import NOTHING_FINISHED, clusters, finished, turns_by_cluster, unmeasured
+from gde.numerics.stats import cluster_share
 from gde.seeding import generator
-from gde.stats import cluster_share
-from gde_plugins.behaviour.episodes import NOTHING_FINISHED, clusters, finished, turns_by_cluster, unmeasured
 
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
 

@@ -7,7 +7,7 @@ from statistics import fmean
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde_plugins.behaviour.episodes import by_world, finished, over_worlds, unmeasured
+from gde.numerics.episodes import by_world, finished, over_worlds, unmeasured
 from gde_plugins.behaviour.visits import StateKey, state_key, unidentified
 
 Pairs = frozenset[tuple[StateKey, str]]

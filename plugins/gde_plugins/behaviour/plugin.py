@@ -24,25 +24,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
         _offer("efficiency", "success weighted by path length, and regret", _efficiency, model),
         _offer("overlap", "Jaccard similarity of the state-action pairs of two episodes in one world", _overlap, model),
         _offer("difficulty", "accuracy, success, divergence, entropy by size, density, distance", _difficulty, model),
-        _offer(
-            "keys",
-            "in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
-            _keys,
-            model,
-            Facet.GRID,
-        ),
-        _offer(
-            "exploration",
-            "in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
-            _exploration,
-            model,
-        ),
-        _offer(
-            "recovery",
-            "after a perturbation: success, accuracy before and after, delay and excess turns",
-            _recovery,
-            model,
-        ),
     )
 
 
@@ -102,21 +83,3 @@ def _difficulty(_: NoConfig) -> "Metric":
     from gde_plugins.behaviour.difficulty import difficulty
 
     return difficulty
-
-
-def _keys(_: NoConfig) -> "Metric":
-    from gde_plugins.behaviour.keys import keys
-
-    return keys
-
-
-def _exploration(_: NoConfig) -> "Metric":
-    from gde_plugins.behaviour.exploration import exploration
-
-    return exploration
-
-
-def _recovery(_: NoConfig) -> "Metric":
-    from gde_plugins.behaviour.recovery import recovery
-
-    return recovery

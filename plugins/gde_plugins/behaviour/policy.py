@@ -7,8 +7,8 @@ from statistics import fmean
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.stats import Estimate, cluster_mean, cluster_share
-from gde_plugins.behaviour.episodes import Place, finished, over_worlds, uncertified, unmeasured
+from gde.numerics.episodes import Place, finished, over_worlds, uncertified, unmeasured
+from gde.numerics.stats import Estimate, cluster_mean, cluster_share
 from gde_plugins.behaviour.visits import UNANSWERED, VisitedState, unidentified, visited
 
 States = Mapping[Place, Sequence[VisitedState]]

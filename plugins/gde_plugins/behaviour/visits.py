@@ -7,7 +7,7 @@ from math import fsum, log2
 
 from gde.data.observation import World
 from gde.data.trajectory import Trajectory, Turn
-from gde_plugins.behaviour.episodes import NOTHING_FINISHED, Place, by_world
+from gde.numerics.episodes import NOTHING_FINISHED, Place, by_world
 
 UNANSWERED = "no usable answer was given"
 StateKey = tuple[int | None, float | None, tuple[str, ...] | None, str]

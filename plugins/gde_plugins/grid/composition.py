@@ -1,9 +1,9 @@
 """The grid world that a configuration describes: the grid, what happens half-way in it, and the fog around it."""
 
+from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld
+from gde_plugins.grid.conditions.perturbed import PerturbedGrid
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.grid.fog import FoggyGrid, GridWorld
-from gde_plugins.grid.perturbed import PerturbedGrid
 
 
 def compose(config: GridConfig) -> GridWorld:

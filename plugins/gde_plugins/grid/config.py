@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Interval
 
+from gde.data.json import NONE
+
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
@@ -34,19 +36,19 @@ class Readable:
 
 # Imported late: NumPy would double the time of `gde list`.
 def _transform(text: str) -> object:
-    from gde_plugins.grid.transforms import Transform
+    from gde_plugins.grid.making.transforms import Transform
 
     return Transform.named(text)
 
 
 def _actions(text: str) -> object:
-    from gde_plugins.grid.vocabulary import read_actions
+    from gde_plugins.grid.showing.vocabulary import read_actions
 
     return read_actions(text)
 
 
 def _symbols(text: str) -> object:
-    from gde_plugins.grid.vocabulary import read_symbols
+    from gde_plugins.grid.showing.vocabulary import read_symbols
 
     return read_symbols(text)
 
@@ -57,13 +59,11 @@ def _path(text: str) -> None:
 
 
 def _selection(text: str) -> object:
-    from gde_plugins.grid.selection import read_selection
+    from gde_plugins.grid.making.selection import read_selection
 
     return read_selection(text)
 
 
-NONE = "none"
-"""What a setting says that varies nothing, and the label of a world in which it does not."""
 RANDOM = ("size", "density", "min_distance", "max_distance")
 """Settings that say which random grids are made."""
 

@@ -7,17 +7,18 @@ from functools import cached_property
 import numpy as np
 
 from gde.data.grid import Grid
-from gde.data.json import Json
+from gde.data.json import NONE, Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
-from gde.tabular import steps_to
-from gde_plugins.grid.config import NONE, GridConfig
-from gde_plugins.grid.dynamics import MOVES, FreeCells, tabulate
-from gde_plugins.grid.layout import GOAL_SYMBOL, empty_text, offsets, put
-from gde_plugins.grid.origin import Origin, identity, random_origin
-from gde_plugins.grid.selection import listed_origins
-from gde_plugins.grid.transforms import Transform
-from gde_plugins.grid.vocabulary import Vocabulary
+from gde.numerics.tabular import steps_to
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.making.files import listed_origins
+from gde_plugins.grid.making.generation import random_origin
+from gde_plugins.grid.making.origin import Origin, identity
+from gde_plugins.grid.making.transforms import Transform
+from gde_plugins.grid.showing.layout import GOAL_SYMBOL, empty_text, offsets, put
+from gde_plugins.grid.showing.vocabulary import Vocabulary
+from gde_plugins.grid.solving.dynamics import MOVES, FreeCells, tabulate
 from gde_plugins.grid.walking import Walker
 
 

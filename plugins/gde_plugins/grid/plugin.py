@@ -1,15 +1,16 @@
-"""Offers the grid world and the key worlds."""
+"""Offers the grid world and the key worlds, and the metrics that only they can be asked."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, Offer
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 
 if TYPE_CHECKING:
     from gde.parts.environment import Environment
+    from gde.parts.metric import Metric
 
 TABULATED = frozenset({Facet.STATE, Facet.MODEL, Facet.GRID})
 
@@ -72,3 +73,50 @@ def _make_two_path_key(config: TwoPathKeyConfig) -> "Environment":
     from gde_plugins.grid.keyed.worlds import two_path_key
 
     return two_path_key(config)
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """What keys, fog and perturbations do to an agent."""
+    model = frozenset({Facet.MODEL})
+    return (
+        Offer(
+            name="keys",
+            summary="in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
+            config=NoConfig,
+            make=_keys,
+            needs=model | {Facet.GRID},
+        ),
+        Offer(
+            name="exploration",
+            summary="in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
+            config=NoConfig,
+            make=_exploration,
+            needs=model,
+        ),
+        Offer(
+            name="recovery",
+            summary="after a perturbation: success, accuracy before and after, delay and excess turns",
+            config=NoConfig,
+            make=_recovery,
+            needs=model,
+        ),
+    )
+
+
+def _keys(_: NoConfig) -> "Metric":
+    from gde_plugins.grid.metrics.keys import keys
+
+    return keys
+
+
+def _exploration(_: NoConfig) -> "Metric":
+    from gde_plugins.grid.metrics.exploration import exploration
+
+    return exploration
+
+
+def _recovery(_: NoConfig) -> "Metric":
+    from gde_plugins.grid.metrics.recovery import recovery
+
+    return recovery

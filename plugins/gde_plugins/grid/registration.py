@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gde.gym import GymEnvironment
+    from gde.bridges.gymnasium import GymEnvironment
 
 ID = "gde/Grid-v0"
 
 
 def register() -> None:
-    """Make the name known to Gymnasium; called by `import gde.gym` through the entry-point group gde.gymnasium."""
+    """Make the name known to Gymnasium; `gde.bridges.gymnasium` calls it by the entry-point group gde.gymnasium."""
     if ID not in gymnasium.registry:
         gymnasium.register(id=ID, entry_point=f"{__name__}:make")
 
@@ -27,19 +27,19 @@ def make(render_mode: str | None = None, **config: Json) -> "GymEnvironment":
     Raises:
         ConfigError: an unknown field, or a value out of range.
     """
-    # Imported late: `gde.gym` calls `register` while it is being imported.
-    from gde.config import build
+    # Imported late: `gde.bridges.gymnasium` calls `register` while it is being imported.
+    from gde.bridges.gymnasium import GymEnvironment
     from gde.data.grid import Grid
-    from gde.gym import GymEnvironment
+    from gde.request.settings import build
     from gde_plugins.grid.composition import compose
     from gde_plugins.grid.config import GridConfig
-    from gde_plugins.grid.vocabulary import read_actions
+    from gde_plugins.grid.showing.vocabulary import read_actions
 
     configuration = build(GridConfig, config, ID)
     environment = compose(configuration)
 
     def picture() -> "NDArray[np.uint8]":
-        from gde_plugins.grid.pictures import draw
+        from gde_plugins.grid.showing.pictures import draw
 
         return draw(Grid.from_record(environment.world(), environment.state()))
 

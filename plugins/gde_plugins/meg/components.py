@@ -12,8 +12,8 @@ from gde.data.completion import ModelInfo
 from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
+from gde.numerics.stats import cluster_ratio
 from gde.parts.probe import Readout
-from gde.stats import cluster_ratio
 from gde_plugins.meg.config import ComponentsConfig
 
 

@@ -29,7 +29,7 @@ def gde_environments() -> Sequence[AnyOffer]:
 
 
 def _cliff_world(config: CliffWorldConfig) -> "Environment":
-    from gde_plugins.meg.environment import CliffWorldEnvironment
+    from gde_plugins.meg.cliffworld.environment import CliffWorldEnvironment
 
     return CliffWorldEnvironment(config)
 
@@ -78,31 +78,31 @@ def gde_metrics() -> Sequence[AnyOffer]:
 
 
 def _belief(_: NoConfig) -> "Metric":
-    from gde_plugins.meg.belief import belief
+    from gde_plugins.meg.metrics.belief import belief
 
     return belief
 
 
 def _inside(_: NoConfig) -> "Metric":
-    from gde_plugins.meg.inside import inside
+    from gde_plugins.meg.metrics.hidden_state import inside
 
     return inside
 
 
 def _known(_: NoConfig) -> "Metric":
-    from gde_plugins.meg.metrics import known
+    from gde_plugins.meg.metrics.goals import known
 
     return known
 
 
 def _towards(_: NoConfig) -> "Metric":
-    from gde_plugins.meg.metrics import towards
+    from gde_plugins.meg.metrics.goals import towards
 
     return towards
 
 
 def _unknown(_: NoConfig) -> "Metric":
-    from gde_plugins.meg.metrics import unknown
+    from gde_plugins.meg.metrics.goals import unknown
 
     return unknown
 
@@ -121,7 +121,7 @@ def gde_reproductions() -> Sequence[AnyOffer]:
 
 
 def _cliff_world_study(config: CliffWorldStudyConfig) -> "Reproduction":
-    from gde_plugins.meg.cliffworld_study import CliffWorldStudy
+    from gde_plugins.meg.cliffworld.study import CliffWorldStudy
 
     return CliffWorldStudy(config)
 

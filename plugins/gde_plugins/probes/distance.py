@@ -13,8 +13,8 @@ from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
-from gde.stats import cluster_mean, cluster_ratio
 from gde_plugins.probes.config import ProbeConfig
 from gde_plugins.probes.training import Examples, Settings, fit_network
 from gde_plugins.probes.weights import CellWeights, cell_coordinates, check_finite, z_scores

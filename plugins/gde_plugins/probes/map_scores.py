@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gde.data.grid import Cell
 from gde.data.result import Measurement
-from gde.stats import cluster_mean, cluster_share
+from gde.numerics.stats import cluster_mean, cluster_share
 
 LOCATED = (Cell.AGENT, Cell.GOAL)
 

@@ -4,11 +4,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from gde.catalogue import Catalogue
-from gde.config import build
 from gde.data.evidence import Evidence
+from gde.numerics.by_world import measured
 from gde.parts.metric import Metric
-from gde.worldwise import measured
+from gde.request.catalogue import Catalogue
+from gde.request.settings import build
 
 PlaceT = TypeVar("PlaceT", bound=Hashable)
 

@@ -8,9 +8,17 @@ from typing import NamedTuple
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
+from gde.numerics.by_world import split
+from gde.numerics.stats import (
+    Difference,
+    Finding,
+    adjusted,
+    benjamini_hochberg,
+    exchange_replicates,
+    holm,
+    paired_difference,
+)
 from gde.seeding import generator
-from gde.stats import Difference, Finding, adjusted, benjamini_hochberg, exchange_replicates, holm, paired_difference
-from gde.worldwise import split
 from gde_plugins.stats_tests.config import PairsConfig
 from gde_plugins.stats_tests.measures import Measure, measure
 

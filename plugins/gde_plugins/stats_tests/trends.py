@@ -10,9 +10,9 @@ from gde.data.evidence import Evidence
 from gde.data.json import is_number
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
+from gde.numerics.by_world import split
+from gde.numerics.stats import Finding, linear_trend, page, spearman
 from gde.seeding import generator
-from gde.stats import Finding, linear_trend, page, spearman
-from gde.worldwise import split
 from gde_plugins.stats_tests.config import TrendsConfig
 from gde_plugins.stats_tests.measures import Measure, measure
 from gde_plugins.stats_tests.pairs import UNVARIED, Place, variations

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.mdp import TabularMDP
-from gde.tabular import solve
-from gde_plugins.grid.dynamics import FreeCells, shortest_way_model
+from gde.numerics.tabular import solve
 from gde_plugins.grid.keyed.scene import Scene
+from gde_plugins.grid.solving.dynamics import FreeCells, shortest_way_model
 
 
 class Stage(IntEnum):

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from gde.data.json import Json, Labels
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
-from gde_plugins.grid.dynamics import ACTIONS, MOVES
 from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, shortest_way, tabulate
 from gde_plugins.grid.keyed.scene import Scene
 from gde_plugins.grid.keyed.text import MECHANICS, stage_text
-from gde_plugins.grid.layout import AGENT_SYMBOL, offsets, put
-from gde_plugins.grid.vocabulary import Vocabulary
+from gde_plugins.grid.showing.layout import AGENT_SYMBOL, offsets, put
+from gde_plugins.grid.showing.vocabulary import Vocabulary
+from gde_plugins.grid.solving.dynamics import ACTIONS, MOVES
 from gde_plugins.grid.walking import Walker
 
 

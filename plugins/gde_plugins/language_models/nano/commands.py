@@ -50,7 +50,7 @@ def train(
 
 def _environments(name: str) -> "MakeEnvironment":
     """Grids by size and density, from whichever plugin offers them."""
-    from gde.catalogue import Catalogue
+    from gde.request.catalogue import Catalogue
 
     offer = Catalogue.default().find("environment", name).offer
     if not {"size", "density"} <= set(offer.config.__dataclass_fields__):

@@ -12,8 +12,8 @@ from gde_plugins.meg.causal.diagram import Diagram
 from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.recall import proven
 from gde_plugins.meg.causal.soft_optimal import soft_optimal
-from gde_plugins.meg.limits import Limit
-from gde_plugins.meg.search import Point, climb
+from gde_plugins.meg.solvers.limits import Limit
+from gde_plugins.meg.solvers.search import Point, climb
 
 TOLERANCE = 1e-13
 """Nats between the bounds at which a concave search ends."""

@@ -8,7 +8,7 @@ from scipy.special import xlogy
 
 from gde.data.mdp import Floats
 from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
-from gde_plugins.meg.result import Meg
+from gde_plugins.meg.solvers.result import Meg
 
 GAP = 1e-6
 """Nats between the bounds of a converged measurement."""

@@ -1,0 +1,1 @@
+"""gde under the interfaces of other tools."""

@@ -1,0 +1,105 @@
+"""Environments of gde under Gymnasium's interface.
+
+Importing this module registers the names that installed plugins offer: every function in the entry-point group
+`gde.gymnasium` is called once. `gymnasium.make("gde.bridges.gymnasium:gde/Grid-v0")` imports it by itself.
+"""
+
+import string
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from gde.data.observation import Observation
+from gde.parts.environment import Environment
+
+GROUP = "gde.gymnasium"
+LONGEST_TEXT = 65_536
+"""Characters that an observation may have."""
+FRAMES_PER_SECOND = 4
+Info = dict[str, Any]
+
+
+class GymEnvironment(gymnasium.Env[str, np.int64]):
+    """An `Environment` with a fixed list of actions, as a Gymnasium environment.
+
+    Observations are texts; action i is `actions[i]`. `info["action_mask"]` says which are admissible now, in the
+    form that `action_space.sample` takes. An episode is truncated at the horizon of its task.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        actions: Sequence[str],
+        *,
+        picture: Callable[[], NDArray[np.uint8]] | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        """Wrap `environment`; `picture` draws it as (height, width, 3) RGB, if it can be drawn.
+
+        Raises:
+            ValueError: a render mode other than rgb_array, or this one without a picture.
+        """
+        modes = ["rgb_array"] if picture else []
+        if render_mode is not None and render_mode not in modes:
+            raise ValueError(f"render_mode: wanted {' or '.join([*modes, 'None'])}, got {render_mode!r}")
+        self.metadata = {"render_modes": modes, "render_fps": FRAMES_PER_SECOND}
+        self.environment = environment
+        self.actions = tuple(actions)
+        self.render_mode = render_mode
+        self.action_space = spaces.Discrete(len(self.actions))
+        self.observation_space = spaces.Text(LONGEST_TEXT, charset=string.printable)
+        self._picture = picture
+        self._turns_left = 0
+
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[str, Info]:
+        """Begin the world of `seed`, which is the one that `environment.reset(seed)` begins; without, a random one.
+
+        There are no options.
+        """
+        super().reset(seed=seed, options=options)
+        world_seed = int(self.np_random.integers(2**63)) if seed is None else seed
+        observation = self.environment.reset(world_seed)
+        self._turns_left = self.environment.task().horizon
+        return observation.text, self._info(observation)
+
+    def step(self, action: np.int64) -> tuple[str, float, bool, bool, Info]:
+        """Take `actions[action]`.
+
+        Raises:
+            ValueError: the action is not admissible, or the episode is over.
+        """
+        outcome = self.environment.step(self.actions[action])
+        self._turns_left -= 1
+        truncated = outcome.truncated or (self._turns_left <= 0 and not outcome.terminated)
+        observation = outcome.observation
+        return observation.text, outcome.reward, outcome.terminated, truncated, self._info(observation)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The picture of this moment in render mode rgb_array, None otherwise."""
+        return self._picture() if self._picture and self.render_mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """Release what the environment holds."""
+        self.environment.close()
+
+    def _info(self, observation: Observation) -> Info:
+        admissible = self.actions if observation.actions is None else observation.actions
+        return {"action_mask": np.array([action in admissible for action in self.actions], dtype=np.int8)}
+
+
+def register_environments() -> None:
+    """Have every installed plugin register its Gymnasium names. One that cannot is named in a warning."""
+    for entry in entry_points(group=GROUP):
+        try:
+            entry.load()()
+        except Exception as error:
+            warnings.warn(f"{entry.value} cannot register with Gymnasium: {error}", stacklevel=2)
+
+
+register_environments()

@@ -1,1 +1,0 @@
-"""The parts that gde itself offers, through the same hooks as everyone."""

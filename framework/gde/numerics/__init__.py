@@ -1,0 +1,1 @@
+"""Statistics, dynamic programming on tabulated worlds, and numbers taken world by world."""

@@ -1,0 +1,41 @@
+"""What a test or an effect size says, or why it says nothing."""
+
+from dataclasses import dataclass
+from math import isfinite
+
+from gde.data.result import Measurement
+from gde.numerics.stats._estimates import Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A statistic with its p value, or the reason why there is none."""
+
+    value: float | None = None
+    """The statistic."""
+    p_value: float | None = None
+    """Two-sided; None for an effect size, which is no test."""
+    interval: Interval | None = None
+    """95 %; None where none is defined."""
+    reason: str = ""
+    """Why there is no value; empty otherwise."""
+
+    def __post_init__(self) -> None:
+        if (self.value is None) != bool(self.reason) or not all(map(isfinite, self._numbers())):
+            raise ValueError(f"a finding has either a finite value or a reason, got {self}")
+
+    @classmethod
+    def missing(cls, got: str, needs: str) -> "Finding":
+        """Nothing, because there is too little to go by."""
+        return cls(reason=f"not measured: {got}, needs {needs}")
+
+    def statistic(self, name: str, unit: str, n: int) -> Measurement:
+        """The statistic as a measurement of the run."""
+        return Measurement(name=name, value=self.value, unit=unit, n=n, interval=self.interval, reason=self.reason)
+
+    def significance(self, name: str, n: int) -> Measurement:
+        """The p value as a measurement of the run."""
+        return Measurement(name=name, value=self.p_value, unit="probability", n=n, reason=self.reason)
+
+    def _numbers(self) -> tuple[float, ...]:
+        return tuple(each for each in (self.value, self.p_value, *(self.interval or ())) if each is not None)

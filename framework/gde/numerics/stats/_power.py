@@ -1,0 +1,37 @@
+"""How small a difference a design could have seen."""
+
+from math import sqrt
+
+import numpy as np
+from scipy.stats import t
+
+from gde.numerics.stats._estimates import Floats
+from gde.numerics.stats._finding import Finding
+
+ALPHA = 0.05
+POWER = 0.8
+
+
+def minimum_detectable(standard_error: float, degrees: int, power: float = POWER, alpha: float = ALPHA) -> float:
+    """The difference that a two-sided test finds with probability `power` (Bloom 1995).
+
+    That is (t[1 - alpha / 2] + t[power]) standard errors, with t on `degrees` of freedom. Alpha is that of a single
+    test; Holm's correction over m tests asks for alpha / m in the worst case.
+
+    Raises:
+        ValueError: `degrees` below 1.
+    """
+    if degrees < 1:
+        raise ValueError(f"degrees of freedom must be at least 1, got {degrees}")
+    return float((t.ppf(1 - alpha / 2, degrees) + t.ppf(power, degrees)) * standard_error)
+
+
+def minimum_detectable_of(groups: list[Floats]) -> Finding:
+    """The minimum detectable mean of one group (G,), or difference of the means of two, from their observed spread."""
+    degrees = sum(len(group) - 1 for group in groups)
+    if min(map(len, groups)) < 2:
+        return Finding.missing("1 cluster", "2")
+    error = sqrt(sum(float(np.var(group, ddof=1)) / len(group) for group in groups))
+    if error == 0:
+        return Finding(reason="not measured: the values do not vary")
+    return Finding(value=minimum_detectable(error, degrees))

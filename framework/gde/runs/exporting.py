@@ -1,0 +1,69 @@
+"""A run in forms that other tools read."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal, TextIO, get_args
+
+from gde.data.trajectory import Trajectory
+from gde.stages.evidence import load_evidence
+from gde.store.folder import RunFolder
+
+Format = Literal["jsonl", "csv", "messages"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def trajectory_json(trajectory: Trajectory) -> dict[str, Any]:
+    """A trajectory as plain values: equal trajectories give equal objects."""
+    return {"episode": str(trajectory.key), **asdict(trajectory)}
+
+
+def export(run: Path, form: Format, file: TextIO) -> int:
+    """Write a run to an open text file. Gives the number of lines or rows written.
+
+    "jsonl": one trajectory a line, everything included. "csv": one measurement a row.
+    "messages": one turn a line as {"episode", "turn", "prompt", "reasoning", "answer", "status", "action"}.
+    """
+    writers: Mapping[Format, Callable[[Path, TextIO], int]] = {"jsonl": _jsonl, "csv": _csv, "messages": _messages}
+    return writers[form](run, file)
+
+
+def _jsonl(run: Path, file: TextIO) -> int:
+    return _lines((trajectory_json(trajectory) for trajectory in load_evidence(run).trajectories), file)
+
+
+def _messages(run: Path, file: TextIO) -> int:
+    return _lines((line for trajectory in load_evidence(run).trajectories for line in _turns(trajectory)), file)
+
+
+def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
+    for turn in trajectory.turns:
+        decision, completion = turn.decision, turn.decision.completion
+        yield {
+            "episode": str(trajectory.key),
+            "turn": turn.index,
+            "prompt": turn.observation.text,
+            "reasoning": completion.reasoning if completion else None,
+            "answer": completion.text if completion else None,
+            "status": decision.status,
+            "action": decision.action,
+        }
+
+
+def _lines(objects: Iterator[dict[str, Any]], file: TextIO) -> int:
+    lines = [json.dumps(each, sort_keys=True, ensure_ascii=False) + "\n" for each in objects]
+    file.writelines(lines)
+    return len(lines)
+
+
+def _csv(run: Path, file: TextIO) -> int:
+    measurements = RunFolder.open(run).read_result().measurements
+    writer = csv.writer(file)
+    writer.writerow(["name", "where", "value", "low", "high", "unit", "n", "reason"])
+    for each in measurements:
+        low, high = each.interval or (None, None)
+        place = json.dumps(dict(each.where), sort_keys=True)
+        writer.writerow([each.name, place, each.value, low, high, each.unit, each.n, each.reason])
+    return len(measurements)

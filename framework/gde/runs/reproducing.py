@@ -1,0 +1,142 @@
+"""A published study from its plans to its tables, in one folder that holds a run for every plan."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from gde.request.catalogue import Catalogue
+from gde.request.settings import build
+from gde.data.figure import Figure
+from gde.data.json import Json
+from gde.data.plan import NOTHING, Choice, Plan
+from gde.data.result import Result, RunStatus
+from gde.errors import GdeError, RunFolderError
+from gde.runs.evaluating import evaluate, prepare, rescore, resume
+from gde.stages.evidence import load_evidence
+from gde.parts.reproduction import Comparison, Reproduction, Run
+from gde.request.planfile import plan_hash
+from gde.store.folder import RESULT, RunFolder, free_name
+from gde.stages.progress import Progress, Watch, ignore
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A published study, and what of it is to be done by whom."""
+
+    name: str
+    scale: float = 1.0
+    """Share of the published size."""
+    settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """Configuration of the study itself."""
+    agent: Choice = field(default_factory=lambda: Choice(name="gpt-oss"))
+    language_model: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    executor: Choice = field(default_factory=lambda: Choice(name="serial"))
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale < inf:
+            raise GdeError(f"--scale: wanted a finite number above 0, got {self.scale}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What a reproduction found."""
+
+    name: str
+    folder: Path
+    rows: tuple[Comparison, ...]
+    figures: tuple[Figure, ...]
+    figures_missing: str
+    """Why there are no figures; empty where there are."""
+    results: Mapping[str, Result]
+    """By the names of the plans."""
+
+    @property
+    def status(self) -> RunStatus:
+        """The worst of its runs."""
+        statuses = {result.status for result in self.results.values()}
+        return "failed" if "failed" in statuses else "partial" if "partial" in statuses else "ok"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What every reader must be told of the models, each once."""
+        found = (result.provenance.get("notice") for result in self.results.values())
+        return tuple(dict.fromkeys(str(notice) for notice in found if notice))
+
+
+def reproduce(
+    request: Request, out: Path | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
+) -> Study:
+    """Run the plans of a study that are not yet finished in `out`, and hold them against the publication.
+
+    Raises:
+        GdeError: no such study, a plan is refused, or `out` holds runs of other plans.
+    """
+    catalogue = catalogue or Catalogue.default()
+    offer = catalogue.find("reproduction", request.name).offer
+    study: Reproduction = offer.make(build(offer.config, request.settings, "study"))
+    plans = {name: _asked_for(plan, request) for name, plan in study.plans(request.scale, request.agent).items()}
+    folder = out or free_name(Path("runs"), request.name)
+    for name, plan in plans.items():
+        _check(plan, folder / name, catalogue)
+    runs: dict[str, Run] = {}
+    for index, (name, plan) in enumerate(plans.items()):
+        watch(Progress("plans", index, len(plans)))
+        result = _finished(plan, folder / name, catalogue, watch)
+        runs[name] = Run(result=result, evidence=load_evidence(folder / name, catalogue))
+    return _concluded(study, request.name, folder, runs)
+
+
+def study_json(study: Study) -> dict[str, Any]:
+    """The object that `gde reproduce --json` prints and reproduction.json holds."""
+    return {
+        "schema": SCHEMA,
+        "study": study.name,
+        "folder": str(study.folder),
+        "status": study.status,
+        "runs": {name: {"run": result.run, "status": result.status} for name, result in study.results.items()},
+        "rows": [asdict(row) for row in study.rows],
+        "notices": list(study.notices),
+    }
+
+
+def _check(plan: Plan, path: Path, catalogue: Catalogue) -> None:
+    """Refuse a plan that cannot be run, or that is not the one of the run that its folder holds already."""
+    ready = prepare(plan, catalogue)
+    if path.exists() and plan_hash(RunFolder.open(path).plan()) != plan_hash(ready.plan):
+        raise RunFolderError(f"{path} holds a run of another plan: name another folder with --out")
+
+
+def _asked_for(plan: Plan, request: Request) -> Plan:
+    return replace(plan, language_model={**plan.language_model, **request.language_model}, executor=request.executor)
+
+
+def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Result:
+    """The result of a plan: of the finished run in the folder, of the interrupted one resumed, or of a new one."""
+    if not path.exists():
+        return evaluate(plan, path, catalogue, watch)
+    if not (path / RESULT).is_file():
+        return resume(path, catalogue, watch)
+    folder = RunFolder.open(path)
+    result = folder.read_result()
+    # Somebody may have scored the run by other metrics since.
+    return result if result.plan_hash == plan_hash(folder.plan()) else rescore(path, catalogue=catalogue)
+
+
+def _concluded(study: Reproduction, name: str, folder: Path, runs: Mapping[str, Run]) -> Study:
+    missing = ""
+    try:
+        figures = tuple(study.figures(runs))
+    except GdeError as error:  # e.g. the packages that draw are not installed; the numbers stand without them
+        figures, missing = (), str(error)
+    return Study(
+        name=name,
+        folder=folder,
+        rows=tuple(study.compare(runs)),
+        figures=figures,
+        figures_missing=missing,
+        results={plan: run.result for plan, run in runs.items()},
+    )

@@ -1,0 +1,1 @@
+"""What comes with the framework as a plugin like others: executors and reporters."""

@@ -1,0 +1,1 @@
+"""Grids in which something is hidden or happens half-way."""

@@ -1,0 +1,127 @@
+"""What can happen to an episode half-way: setbacks, moved goals and distractions (paper 000, appendix A.2 and A.3)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.grid import WALL_SYMBOL, Grid, Position
+from gde.numerics.tabular import steps_to
+from gde_plugins.grid.solving.dynamics import FreeCells
+
+Kind = Literal["put_back", "close_path", "move_goal", "distractor"]
+
+
+class NotPossible(Exception):
+    """The perturbation cannot happen to this grid; the message says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perturbed:
+    """A grid after its perturbation."""
+
+    grid: Grid
+    distractor: Position | None = None
+    """Where something irrelevant lies."""
+
+
+def perturb(kind: Kind, grid: Grid, start: Position, rng: np.random.Generator) -> Perturbed:
+    """The grid after a perturbation; the goal can be reached from where the agent then is, in one step or more.
+
+    `put_back` sets the agent back to `start`. `close_path` makes a wall of a cell on one of the agent's shortest ways
+    to the goal: one that makes the way longer, where there is such a cell. `move_goal` moves the goal to another cell
+    that can be reached, `distractor` puts something irrelevant on one. Of several cells all are equally likely.
+
+    Args:
+        kind: which perturbation.
+        grid: as it is, with the agent where it is; the goal can be reached.
+        start: where the agent began.
+        rng: the only source of chance.
+
+    Raises:
+        NotPossible: there is no such cell, or the agent is still at `start`.
+    """
+    return _APPLY[kind](grid, start, rng)
+
+
+def distance(grid: Grid) -> float:
+    """Steps from agent to goal by the shortest way; inf where there is none."""
+    cells = FreeCells.of(grid.walls)
+    return float(_steps(cells, grid.goal)[cells.index(grid.agent)])
+
+
+def on_shortest_ways(grid: Grid) -> list[tuple[Position, int]]:
+    """The cells on all shortest ways from agent to goal, both ends included, with their steps from the agent."""
+    cells = FreeCells.of(grid.walls)
+    behind, ahead = _steps(cells, grid.agent), _steps(cells, grid.goal)
+    between = np.flatnonzero(behind + ahead == behind[cells.index(grid.goal)])
+    return [(_position(cells, state), int(behind[state])) for state in between]
+
+
+def moves_towards(grid: Grid, cell: Position) -> tuple[int, ...]:
+    """The moves, as indices into `dynamics.MOVES`, that bring the agent nearer to a cell that it can reach."""
+    cells = FreeCells.of(grid.walls)
+    steps, here = _steps(cells, cell), cells.index(grid.agent)
+    return tuple(np.flatnonzero(steps[cells.successors[here]] < steps[here]).tolist())
+
+
+def _put_back(grid: Grid, start: Position, _: np.random.Generator) -> Perturbed:
+    if grid.agent == start:
+        raise NotPossible("the agent is at its start")
+    return Perturbed(grid=replace(grid, agent=start))
+
+
+def _close_path(grid: Grid, _: Position, rng: np.random.Generator) -> Perturbed:
+    between = [cell for cell, _ in on_shortest_ways(grid) if cell not in {grid.agent, grid.goal}]
+    closed = [_with_wall(grid, cell) for cell in between]
+    lengths = np.array([distance(each) for each in closed])
+    options = np.flatnonzero(np.isfinite(lengths) & (lengths > distance(grid)))
+    if not options.size:
+        options = np.flatnonzero(np.isfinite(lengths))
+    if not options.size:
+        raise NotPossible("every cell between agent and goal is needed to reach it")
+    return Perturbed(grid=closed[int(rng.choice(options))])
+
+
+def _move_goal(grid: Grid, _: Position, rng: np.random.Generator) -> Perturbed:
+    return Perturbed(grid=replace(grid, goal=_elsewhere(grid, rng)))
+
+
+def _distract(grid: Grid, _: Position, rng: np.random.Generator) -> Perturbed:
+    return Perturbed(grid=grid, distractor=_elsewhere(grid, rng))
+
+
+_APPLY: Mapping[Kind, Callable[[Grid, Position, np.random.Generator], Perturbed]] = {
+    "put_back": _put_back,
+    "close_path": _close_path,
+    "move_goal": _move_goal,
+    "distractor": _distract,
+}
+
+
+def _elsewhere(grid: Grid, rng: np.random.Generator) -> Position:
+    """A random cell that can be reached and is neither the agent's nor the goal."""
+    cells = FreeCells.of(grid.walls)
+    options = np.isfinite(_steps(cells, grid.agent))
+    options[[cells.index(grid.agent), cells.index(grid.goal)]] = False
+    if not options.any():
+        raise NotPossible("no other cell can be reached")
+    return _position(cells, rng.choice(np.flatnonzero(options)))
+
+
+def _with_wall(grid: Grid, cell: Position) -> Grid:
+    row, column = cell
+    closed = grid.rows[row][:column] + WALL_SYMBOL + grid.rows[row][column + 1 :]
+    return replace(grid, rows=(*grid.rows[:row], closed, *grid.rows[row + 1 :]))
+
+
+def _steps(cells: FreeCells, cell: Position) -> NDArray[np.float64]:
+    """(S,) steps between every cell and this one."""
+    return steps_to(cells.graph, np.array([cells.index(cell)]))
+
+
+def _position(cells: FreeCells, state: np.intp) -> Position:
+    row, column = cells.positions[state].tolist()
+    return row, column

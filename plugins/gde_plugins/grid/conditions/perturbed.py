@@ -1,0 +1,171 @@
+"""A grid world in which something happens half-way."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from gde.data.grid import Grid
+from gde.data.json import Json
+from gde.data.mdp import TabularMDP
+from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.seeding import generator
+from gde_plugins.grid.conditions.perturbations import (
+    Kind,
+    NotPossible,
+    Perturbed,
+    distance,
+    moves_towards,
+    on_shortest_ways,
+    perturb,
+)
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.making.origin import Origin, identity
+from gde_plugins.grid.showing.layout import offsets, put
+
+DISTRACTOR_SYMBOL = "C"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Phase:
+    """One part of the episode: before the perturbation, or after it."""
+
+    grid: GridEnvironment
+    """What is played on."""
+    change: Perturbed | None = None
+    """What has happened."""
+    obstacle: str = ""
+    """Why it could not happen."""
+
+
+class PerturbedGrid:
+    """Implements `gde.parts.environment.HasModel`: a grid world with one perturbation after so many actions.
+
+    An unusable answer is no action and does not count. The perturbation is a function of the grid and of the agent's
+    place in it, so equal grids are perturbed alike, and a run that is resumed sees the same. From then on `model()` is
+    that of the changed grid, and the state's facts `rows` and `goal` override those of the world. The fact `perturbed`
+    says whether it has happened; where it could not, `not_perturbed` says why and the episode goes on unchanged. With
+    a distractor there are the facts `distractor`, its cell, and `toward_distractor`, the moves that lead there.
+    """
+
+    def __init__(self, config: GridConfig, kind: Kind, turn: int) -> None:
+        """Perturb the grids of `config`.
+
+        Args:
+            config: of the grids.
+            kind: see `perturb`.
+            turn: actions before it happens; at 0 it has happened when the agent first looks.
+        """
+        self._config = config
+        self._kind: Kind = kind
+        self._turn = turn
+        self._unperturbed = GridEnvironment(config)
+        self._phase = _Phase(grid=self._unperturbed)
+        self._taken = 0
+
+    def worlds(self) -> Sequence[str]:
+        """As of the grid world without perturbation."""
+        return self._unperturbed.worlds()
+
+    def reset(self, seed: int) -> Observation:
+        """Begin in the world that the grid world has for this seed."""
+        shown = self._unperturbed.reset(seed)
+        self._begun = Grid.from_record(self._unperturbed.world(), self._unperturbed.state())
+        self._phase = _Phase(grid=self._unperturbed)
+        self._taken = 0
+        return self._go_on(shown)
+
+    def task(self) -> Task:
+        """The grid's task, with as many turns as an agent is granted that has moved optimally until the perturbation:
+        those taken, and the usual multiple of what then remains; never fewer than without it."""
+        inner = self._unperturbed.task()
+        granted = [self._turn + self._config.turns(steps) for steps in self._remaining()]
+        rules = f"{inner.rules} {DISTRACTOR_SYMBOL} is a coin." if self._kind == "distractor" else inner.rules
+        return replace(inner, rules=rules, horizon=max([inner.horizon, *granted]))
+
+    def world(self) -> World:
+        """The world as it begins, with the facts `perturbation`, also a label, and `perturbation_turn`."""
+        inner = self._unperturbed.world()
+        return replace(
+            inner,
+            id=f"{inner.id}-{self._kind}{self._turn}",
+            base=inner.cluster,
+            facts={**inner.facts, "perturbation": self._kind, "perturbation_turn": self._turn},
+            labels={**inner.labels, "perturbation": self._kind},
+        )
+
+    def step(self, action: str) -> Outcome:
+        """Act in the grid, and let the perturbation happen when it is due."""
+        outcome = self._phase.grid.step(action)
+        self._taken += 1
+        shown = outcome.observation
+        return replace(outcome, observation=shown if outcome.terminated else self._go_on(shown))
+
+    def state(self) -> State:
+        """The state of the grid as it now is."""
+        inner, change = self._phase.grid.state(), self._phase.change
+        facts: dict[str, Json] = {**inner.facts, "perturbed": change is not None}
+        if self._phase.obstacle:
+            facts["not_perturbed"] = self._phase.obstacle
+        if change is not None:
+            facts |= {"rows": [*change.grid.rows], "goal": [*change.grid.goal]}
+        if change is not None and change.distractor is not None:
+            names = self.model().actions
+            toward = [names[move] for move in moves_towards(self._now(), change.distractor)]
+            facts |= {"distractor": [*change.distractor], "toward_distractor": [*toward]}
+        return replace(inner, facts=facts)
+
+    def model(self) -> TabularMDP:
+        """The model of the grid as it now is: another object after the perturbation."""
+        return self._phase.grid.model()
+
+    def snapshot(self) -> tuple[int, _Phase, object]:
+        """Actions taken, what has happened, and the grid's own snapshot."""
+        return self._taken, self._phase, self._phase.grid.snapshot()
+
+    def restore(self, snapshot: object) -> Observation:
+        match snapshot:
+            case (int(taken), _Phase() as phase, inner):
+                self._taken, self._phase = taken, phase
+                return self._show(phase.grid.restore(inner))
+        raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
+
+    def close(self) -> None:
+        self._unperturbed.close()
+
+    def _go_on(self, shown: Observation) -> Observation:
+        if self._taken == self._turn:
+            try:
+                change = self._perturb(self._now())
+            except NotPossible as reason:
+                self._phase = replace(self._phase, obstacle=str(reason))
+            else:
+                self._phase = _Phase(grid=self._playing_on(change.grid), change=change)
+                shown = self._phase.grid.reset(0)
+        return self._show(shown)
+
+    def _perturb(self, grid: Grid) -> Perturbed:
+        return perturb(self._kind, grid, self._begun.agent, generator(0, "perturbation", self._kind, identity(grid)))
+
+    def _playing_on(self, grid: Grid) -> GridEnvironment:
+        # The grid has been transformed already.
+        plain = replace(self._config, grids=None, where=None, transform="none")
+        return GridEnvironment(plain, [Origin(grid=grid, base="", labels={})])
+
+    def _remaining(self) -> Iterator[float]:
+        """Steps that remain after the perturbation, wherever optimal moves may have led until then."""
+        for cell, steps in on_shortest_ways(self._begun):
+            if steps == self._turn and cell != self._begun.goal:
+                try:
+                    yield distance(self._perturb(replace(self._begun, agent=cell)).grid)
+                except NotPossible:
+                    continue
+
+    def _now(self) -> Grid:
+        return Grid.from_record(self._phase.grid.world(), self._phase.grid.state())
+
+    def _show(self, shown: Observation) -> Observation:
+        change = self._phase.change
+        if change is None or change.distractor is None or self._now().agent == change.distractor:
+            return shown
+        (place,) = offsets(change.grid.rows, [change.distractor])
+        return replace(shown, text=put(shown.text, place, DISTRACTOR_SYMBOL))

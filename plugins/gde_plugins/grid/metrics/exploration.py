@@ -1,0 +1,124 @@
+"""How does the agent find its way through what it cannot see? (paper 000, appendix A.4)"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from statistics import fmean
+
+from gde.data.evidence import Evidence
+from gde.data.observation import State
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory, Turn
+from gde.numerics.episodes import (
+    by_world,
+    clusters,
+    finished,
+    is_optimal,
+    over_worlds,
+    turns_by_cluster,
+    uncertified,
+    unmeasured,
+)
+from gde.numerics.stats import cluster_mean, cluster_share
+from gde.seeding import generator
+
+ACCURACIES = ("exploration.accuracy", "exploration.informed_accuracy")
+PATHOLOGIES = ("exploration.backtracking", "exploration.walls", "exploration.dead_ends")
+RATIO = "exploration.ratio"
+
+
+def exploration(evidence: Evidence) -> Sequence[Measurement]:
+    """Episodes in fog, held against what can be known; () for a run without fog.
+
+    A world in fog records the fact `explorer_steps`, how many the belief oracle itself takes (a list, one entry a way
+    of breaking its ties), and in every state `agent`, `belief_optimal`, `known_walls` and `known_dead_ends`, the last
+    three being lists of actions.
+
+    "exploration.accuracy" is the share of actions that are optimal to the belief oracle,
+    "exploration.informed_accuracy" of those that are optimal to one who sees the whole world; both are averaged over
+    the episodes of a world, then over worlds. The pathologies are shares of all turns and may overlap.
+    "exploration.backtracking" counts steps onto a cell that the agent has stood on before, so that there is nothing
+    new to see, although the belief oracle would not take them; "exploration.walls" moves into a wall that has been
+    seen; "exploration.dead_ends" steps into a part of the world from where neither the goal nor an unknown cell can be
+    reached but by coming back. "exploration.ratio" is the number of turns to the mean of the belief oracle's, averaged
+    over the episodes that reach the goal; luck can take it below 1.
+    """
+    if not any(map(_in_fog, evidence.trajectories)):
+        return ()
+    played = [trajectory for trajectory in finished(evidence) if _in_fog(trajectory) and trajectory.turns]
+    if reason := uncertified(played):
+        shares = [unmeasured(name, "share", reason) for name in (*ACCURACIES, *PATHOLOGIES)]
+        return [*shares, unmeasured(RATIO, "ratio", reason)]
+    return [*_accuracies(evidence, played), *_pathologies(evidence, played), _ratio(evidence, played)]
+
+
+def _in_fog(trajectory: Trajectory) -> bool:
+    return "explorer_steps" in trajectory.world.facts
+
+
+def _accuracies(evidence: Evidence, played: Sequence[Trajectory]) -> Iterator[Measurement]:
+    rules: tuple[Callable[[Turn], bool], ...] = (lambda turn: _in_fact(turn, "belief_optimal"), is_optimal)
+    for name, rule in zip(ACCURACIES, rules, strict=True):
+        shares = {
+            place: fmean(fmean(map(rule, trajectory.turns)) for trajectory in of_world)
+            for place, of_world in by_world(played).items()
+        }
+        yield over_worlds(evidence, name, "share", shares)
+
+
+def _pathologies(evidence: Evidence, played: Sequence[Trajectory]) -> Iterator[Measurement]:
+    turns, of_turns = turns_by_cluster(played)
+    counted = (
+        [flag for trajectory in played for flag in _backtracks(trajectory)],
+        [_in_fact(turn, "known_walls") for turn in turns],
+        [_in_fact(turn, "known_dead_ends") for turn in turns],
+    )
+    for name, flags in zip(PATHOLOGIES, counted, strict=True):
+        rng = generator(evidence.seed, "metric", name)
+        yield cluster_share(flags, of_turns, rng).measurement(name, "share")
+
+
+def _ratio(evidence: Evidence, played: Sequence[Trajectory]) -> Measurement:
+    arrived = [trajectory for trajectory in played if trajectory.succeeded]
+    if not arrived:
+        return unmeasured(RATIO, "ratio", "no episode in fog reached the goal")
+    ratios = [len(trajectory.turns) / _explorer_steps(trajectory) for trajectory in arrived]
+    rng = generator(evidence.seed, "metric", RATIO)
+    return cluster_mean(ratios, clusters(arrived), rng).measurement(RATIO, "ratio")
+
+
+def _backtracks(trajectory: Trajectory) -> Iterator[bool]:
+    """Of each turn, whether it went back to where the agent had been without reason."""
+    states = [*(turn.state for turn in trajectory.turns), trajectory.final_state]
+    visited: set[str] = set()
+    for turn, (before, after) in zip(trajectory.turns, pairwise(states), strict=True):
+        if before is None or after is None or _perturbed(before) != _perturbed(after):
+            # What a perturbation does to the agent is not its own doing, and in another world old ground is new.
+            visited.clear()
+            yield False
+            continue
+        visited.add(_cell(before))
+        moved_back = _cell(after) != _cell(before) and _cell(after) in visited
+        yield moved_back and not _in_fact(turn, "belief_optimal")
+
+
+def _cell(state: State) -> str:
+    return str(state.facts["agent"])
+
+
+def _perturbed(state: State) -> bool:
+    return bool(state.facts.get("perturbed"))
+
+
+def _in_fact(turn: Turn, fact: str) -> bool:
+    """Whether the turn's action is in a list of actions that its state records."""
+    listed = turn.state.facts[fact] if turn.state is not None else ()
+    return isinstance(listed, list | tuple) and turn.decision.action in listed
+
+
+def _explorer_steps(trajectory: Trajectory) -> float:
+    """The belief oracle's steps, averaged over its ways of breaking ties."""
+    listed = trajectory.world.facts["explorer_steps"]
+    steps = [one for one in listed if isinstance(one, int)] if isinstance(listed, list | tuple) else []
+    if not steps or min(steps) < 1:
+        raise ValueError(f"world {trajectory.world.id}: wanted explorer_steps as a list of steps, got {listed!r}")
+    return fmean(steps)

@@ -1,0 +1,58 @@
+"""Which token of a language model stands for which cell of a grid."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gde.data.completion import Tokenization
+from gde.data.grid import Position
+from gde_plugins.grid.showing.layout import locate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alignment:
+    """Cells of a text and the tokens that they are made of."""
+
+    spans: Mapping[Position, tuple[int, int]]
+    """Half-open range of token indices that cover each cell's symbol, in reading order."""
+    misaligned: Mapping[Position, str]
+    """The cells that are not exactly one token of their own, with the reason."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether every cell is one token, and no token more than one cell."""
+        return not self.misaligned
+
+
+def align(text: str, tokenize: Callable[[str], Tokenization]) -> Alignment:
+    """Map every cell of a grid's text to its tokens.
+
+    A token may hold spaces beside its cell; tokens of nothing but spaces belong to no cell. A cell whose token
+    holds a newline or another symbol, or that takes several tokens, is misaligned.
+
+    Args:
+        text: a grid as `gde_plugins.grid.showing.layout.render_text` writes it, with any line ends.
+        tokenize: e.g. `gde.parts.language_model.WhiteBox.tokenize`.
+    """
+    tokens = tokenize(text).spans
+    spans: dict[Position, tuple[int, int]] = {}
+    misaligned: dict[Position, str] = {}
+    for cell, (start, end) in locate(text).items():
+        covering = [index for index, span in enumerate(tokens) if span[0] < end and start < span[1]]
+        spans[cell] = (covering[0], covering[-1] + 1) if covering else (0, 0)
+        if reason := _mismatch(text, (start, end), [tokens[index] for index in covering]):
+            misaligned[cell] = reason
+    return Alignment(spans=spans, misaligned=misaligned)
+
+
+def _mismatch(text: str, cell: tuple[int, int], tokens: list[tuple[int, int]]) -> str:
+    """Why the tokens are not one for this cell alone; empty when they are."""
+    if not tokens:
+        return "has no token"
+    if len(tokens) > 1:
+        return f"is split into {len(tokens)} tokens"
+    (start, end), symbol = tokens[0], text[slice(*cell)]
+    if "\n" in text[start:end]:
+        return "shares its token with a newline"
+    if text[start:end].strip() != symbol:
+        return f"shares its token {text[start:end]!r} with other symbols"
+    return ""

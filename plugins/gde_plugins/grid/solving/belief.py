@@ -1,0 +1,98 @@
+"""What is best to do when only part of a grid is known.
+
+The oracle takes every cell that it has not seen for free and walks the shortest way on the map that this gives, to
+the goal if it has seen it, to the nearest cell that it has not seen otherwise; with every new cell it plans again
+(the freespace assumption and greedy mapping, Koenig, Tovey & Smirnov 2003). The least expected number of steps would
+need a prior over grids and cannot be computed on grids of any size, so this is a reference, not an optimum. It always
+arrives: every step either shows something new or leaves one step less to go.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import label
+
+from gde.data.grid import Grid, Position
+from gde.numerics.tabular import steps_to
+from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
+
+Mask = NDArray[np.bool_]
+UNKNOWN_SYMBOL = "*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Belief:
+    """What the known part of a grid says about each action; actions are indices into `dynamics.MOVES`."""
+
+    aim: Literal["goal", "unknown"]
+    """Where the oracle is going."""
+    steps: int
+    """Length of the oracle's plan, if all that is unknown is free."""
+    optimal: tuple[int, ...]
+    """First steps of all shortest plans; empty at the goal."""
+    walls: tuple[int, ...]
+    """Moves into a wall that is known to be one."""
+    dead_ends: tuple[int, ...]
+    """Moves to a cell from where neither the goal nor an unknown cell can be reached but by coming back."""
+
+
+def believe(grid: Grid, seen: Mask) -> Belief:
+    """What is known of the actions at `grid.agent`.
+
+    Args:
+        grid: the truth; nothing is read of it outside `seen` but that the outermost cells are walls.
+        seen: (height, width) True where a cell has been seen; the agent's own cell is.
+
+    Raises:
+        ValueError: no goal and no unknown cell can be reached on the known map.
+    """
+    edge = _edge(seen.shape)
+    walls = (grid.walls & seen) | edge
+    unknown = ~seen & ~edge
+    aims = _only(grid.goal, seen.shape) if seen[grid.goal] else unknown
+    cells = FreeCells.of(walls)
+    steps = steps_to(cells.graph, np.flatnonzero(aims[~walls]))
+    here = cells.index(grid.agent)
+    if np.isinf(steps[here]):
+        raise ValueError(f"from {grid.agent} neither the goal nor any unknown cell can be reached")
+    ahead = cells.successors[here]
+    return Belief(
+        aim="goal" if seen[grid.goal] else "unknown",
+        steps=int(steps[here]),
+        optimal=_indices(steps[ahead] == steps[here] - 1),
+        walls=_indices(ahead == here),
+        dead_ends=_indices(_closed(walls, unknown | (aims & seen), grid.agent)),
+    )
+
+
+def known_rows(grid: Grid, seen: Mask) -> list[str]:
+    """The rows with every cell that has not been seen as `*`."""
+    symbols = np.array([list(row) for row in grid.rows])
+    return ["".join(row) for row in np.where(seen, symbols, UNKNOWN_SYMBOL).tolist()]
+
+
+def _closed(walls: Mask, hopes: Mask, agent: Position) -> Mask:
+    """(A,) whether the cell ahead is free and, the agent's cell taken away, cut off from every hope."""
+    regions, _ = label(~walls & ~_only(agent, walls.shape))
+    hopeful = np.unique(regions[hopes & ~walls])
+    ahead = np.array([regions[agent[0] + down, agent[1] + right] for down, right in MOVES.values()])
+    closed: Mask = (ahead > 0) & ~np.isin(ahead, hopeful)
+    return closed
+
+
+def _edge(shape: tuple[int, ...]) -> Mask:
+    edge = np.ones(shape, dtype=bool)
+    edge[1:-1, 1:-1] = False
+    return edge
+
+
+def _only(cell: Position, shape: tuple[int, ...]) -> Mask:
+    mask = np.zeros(shape, dtype=bool)
+    mask[cell] = True
+    return mask
+
+
+def _indices(flags: Mask) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(flags).tolist())

@@ -1,0 +1,67 @@
+"""The figures of the behavioural study (paper 000, figures 4, 5 and 13)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gde.data.figure import Figure
+from gde.data.result import Measurement
+from gde.shipped.reporters.figures import BLUE, breakdowns, numbers
+
+SHOWN = ("difficulty.accuracy", "difficulty.jsd")
+METRICS: Mapping[str, str] = {"success": "goal success rate", "accuracy": "accuracy"}
+
+
+def breakdown_figures(measurements: Sequence[Measurement]) -> tuple[Figure, ...]:
+    """Accuracy and divergence by distance, size and density (figure 4 and appendix C)."""
+    return breakdowns([one for one in measurements if one.name in SHOWN], frozenset())
+
+
+def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:
+    """The difference that each transform makes, with its interval (figure 13); None where nothing was paired."""
+    names = {f"pairs.{metric}.difference": title for metric, title in METRICS.items()}
+    rows = [
+        {"metric": names[one.name], "transform": one.where["transform"], **numbers(one)}
+        for one in pairs
+        if one.name in names and one.value is not None and "transform" in one.where
+    ]
+    if not rows:
+        return None
+    return Figure(
+        title="What a transform changes",
+        caption="Transformed grid minus its base grid, mean over base grids with 95 % intervals; 0 is no change.",
+        spec=_whiskers(rows, "transform", "difference in share"),
+    )
+
+
+def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
+    """Success and accuracy with the useless key and without; None where neither was measured."""
+    rows = [
+        {"metric": METRICS[one.name], "world": f"{name}, {_with(one)}", **numbers(one)}
+        for name, measurements in worlds.items()
+        for one in measurements
+        if one.name in METRICS and one.value is not None and [*one.where] == ["artefact"]
+    ]
+    if not rows:
+        return None
+    return Figure(
+        title="With a useless key and without",
+        caption="Worlds that differ in the key alone; means with 95 % intervals over worlds.",
+        spec=_whiskers(rows, "world", "share"),
+    )
+
+
+def _with(one: Measurement) -> str:
+    return "no key" if one.where["artefact"] == "none" else str(one.where["artefact"])
+
+
+def _whiskers(rows: Sequence[Mapping[str, Any]], label: str, title: str) -> dict[str, Any]:
+    """Dots with intervals, one panel a metric."""
+    y = {"field": label, "type": "nominal", "sort": None, "title": None}
+    x = {"type": "quantitative", "title": title}
+    layers = [
+        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}}},
+        {"mark": {"type": "point", "filled": True, "opacity": 1}, "encoding": {"x": {**x, "field": "value"}}},
+    ]
+    panel = {"encoding": {"y": y, "color": {"value": BLUE}}, "layer": layers, "width": 240, "height": {"step": 26}}
+    facet = {"field": "metric", "type": "nominal", "title": None}
+    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "columns": 2, "spec": panel}

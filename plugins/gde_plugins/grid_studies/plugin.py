@@ -1,0 +1,38 @@
+"""Offers the reproductions of paper 000."""
+
+from collections.abc import Sequence
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, NoConfig, Offer
+from gde_plugins.grid_studies.config import BehaviourConfig
+
+
+@hookimpl
+def gde_reproductions() -> Sequence[AnyOffer]:
+    """What `gde reproduce` can re-run."""
+    return (
+        Offer(
+            name="telos-cogmap",
+            summary="Cognitive maps before and after reasoning, by linear and MLP probes (paper 000, section 5.1).",
+            config=NoConfig,
+            make=_cogmap,
+        ),
+        Offer(
+            name="telos-behaviour",
+            summary="Accuracy by difficulty, iso-difficulty transforms and key worlds (paper 000, section 4).",
+            config=BehaviourConfig,
+            make=_behaviour,
+        ),
+    )
+
+
+def _cogmap(_: NoConfig) -> object:
+    from gde_plugins.grid_studies.cogmap_study import CogmapStudy
+
+    return CogmapStudy()
+
+
+def _behaviour(config: BehaviourConfig) -> object:
+    from gde_plugins.grid_studies.behaviour_study import BehaviourStudy
+
+    return BehaviourStudy(config)

@@ -1,0 +1,1 @@
+"""The cliff world, its policies, and what is printed of them."""

@@ -1,0 +1,144 @@
+"""Goal-directedness of the agent of a run: towards its goal, towards other things, towards anything."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from math import isinf
+
+from scipy.special import softmax
+
+from gde.data.evidence import Evidence
+from gde.data.json import Labels
+from gde.data.result import Measurement
+from gde.errors import GdeError
+from gde.numerics.stats import cluster_mean
+from gde.seeding import generator
+from gde_plugins.meg.metrics.recorded import observed
+from gde_plugins.meg.trajectories.candidates import menu
+from gde_plugins.meg.trajectories.episodes import Episode, clusters_of
+from gde_plugins.meg.trajectories.estimation import SampledMeg, from_trajectories
+from gde_plugins.meg.trajectories.linear import Linear, held_out
+
+CHANCE = "none"
+"""The utility of an agent that is after nothing."""
+
+
+def known(evidence: Evidence) -> Sequence[Measurement]:
+    """MEG towards the reward of the environment's model (paper 002, Definition 3.2), from the episodes played.
+
+    "meg.known" in nats an episode; ".share" of the most that so many decisions can have; ".beta" the rationality, in
+    units of 1 / reward, negative where the agent works against it; ".unusable" the decisions without an action, each
+    worth 0 nats. Every n but that of ".unusable" counts episodes. A world taken by itself has no ".beta": it is often
+    infinite, and a mean over the other worlds would be of none but those where the agent slipped.
+    """
+    return _measured("meg.known", _known, evidence)
+
+
+def unknown(evidence: Evidence) -> Sequence[Measurement]:
+    """MEG towards anything that is linear in the state features of all worlds (Definition 4.3), with shared weights.
+
+    Names as for `known`. By feature, scaled to range 1: "meg.unknown.weight", what the agent seems to be after, and
+    "meg.unknown.due", how many nats an episode are lost if the utility must do without the feature, both ways with
+    weights fitted to other worlds: the pull of a useless key on an agent that is after the goal too. There is none of
+    these below 5 independent worlds a feature.
+    """
+    return _measured("meg.unknown", _unknown, evidence)
+
+
+def towards(evidence: Evidence) -> Sequence[Measurement]:
+    """MEG towards every state feature that all worlds have, negative where the agent avoids it, and what it is after.
+
+    "meg.to" by "utility", with ".share" as for `known`. "meg.to.posterior" is the probability that
+    the agent is after this feature and nothing else, given that it is after one of them or, "none", acts at random; a
+    priori all are equally likely; for rationality see `SampledMeg.evidence`.
+    """
+    return _measured("meg.to", _each, evidence)
+
+
+def _measured(
+    name: str, measure: Callable[[Sequence[Episode], Evidence], Sequence[Measurement]], evidence: Evidence
+) -> Sequence[Measurement]:
+    try:
+        return measure(observed(evidence), evidence)
+    except (GdeError, ValueError) as error:
+        return [Measurement(name=name, value=None, unit="nats", n=0, reason=str(error))]
+
+
+def _known(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
+    found = from_trajectories(episodes, rng=generator(evidence.seed, "metric", "meg.known"))
+    unusable = Measurement(name="meg.known.unusable", value=float(found.n_unusable), unit="count", n=found.n_decisions)
+    beta = [] if "world" in evidence.part else [_beta(found)]
+    return [*_sizes("meg.known", found, {}), *beta, unusable]
+
+
+def _unknown(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
+    features, seed = _features(episodes), evidence.seed
+    found = from_trajectories(episodes, Linear(features), rng=generator(seed, "metric", "meg.unknown"))
+    sizes = [*_sizes("meg.unknown", found, {})]
+    if found.reason or found.weights is None:
+        parts = ("meg.unknown.weight", "meg.unknown.due")
+        return [*sizes, *(Measurement(name=each, value=None, unit="nats", n=0, reason=found.reason) for each in parts)]
+    weights = (
+        Measurement(name="meg.unknown.weight", value=float(w), unit="nats", n=found.n, where={"feature": name})
+        for name, w in zip(features, found.weights, strict=True)
+    )
+    return [*sizes, *weights, *_due(episodes, features, seed)]
+
+
+def _each(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
+    found = {name: _towards(episodes, name, evidence.seed) for name in _features(episodes)}
+    sizes = [each for name in found for each in _sizes("meg.to", found[name], {"utility": name})]
+    return [*sizes, *_posterior(found)]
+
+
+def _features(episodes: Sequence[Episode]) -> tuple[str, ...]:
+    if features := menu([episode.mdp for episode in episodes]):
+        return tuple(features)
+    raise GdeError("the models of the worlds share no label that differs between states")
+
+
+def _due(episodes: Sequence[Episode], features: tuple[str, ...], seed: int) -> Iterator[Measurement]:
+    key, groups = ("metric", "meg.unknown.due"), clusters_of(episodes)
+    kept = held_out(episodes, features, generator(seed, *key))
+    for name in features:
+        left = held_out(episodes, tuple(each for each in features if each != name), generator(seed, *key))
+        estimate = cluster_mean(kept - left, groups, generator(seed, *key, name))
+        yield replace(estimate.measurement("meg.unknown.due", "nats"), where={"feature": name})
+
+
+def _towards(episodes: Sequence[Episode], name: str, seed: int) -> SampledMeg:
+    return from_trajectories(episodes, name, rng=generator(seed, "metric", "meg.to", name), signed=True)
+
+
+def _posterior(found: dict[str, SampledMeg]) -> Iterator[Measurement]:
+    evidence = [0.0 if each.evidence is None else each.evidence for each in found.values()]
+    probabilities = softmax([*evidence, 0.0])
+    n = next(iter(found.values())).n
+    for name, probability in zip([*found, CHANCE], probabilities, strict=True):
+        where: Labels = {"utility": name}
+        yield Measurement(name="meg.to.posterior", value=float(probability), unit="probability", n=n, where=where)
+
+
+def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]:
+    for suffix, value, interval, unit in (
+        ("", found.value, found.interval, "nats"),
+        (".share", found.share, found.share_interval, "share"),
+    ):
+        yield Measurement(
+            name=name + suffix,
+            value=value,
+            unit=unit,
+            n=found.n,
+            interval=interval,
+            where=where,
+            reason=found.reason,
+        )
+
+
+def _beta(found: SampledMeg) -> Measurement:
+    reason = found.reason
+    if not reason and isinf(found.beta):
+        extreme = "most" if found.beta > 0 else "least"
+        reason = f"infinite: every episode is compatible with going for the {extreme} reward possible"
+    return Measurement(
+        name="meg.known.beta", value=None if reason else found.beta, unit="1 / reward", n=found.n, reason=reason
+    )

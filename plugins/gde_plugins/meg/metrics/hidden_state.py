@@ -1,0 +1,101 @@
+"""Goal-directedness towards utilities that the agent's hidden state chooses."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.evidence import Evidence
+from gde.data.json import Labels
+from gde.data.mdp import TabularMDP
+from gde.data.probe import Control, ProbeReport
+from gde.data.result import Measurement
+from gde.errors import GdeError
+from gde.numerics.stats import cluster_mean
+from gde.seeding import generator
+from gde_plugins.meg.metrics.recorded import model_of, one_turn
+from gde_plugins.meg.trajectories.candidates import menu, standing_still
+from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.trajectories.linear import FOLDS, held_out
+
+PROBE = "components"
+ARMS: tuple[Control, ...] = ("none", "untrained", "embeddings")
+"""Sources of components: the model, its twin with random weights, and the mean of its input embeddings."""
+PRIOR_SPREAD = 3.0
+"""Of every weight: there are many for the turns that were held out."""
+
+
+def inside(evidence: Evidence) -> Sequence[Measurement]:
+    """MEG towards utilities whose weights of state features are linear in principal components of the hidden state.
+
+    In turn t the utility of a state is the sum over its features of (w + W z_t) times the feature, with z_t the
+    decoded components and w and W shared by all turns and worlds. "meg.inside" is the accuracy, in nats a decision,
+    in worlds that w and W were not fitted to: where "utility" is "hidden", and for comparison "features", with W = 0.
+    "meg.inside.gain" is their paired difference: how much more the hidden state says of what the agent pursues now
+    than the features of the world do. It is to be read against the same for an untrained twin and for the input
+    embeddings ("control"). Every n counts turns.
+
+    After the reasoning (mark "post") the hidden state may hold the action itself, and any action can be explained by
+    a utility of where it leads; so only "pre" speaks of goals (see paper 002, section 7, on the choice of variables).
+    """
+    if evidence.part:
+        return ()
+    reports = [report for report in evidence.probe_reports if _is_of_components(report)]
+    if not reports:
+        return [_unmeasured({}, "no probe decoded components; choose --probe components")]
+    return [each for report in reports for each in _measured(report, evidence)]
+
+
+def _is_of_components(report: ProbeReport) -> bool:
+    return report.arm.probe.rpartition(":")[2] == PROBE and report.arm.control in ARMS and report.decoded.ndim == 2
+
+
+def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
+    arm = report.arm
+    where: Labels = {"layer": arm.layer, "mark": arm.mark, "control": arm.control}
+    try:
+        turns, features = _turns(report, evidence)
+    except GdeError as error:
+        yield _unmeasured(where, str(error))
+        return
+    hidden = tuple(name for name in turns[0].mdp.labels if name.partition(" ")[0] in features)
+    clusters = [turn.cluster for turn in turns]
+    if len(set(clusters)) < FOLDS:
+        yield _unmeasured(where, f"wanted held-out turns of at least {FOLDS} worlds, got {len(set(clusters))}")
+        return
+    key = "metric", "meg.inside"
+    scores = {
+        name: held_out(turns, chosen, generator(evidence.seed, *key), PRIOR_SPREAD)
+        for name, chosen in (("hidden", hidden), ("features", features))
+    }
+    for name, nats in scores.items():
+        estimate = cluster_mean(nats, clusters, generator(evidence.seed, *key, name)).measurement("meg.inside", "nats")
+        yield replace(estimate, where={**where, "utility": name})
+    gain = cluster_mean(scores["hidden"] - scores["features"], clusters, generator(evidence.seed, *key, "gain"))
+    yield replace(gain.measurement("meg.inside.gain", "nats"), where=where)
+
+
+def _turns(report: ProbeReport, evidence: Evidence) -> tuple[list[Episode], tuple[str, ...]]:
+    """Each held-out decision in a world of its own, and the names of its features without the hidden state."""
+    trajectories = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
+    rows = [(key, turn, z) for (key, turn), z in zip(report.rows, report.decoded, strict=True) if key in trajectories]
+    if not rows:
+        raise GdeError("no held-out turn is of an episode that was finished")
+    models = {key: model_of(trajectories[key], evidence) for key, _, _ in rows}
+    features = tuple(menu(list(models.values())))
+    if not features:
+        raise GdeError("the models of the worlds share no label that differs between states")
+    turns = [one_turn(trajectories[key], turn, _with_hidden(models[key], features, z)) for key, turn, z in rows]
+    return turns, features
+
+
+def _with_hidden(model: TabularMDP, features: Sequence[str], components: NDArray[np.float32]) -> TabularMDP:
+    """The world with, beside each feature, its products with the components: labels "row 0", "row 1", ..."""
+    products = {f"{name} {i}": model.labels[name] * float(z) for name in features for i, z in enumerate(components)}
+    labels = {**{name: model.labels[name] for name in features}, **products}
+    return replace(standing_still(model, np.zeros(model.n_states)), labels=labels)
+
+
+def _unmeasured(where: Labels, reason: str) -> Measurement:
+    return Measurement(name="meg.inside", value=None, unit="nats", n=0, where=where, reason=reason)

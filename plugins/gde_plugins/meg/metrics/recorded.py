@@ -1,0 +1,85 @@
+"""The episodes of a run as behaviour in tabulated worlds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gde.data.evidence import Evidence
+from gde.data.mdp import TabularMDP
+from gde.data.trajectory import Trajectory, Turn
+from gde.errors import GdeError
+from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+
+
+def observed(evidence: Evidence) -> list[Episode]:
+    """What was done in every episode that was played to an end; failed ones say nothing of the agent.
+
+    A world that changes on the way is measured by the model that it began with.
+
+    Raises:
+        GdeError: no such episode, no model of its world, or one that does not fit what was recorded.
+    """
+    trajectories = [trajectory for trajectory in evidence.trajectories if trajectory.ending != "failed"]
+    if not trajectories:
+        raise GdeError("no episode was finished")
+    return [episode_of(trajectory, model_of(trajectory, evidence)) for trajectory in trajectories]
+
+
+def model_of(trajectory: Trajectory, evidence: Evidence) -> TabularMDP:
+    """The model that the trajectory began in.
+
+    Raises:
+        GdeError: there is none.
+    """
+    if evidence.model is None:
+        raise GdeError("the environment gives no model of its worlds")
+    return evidence.model(trajectory)
+
+
+def episode_of(trajectory: Trajectory, model: TabularMDP) -> Episode:
+    """The decisions of a trajectory.
+
+    Where a world can end, the state that the last action leads to counts as well, since it may be that end; so the
+    horizon is one more than the trajectory's. Where it cannot, the last action has no consequence (Definition 5.1).
+
+    Raises:
+        GdeError: a turn without state index, or a step that the model rules out.
+    """
+    return _episode(trajectory, trajectory.turns, model, trajectory.horizon + int(model.terminal is not None))
+
+
+def one_turn(trajectory: Trajectory, turn: int, model: TabularMDP) -> Episode:
+    """One decision of a trajectory, with all of its horizon to come; the model stands still where the world ends.
+
+    Raises:
+        GdeError: as `episode_of`.
+    """
+    return _episode(trajectory, trajectory.turns[turn : turn + 1], model, trajectory.horizon + 1 - turn)
+
+
+def _episode(trajectory: Trajectory, turns: Sequence[Turn], model: TabularMDP, horizon: int) -> Episode:
+    try:
+        return Episode(
+            mdp=model,
+            states=np.array([_state(turn) for turn in turns], dtype=np.intp),
+            actions=np.array([_action(turn, model) for turn in turns], dtype=np.intp),
+            horizon=horizon,
+            cluster=trajectory.world.cluster,
+        )
+    except ValueError as error:
+        raise GdeError(f"episode {trajectory.key} does not fit the model of its world: {error}") from error
+
+
+def _action(turn: Turn, model: TabularMDP) -> int:
+    action = turn.decision.action
+    if action is None:
+        return UNUSABLE
+    if action not in model.actions:
+        raise ValueError(f"wanted one of its actions {', '.join(model.actions) or '(it names none)'}, got {action!r}")
+    return model.actions.index(action)
+
+
+def _state(turn: Turn) -> int:
+    if turn.state is None or turn.state.index is None:
+        raise ValueError(f"turn {turn.index} records no state of the model")
+    return turn.state.index

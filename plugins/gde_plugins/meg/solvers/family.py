@@ -1,0 +1,95 @@
+"""Parametric classes of utilities that are linear in their weights, so that MEG is a concave maximisation."""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.solvers.dynamics import Occupancy
+
+
+class Family(Protocol):
+    """Utilities with K weights."""
+
+    size: int
+    """K."""
+    on_actions: bool
+    """Whether utilities are (S, A) rather than (S,)."""
+
+    def utility(self, weights: Floats) -> Floats:
+        """(S,) or (S, A)."""
+
+    def direction(self, weights: Floats) -> Floats:
+        """(S,) or (S, A) change of the utility when the weights change so; finite."""
+
+    def moments(self, occupancy: Occupancy) -> Floats:
+        """(K,) derivative of a policy's expected utility by the weights."""
+
+    def squares(self, occupancy: Occupancy) -> Floats:
+        """(K,) the same of squared features: about how much the moments vary between episodes."""
+
+
+class Table:
+    """Any utility of states, or of states and actions: a weight for each that the policy measured ever visits.
+
+    The others have utility -inf. That loses nothing: the accuracy never falls as the utility of what the policy does
+    not visit falls, its derivative there being minus the occupancy of the soft-optimal policy.
+    """
+
+    def __init__(self, seen: Occupancy, on_actions: bool) -> None:
+        self.on_actions = on_actions
+        self._visited = self._counts(seen) > 0
+        self.size = int(self._visited.sum())
+
+    def utility(self, weights: Floats) -> Floats:
+        return self._spread(weights, -np.inf)
+
+    def direction(self, weights: Floats) -> Floats:
+        return self._spread(weights, 0.0)
+
+    def moments(self, occupancy: Occupancy) -> Floats:
+        return self._counts(occupancy)[self._visited]
+
+    squares = moments
+
+    def _counts(self, occupancy: Occupancy) -> Floats:
+        return occupancy.taken.T if self.on_actions else occupancy.visits
+
+    def _spread(self, weights: Floats, elsewhere: float) -> Floats:
+        table = np.full(self._visited.shape, elsewhere)
+        table[self._visited] = weights
+        return table
+
+
+class Features:
+    """Weighted sums of features of states, (S, K), or of states and actions, (S, A, K).
+
+    Raises:
+        ValueError: the features do not fit the model or are not finite.
+    """
+
+    def __init__(self, features: NDArray[np.float64], mdp: TabularMDP) -> None:
+        shape, wanted = features.shape, (mdp.n_states, mdp.n_actions)
+        if shape[:-1] not in {wanted[:1], wanted} or not shape[-1]:
+            raise ValueError(f"features must have shape ({wanted[0]}, K) or ({wanted[0]}, {wanted[1]}, K), got {shape}")
+        if not np.isfinite(features).all():
+            raise ValueError("features must be finite, got NaN or infinity")
+        self.size, self.on_actions = shape[-1], len(shape) == 3
+        self._features = features
+
+    def utility(self, weights: Floats) -> Floats:
+        summed: Floats = self._features @ weights
+        return summed
+
+    direction = utility
+
+    def moments(self, occupancy: Occupancy) -> Floats:
+        return self._summed(occupancy, self._features)
+
+    def squares(self, occupancy: Occupancy) -> Floats:
+        return self._summed(occupancy, self._features**2)
+
+    def _summed(self, occupancy: Occupancy, features: Floats) -> Floats:
+        counts = occupancy.taken.T if self.on_actions else occupancy.visits
+        return np.tensordot(counts, features, axes=counts.ndim)

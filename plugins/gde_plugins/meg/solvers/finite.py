@@ -1,0 +1,132 @@
+"""Soft value iteration over a finite horizon: maximum-causal-entropy policies (paper 002, Definition 5.2).
+
+Utility is in nats (beta times utility), so that no step divides by beta, and entropy is counted from that of random
+choice, which takes ln |A| off every decision and nothing off an episode that is over:
+Q_t(a, s) = u(a, s) + E[V_{t+1}(s')], V_t(s) = ln mean_a exp Q_t(a, s), pi_t(a | s) = exp(Q_t - V_t) / |A|.
+V_t is the most that any policy has from t on of expected utility less divergence from random choice. It is convex in u.
+So utility zero gives the uniform policy and V = 0, with terminal states too: they act as if decisions without effect
+went on after them, as in the paper, where every decision exists (Definition 5.1).
+"""
+
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+
+import numpy as np
+
+from gde.data.mdp import Floats, Policy, TabularMDP
+from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
+from gde_plugins.meg.solvers.limits import Limit, backwards, limit
+from gde_plugins.meg.solvers.protocol import Moments, check_size
+from gde_plugins.meg.solvers.softmax import SoftStep, soften
+
+
+class Finite:
+    """Episodes of at most a given number of states; policies depend on the time step. A `Process`.
+
+    Raises:
+        ValueError: the horizon is not a positive integer.
+    """
+
+    def __init__(self, mdp: TabularMDP, horizon: int) -> None:
+        if not _is_count(horizon):
+            raise ValueError(f"horizon must be an integer of at least 1 state visited, got {horizon!r}")
+        self.dynamics, self.horizon = Dynamics(mdp), horizon
+
+    def moments(self, utility: Utility, beta: float) -> Moments:
+        """In one pass backwards and O(S * A) memory."""
+        dynamics = self.dynamics
+        values = mean = variance = np.zeros(dynamics.n_states)
+        for step in self.soft_steps(utility.scaled(beta)):
+            values, policy = step
+            ahead = dynamics.ahead(mean)
+            ahead += utility.acting
+            mean = np.einsum("as,as->s", policy, ahead)
+            ahead -= mean
+            np.square(ahead, out=ahead)
+            ahead += dynamics.ahead(variance)
+            variance = np.einsum("as,as->s", policy, ahead)
+            mean[dynamics.ending] = utility.ending[dynamics.ending]
+            variance[dynamics.ending] = 0.0
+        return Moments(dynamics.at_start(values), dynamics.at_start(mean), dynamics.at_start(variance))
+
+    def limit(self, utility: Utility) -> Limit:
+        return limit(self.dynamics, utility, self.horizon)
+
+    def flow_of(self, policy: Policy) -> Iterator[Occupancy]:
+        shape, wanted = policy.probabilities.shape, (self.dynamics.n_states, self.dynamics.n_actions)
+        if shape[-2:] != wanted or len(shape) not in {2, 3} or (len(shape) == 3 and shape[0] < self.horizon):
+            least = f"(at least {self.horizon}, *{wanted})"
+            raise ValueError(f"the policy must have shape {wanted} or {least}, got {shape}")
+        stationary = len(shape) == 2
+        steps = (policy.probabilities if stationary else policy.probabilities[t] for t in range(self.horizon))
+        return self.flow(step.T for step in steps)
+
+    def tabulate(self, utility: Utility, beta: float) -> Policy:
+        shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
+        check_size(shape, "the policy")
+        table: Floats = np.empty(shape)
+        for t, policy in enumerate(self.policies(utility, beta), start=1):
+            table[-t] = policy.T
+        return Policy(probabilities=table)
+
+    def policies(self, utility: Utility, beta: float) -> Iterator[Floats]:
+        """The (A, S) soft-optimal policies at rationality `beta`, from the last time step to the first."""
+        if np.isinf(beta):
+            return (step.policy for step in backwards(self.dynamics, utility.scaled(np.sign(beta)), self.horizon))
+        return (step.policy for step in self.soft_steps(utility.scaled(beta)))
+
+    def soft_steps(self, utility: Utility) -> Iterator[SoftStep]:
+        """The recursion, from the last time step to the first. A utility of -inf is avoided at any price."""
+        dynamics = self.dynamics
+        values = np.zeros(dynamics.n_states)
+        for _ in range(self.horizon):
+            quality = dynamics.ahead(values)
+            quality += utility.acting
+            values, policy = soften(quality)
+            values[dynamics.ending] = utility.ending[dynamics.ending]
+            policy[:, dynamics.ending] = 1 / dynamics.n_actions
+            yield SoftStep(values, policy)
+
+    def fit(self, utility: Utility) -> "FiniteFit":
+        return FiniteFit(self, utility)
+
+    def flow(self, policies: Iterable[Floats]) -> Iterator[Occupancy]:
+        """What is visited and done at each time, given the (A, S) probabilities of a policy at each time."""
+        visits = self.dynamics.start
+        for policy in policies:
+            taken = (visits * self.dynamics.going) * policy
+            yield Occupancy(taken, visits)
+            visits = self.dynamics.arrivals(taken)
+
+
+def _is_count(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 1
+
+
+class FiniteFit:
+    """The soft-optimal policy for a utility and how it responds to a change of the utility. A `Fit`."""
+
+    def __init__(self, process: Finite, utility: Utility) -> None:
+        self._dynamics = process.dynamics
+        check_size((process.horizon, self._dynamics.n_states, self._dynamics.n_actions), "the soft-optimal policy")
+        policies: list[Floats] = []
+        for values, policy in process.soft_steps(utility):
+            policies.append(policy)
+            self.value = process.dynamics.at_start(values)
+        self._policies = policies[::-1]
+        self.flow = [*process.flow(self._policies)]
+
+    def tangent(self, direction: Utility) -> list[Occupancy]:
+        dynamics, values, surprises = self._dynamics, np.zeros(self._dynamics.n_states), []
+        for policy in reversed(self._policies):
+            quality = dynamics.ahead(values)
+            quality += direction.acting
+            values = np.einsum("as,as->s", policy, quality)
+            surprises.append(quality - values)
+            values[dynamics.ending] = direction.ending[dynamics.ending]
+        change, flow = np.zeros(dynamics.n_states), []
+        for policy, now, surprise in zip(self._policies, self.flow, reversed(surprises), strict=True):
+            shift = (change * dynamics.going) * policy + now.taken * surprise
+            flow.append(Occupancy(shift, change))
+            change = dynamics.arrivals(shift)
+        return flow

@@ -1,0 +1,82 @@
+"""What the measures of goal-directedness ask of a decision process, whether its horizon is finite or not."""
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import NamedTuple, Protocol
+
+from gde.data.mdp import Policy
+from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
+from gde_plugins.meg.solvers.limits import Limit
+
+MOST_NUMBERS = 2**28
+"""An array of more numbers than this (2 GiB) is not made."""
+
+
+class Moments(NamedTuple):
+    """The soft value of the start as a function of rationality beta, with its derivatives."""
+
+    value: float
+    mean: float
+    """First derivative: the soft policy's expected utility."""
+    variance: float
+    """Second derivative."""
+
+
+class Fit(Protocol):
+    """The soft-optimal policy for a utility in nats, and how it responds to a change of the utility."""
+
+    @property
+    def value(self) -> float:
+        """The soft value of the start."""
+
+    @property
+    def flow(self) -> Sequence[Occupancy]:
+        """What the policy visits and does, time step by time step; a single one if the horizon is infinite."""
+
+    def tangent(self, direction: Utility) -> Sequence[Occupancy]:
+        """Derivative of the flow in a direction of the utility. It keeps probability: added to a flow it gives one."""
+
+
+class Process(Protocol):
+    """Soft-optimal behaviour in a model."""
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The model."""
+
+    @property
+    def horizon(self) -> float:
+        """States that count in an episode; inf for all."""
+
+    def moments(self, utility: Utility, beta: float) -> Moments:
+        """The soft value of the start at rationality `beta`, and its derivatives by beta."""
+
+    def limit(self, utility: Utility) -> Limit:
+        """Soft-optimal behaviour as beta goes to +inf."""
+
+    def fit(self, utility: Utility) -> Fit:
+        """The soft-optimal policy for a utility in nats; -inf is avoided at any price."""
+
+    def flow_of(self, policy: Policy) -> Iterable[Occupancy]:
+        """What a policy visits and does, like `Fit.flow`.
+
+        Raises:
+            ValueError: the policy does not fit the model.
+        """
+
+    def tabulate(self, utility: Utility, beta: float) -> Policy:
+        """The soft-optimal policy at rationality `beta`, which may be +-inf.
+
+        Raises:
+            ValueError: it is too large to tabulate.
+        """
+
+
+def check_size(shape: tuple[int, ...], what: str) -> None:
+    """Raise a ValueError if an array of this shape is too large to be held."""
+    if prod(shape) > MOST_NUMBERS:
+        sizes = " x ".join(f"{n:,}" for n in shape)
+        raise ValueError(
+            f"{what} has {sizes} = {prod(shape):,} numbers, more than {MOST_NUMBERS:,}: too large to tabulate;"
+            " shorten the horizon, or estimate with gde_plugins.meg.from_trajectories"
+        )

@@ -1,0 +1,109 @@
+"""The maximum of a concave function of one variable that is at least zero, between certified bounds."""
+
+from collections.abc import Callable
+from math import inf
+from typing import NamedTuple
+
+from gde_plugins.meg.solvers.limits import Limit
+
+BEYOND = 40.0
+"""At a rationality of this over the smallest gap, an inferior action weighs exp(-40): the policy is as in the limit."""
+
+
+class Point(NamedTuple):
+    """Predictive accuracy, in nats above chance, at one rationality."""
+
+    beta: float
+    value: float
+    slope: float
+    curvature: float
+    """The negative of the second derivative."""
+
+
+class Optimum(NamedTuple):
+    """Where the accuracy is largest, and how well that is known."""
+
+    beta: float
+    value: float
+    lower: float
+    upper: float
+
+
+class Bracket(NamedTuple):
+    """Points on both sides of the maximum; none above as long as none was found."""
+
+    low: Point
+    high: Point | None
+
+    def with_point(self, point: Point) -> "Bracket":
+        return self._replace(low=point) if point.slope > 0 else self._replace(high=point)
+
+    def best(self) -> Point:
+        return self.low if self.high is None or self.low.value >= self.high.value else self.high
+
+    def upper(self) -> float:
+        """Where the tangents at both ends meet: a concave function lies below its tangents."""
+        if self.high is None:
+            return inf
+        low, high = self.low, self.high
+        if high.value == -inf:
+            return low.value + low.slope * (high.beta - low.beta)
+        falls = low.value - high.value - high.slope * (low.beta - high.beta)
+        meet = low.value - low.slope * falls / (low.slope - high.slope)
+        return max(meet, self.best().value)
+
+    def next(self, unit: float) -> float:
+        """Newton's step, at least doubling while the bracket is open and bisecting where it would leave it."""
+        from_here = self.best() if self.high is None or self.low.slope < -self.high.slope else self.high
+        newton = from_here.beta + from_here.slope / from_here.curvature if from_here.curvature > 0 else inf
+        if self.high is None:
+            return min(max(newton, 2 * self.low.beta), max(unit, 4 * self.low.beta))
+        inside = self.low.beta < newton < self.high.beta
+        return newton if inside else (self.low.beta + self.high.beta) / 2
+
+
+def climb(
+    accuracy: Callable[[float], Point],
+    start: Point,
+    utility: float,
+    limit: Limit,
+    unit: float,
+    tolerance: float,
+    iterations: int,
+    largest: float = inf,
+) -> Optimum:
+    """Maximise the accuracy over a rationality of at least zero.
+
+    Args:
+        accuracy: concave.
+        start: the accuracy at zero, where it is zero and does not fall.
+        utility: the policy's expected utility.
+        limit: soft-optimal behaviour at infinite rationality. Since the soft value is at least what the limit policy
+            has, the accuracy never exceeds that policy's divergence from random choice, and comes as near as one
+            likes if and only if the policy measured is optimal.
+        unit: the first step at most; each further one at most quadruples the rationality.
+        tolerance: nats between the bounds at which to stop.
+        iterations: evaluations before giving up.
+        largest: rationality beyond which rounding leaves nothing of the accuracy: not tried.
+    """
+    if start.slope <= 0:
+        return Optimum(0.0, 0.0, 0.0, 0.0)
+    bracket = Bracket(start, None)
+    if (
+        limit.utility - utility <= limit.tolerance
+        and tolerance < limit.divergence < inf
+        and limit.gap * largest >= BEYOND
+    ):
+        beyond = accuracy(BEYOND / limit.gap)
+        if limit.divergence - beyond.value <= tolerance:
+            return Optimum(inf, limit.divergence, min(beyond.value, limit.divergence), limit.divergence)
+    for _ in range(iterations):
+        upper = min(bracket.upper(), limit.divergence)
+        if upper - bracket.best().value <= tolerance:
+            break
+        beta = bracket.next(unit)
+        if beta > largest or beta == bracket.low.beta or (bracket.high and beta == bracket.high.beta):
+            break  # there is no number in between, or none that can be told
+        bracket = bracket.with_point(accuracy(beta))
+    best = max(start, bracket.best(), key=lambda point: point.value)
+    return Optimum(best.beta, best.value, best.value, max(min(bracket.upper(), limit.divergence), best.value))

@@ -1,0 +1,28 @@
+"""Soft-optimal policies for a known reward."""
+
+from math import isnan
+
+from gde.data.mdp import Policy, TabularMDP
+from gde_plugins.meg.solvers.process import process_of
+
+
+def soft_policy(mdp: TabularMDP, beta: float, horizon: int | None = 30) -> Policy:
+    """The policy of most causal entropy for the expected reward that it gets (paper 002, Theorem 5.1, Equation 3).
+
+    Args:
+        mdp: the model; a reward (S,) is earned in each of the `horizon` states visited, a reward (S, A) by each action.
+            Its discount is the chance that the episode goes on after a step.
+        beta: rationality in units of 1 / reward. 0 is uniform; +-inf is the policy of most causal entropy among the
+            best, or worst, ones.
+        horizon: number of states visited, hence of decisions; None for episodes that go on until they end.
+
+    Returns:
+        (H, S, A) probabilities, (S, A) without horizon; uniform in terminal states.
+
+    Raises:
+        ValueError: the horizon is not positive, beta is NaN, or the policy is too large to tabulate.
+    """
+    if isnan(beta):
+        raise ValueError("beta must be a number or +-inf, got NaN")
+    process = process_of(mdp, horizon)
+    return process.tabulate(process.dynamics.utility(mdp.reward), beta)

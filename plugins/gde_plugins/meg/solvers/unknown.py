@@ -1,0 +1,103 @@
+"""MEG with respect to an unknown utility: the best of a class of utilities (paper 002, Definition 4.3, Algorithm 2)."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from math import log
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from gde.data.mdp import Floats, Policy, TabularMDP
+from gde_plugins.meg.solvers.concave import maximise
+from gde_plugins.meg.solvers.family import Features, Table
+from gde_plugins.meg.solvers.known import known_utility
+from gde_plugins.meg.solvers.neural import Training, train
+from gde_plugins.meg.solvers.process import observe, process_of
+from gde_plugins.meg.solvers.result import Meg
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+TOLERANCE = 1e-6
+"""Nats between the bounds at which the search ends, or this share of the most that MEG can be if that is above one."""
+ITERATIONS = 300
+"""Steps of L-BFGS; Newton's method goes on from there."""
+
+
+def unknown_utility(
+    mdp: TabularMDP,
+    policy: Policy,
+    utilities: "Literal['states', 'state-actions'] | Floats | Mapping[str, Floats] | Module" = "states",
+    horizon: int | None = 30,
+    *,
+    tolerance: float = TOLERANCE,
+    iterations: int = ITERATIONS,
+    training: Training | None = None,
+) -> Meg:
+    """MEG of a policy with respect to a class of utilities; the model's own reward plays no part.
+
+    Args:
+        mdp: the model.
+        policy: (S, A), or (T, S, A) with T >= horizon.
+        utilities: which utilities are considered:
+            "states" or "state-actions", any function of them (concave: the bounds certify the global optimum);
+            features (S, K) or (S, A, K), their weighted sums (likewise);
+            rewards (S,) or (S, A) by name, these alone: `value` and `name` are those of the best, `table` has all;
+            a torch module from (S, F) inputs to (S,) or (S, 1) utilities: the value is a lower bound, the upper one
+            that of any function of states, and `table` has every start.
+        horizon: number of states visited, hence of decisions; None for episodes that go on until they end.
+        tolerance: nats between the bounds at which to stop, relative to the ceiling where that is above one.
+        iterations: steps of L-BFGS at most; Newton's method goes on from there. If even that is not enough, `converged`
+            is False and the bounds are apart.
+        training: how a torch module is fitted, from which inputs and how often; None for the defaults.
+
+    Raises:
+        ValueError: the horizon is not positive, or the policy, the features or the utilities do not fit the model.
+    """
+    if isinstance(utilities, Mapping):
+        return _best_of(mdp, policy, utilities, horizon)
+    known = utilities in {"states", "state-actions"} if isinstance(utilities, str) else _is_fitted(utilities)
+    if not known:
+        wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
+        raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
+    process = process_of(mdp, horizon)
+    features = Features(utilities, mdp) if isinstance(utilities, np.ndarray) else None
+    on_actions = features.on_actions if features else isinstance(utilities, str) and utilities == "state-actions"
+    seen = observe(process, policy, on_actions)
+    family = features or Table(seen.occupancy, on_actions)
+    close = tolerance * max(1.0, seen.decisions * log(mdp.n_actions))
+    best = maximise(process, family, policy, seen, close, iterations)
+    utility = family.utility(best.weights)
+    meg = Meg(
+        value=best.value,
+        beta=1.0,
+        bounds=(best.value, best.upper),
+        converged=best.upper - best.value <= close,
+        decisions=seen.decisions,
+        n_actions=mdp.n_actions,
+        utility=utility,
+        weights=best.weights if features else None,
+        find_policy=partial(process.tabulate, process.dynamics.utility(utility), 1.0),
+    )
+    return (
+        meg
+        if isinstance(utilities, str | np.ndarray)
+        else train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
+    )
+
+
+def _is_fitted(utilities: object) -> bool:
+    """Whether these are features or a module; there is none as long as nobody has imported torch."""
+    torch = sys.modules.get("torch")
+    return isinstance(utilities, np.ndarray) or (torch is not None and isinstance(utilities, torch.nn.Module))
+
+
+def _best_of(mdp: TabularMDP, policy: Policy, rewards: Mapping[str, Floats], horizon: int | None) -> Meg:
+    if not rewards:
+        raise ValueError("utilities must name at least one reward, got none")
+    table = {name: known_utility(replace(mdp, reward=reward), policy, horizon) for name, reward in rewards.items()}
+    best = max(table, key=lambda name: table[name].value)
+    upper = max(meg.bounds[1] for meg in table.values())
+    return replace(table[best], bounds=(table[best].bounds[0], upper), name=best, table=table)

@@ -1,0 +1,1 @@
+"""Goal-directedness of behaviour that is known from episodes alone."""

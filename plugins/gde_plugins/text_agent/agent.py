@@ -1,0 +1,55 @@
+"""One turn of the agent: prompt, completion, decision."""
+
+from collections import deque
+
+from gde.data.completion import ChatRequest, Sampling
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision
+from gde.errors import GdeError
+from gde.parts.agent import Brief
+from gde.seeding import derive
+from gde_plugins.text_agent.answers import decide
+from gde_plugins.text_agent.config import GptOssConfig
+from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
+
+EMBEDDED = "nano"
+
+
+class GptOssAgent:
+    """Asks the language model of its brief for one action a turn; an unusable answer is reported, never repaired."""
+
+    def __init__(self, config: GptOssConfig) -> None:
+        self._config = config
+        self._sampling = Sampling(temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens)
+
+    def begin(self, brief: Brief) -> None:
+        """Prepare for the episode.
+
+        Raises:
+            GdeError: the brief names no language model.
+        """
+        if brief.language_model is None:
+            raise GdeError("agent gpt-oss: wanted a language model (agent.model), got none")
+        self._model = brief.language_model
+        self._brief = brief
+        self._turn = 0
+        self._past: deque[Exchange] = deque(maxlen=self._config.history)
+        named = self._config.style != "auto"
+        style = self._config.style if named else "compact" if self._model.info.name == EMBEDDED else "paper"
+        self._prompt = compact if style == "compact" else paper
+
+    async def act(self, observation: Observation) -> Decision:
+        """Ask once; an error of the model is a decision of status "error"."""
+        request = ChatRequest(
+            messages=converse(self._prompt, self._brief.task, self._past, observation),
+            seed=derive(self._brief.seed, "turn", self._turn),
+            sampling=self._sampling,
+            effort=self._config.effort,
+        )
+        self._turn += 1
+        try:
+            completion = await self._model.complete(request)
+        except GdeError as error:
+            return Decision.unusable("error", str(error))
+        self._past.append(Exchange(observation=observation, answer=completion.text))
+        return decide(completion, observation.actions, strict=self._config.strict)

@@ -1,0 +1,108 @@
+"""The grid under Gymnasium."""
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import gde.bridges.gymnasium
+from gde.bridges.gymnasium import GymEnvironment
+from gde.errors import GdeError
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.solving.dynamics import ACTIONS
+
+
+def made(**options: Any) -> GymEnvironment:
+    environment = gymnasium.make("gde/Grid-v0", **options).unwrapped
+    assert isinstance(environment, GymEnvironment)
+    return environment
+
+
+@pytest.mark.parametrize("render_mode", [None, "rgb_array"])
+def test_passes_the_checker_of_gymnasium(render_mode: str | None) -> None:
+    check_env(made(size=11, density=0.6, render_mode=render_mode))
+
+
+@pytest.mark.parametrize("name", ["gde.bridges.gymnasium:gde/Grid-v0", "gde/Grid-v0"])
+def test_a_fresh_process_knows_the_name(name: str) -> None:
+    load = "" if ":" in name else "import gde.bridges.gymnasium;"
+    program = f"import gymnasium;{load} print(gymnasium.make({name!r}, size=5).reset(seed=1)[0])"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == GridEnvironment(GridConfig(size=5)).reset(1).text + "\n"
+
+
+def test_same_seed_same_grid_as_the_environment() -> None:
+    assert made(size=9).reset(seed=3)[0] == GridEnvironment(GridConfig(size=9)).reset(3).text
+
+
+def test_without_seed_worlds_differ_and_are_repeatable() -> None:
+    environment = made()
+    first = [environment.reset(seed=1)[0], *(environment.reset()[0] for _ in range(5))]
+    assert len(set(first)) == 6
+    assert [environment.reset(seed=1)[0], *(environment.reset()[0] for _ in range(5))] == first
+
+
+def test_actions_are_those_of_the_grid() -> None:
+    environment = made(size=9, min_distance=8)
+    reference = GridEnvironment(GridConfig(size=9, min_distance=8))
+    environment.reset(seed=4)
+    reference.reset(4)
+    for action, name in enumerate(ACTIONS):
+        text, reward, terminated, truncated, info = environment.step(np.int64(action))
+        outcome = reference.step(name)
+        assert (text, reward, terminated, truncated) == (
+            outcome.observation.text,
+            outcome.reward,
+            outcome.terminated,
+            False,
+        )
+        assert info["action_mask"].tolist() == [1, 1, 1, 1]
+        assert environment.action_space.sample(info["action_mask"]) in range(4)
+
+
+def test_truncated_at_the_horizon_of_the_task() -> None:
+    environment = made(size=15, density=1.0, min_distance=20)
+    environment.reset(seed=0)
+    # One way and back again never gets there.
+    ends = [environment.step(np.int64(turn % 2))[2:4] for turn in range(environment.environment.task().horizon)]
+    assert ends == [(False, False)] * (len(ends) - 1) + [(False, True)]
+
+
+def test_picture_only_where_asked_for() -> None:
+    silent, drawn = made(size=5), made(size=5, render_mode="rgb_array")
+    for environment in (silent, drawn):
+        environment.reset(seed=0)
+    assert silent.render() is None
+    picture = drawn.render()
+    assert picture is not None
+    assert picture.shape == (160, 160, 3)
+    assert picture.dtype == np.uint8
+
+
+def test_unknown_render_mode() -> None:
+    with pytest.raises(ValueError, match="render_mode: wanted rgb_array or None, got 'human'"):
+        made(render_mode="human")
+    with pytest.raises(ValueError, match="render_mode: wanted None, got 'rgb_array'"):
+        GymEnvironment(GridEnvironment(GridConfig()), ACTIONS, render_mode="rgb_array")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"size": 8}, "gde/Grid-v0: wanted an odd size"), ({"sice": 9}, "unknown field of gde/Grid-v0 'sice'.*size")],
+)
+def test_refused_options(options: dict[str, int], message: str) -> None:
+    with pytest.raises(GdeError, match=message):
+        made(**options)
+
+
+def test_a_plugin_that_cannot_register_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EntryPoint(name="broken", value="gde.no_such_module:register", group=gde.bridges.gymnasium.GROUP)
+    monkeypatch.setattr(gde.bridges.gymnasium, "entry_points", lambda group: [broken])
+    with pytest.warns(UserWarning, match="gde.no_such_module:register cannot register with Gymnasium: No module named"):
+        gde.bridges.gymnasium.register_environments()

@@ -1,0 +1,24 @@
+"""Fixtures of the core's tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gde.request.catalogue import Catalogue
+from gde.request.plugins import load_plugins
+
+MODULES = ("gde.testing.plugin", "odd_parts")
+
+
+@pytest.fixture(autouse=True)
+def _odd_parts_importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = str(Path(__file__).parent)
+    monkeypatch.syspath_prepend(here)
+    monkeypatch.setenv("PYTHONPATH", here + os.pathsep + os.environ.get("PYTHONPATH", ""))
+
+
+@pytest.fixture
+def catalogue() -> Catalogue:
+    """Everything installed, the contract kit's parts and the misbehaving ones."""
+    return Catalogue(load_plugins(modules=MODULES))

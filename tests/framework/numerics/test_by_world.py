@@ -1,0 +1,55 @@
+"""Evidence is split by place, and metrics are taken in each part."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from gde import Evidence, GdeError, Measurement, RewardTrace
+from gde.numerics.by_world import Quantity, measured, split
+from gde.testing.samples import sample_evidence
+
+
+def turns(evidence: Evidence) -> Sequence[Measurement]:
+    """The number of turns, where there are any."""
+    n = sum(len(one.turns) for one in evidence.trajectories)
+    reason = "" if n else "no turns"
+    return (
+        Measurement(name="turns", value=float(n) if n else None, unit="turns", n=n, reason=reason),
+        Measurement(name="turns", value=1.0, unit="turns", n=n, where={"b": 1, "a": 2}),
+    )
+
+
+def test_every_episode_is_in_one_part_and_takes_its_rewards_along() -> None:
+    sample = sample_evidence()
+    traces = tuple(
+        RewardTrace(model=model, episode=str(one.key), values=np.zeros(0))
+        for model in ("x", "y")
+        for one in sample.trajectories
+    )
+    evidence = Evidence(trajectories=sample.trajectories, reward_traces=traces, seed=5)
+    parts = split(evidence, lambda one: one.world.id)
+    assert sum(len(part.trajectories) for part in parts.values()) == len(sample.trajectories)
+    for world, part in parts.items():
+        keys = [str(one.key) for one in part.trajectories]
+        assert {one.world.id for one in part.trajectories} == {part.part["world"]} == {world}
+        assert sorted(trace.episode for trace in part.reward_traces) == sorted(keys * 2)
+        assert (part.seed, part.probe_reports) == (5, ())
+
+
+def test_quantities_are_told_apart_and_what_has_no_value_is_left_out() -> None:
+    parts = split(sample_evidence(), lambda one: bool(one.turns))
+    found = measured([("turns", turns)], parts)
+    whole = Quantity(name="turns", unit="turns")
+    assert set(found[whole]) == {True}
+    (broken_down,) = found.keys() - {whole}
+    assert broken_down.where == {"a": 2, "b": 1}
+    assert set(found[broken_down]) == {True, False}
+
+
+def test_a_metric_that_raises_is_named_with_its_world() -> None:
+    def broken(evidence: Evidence) -> Sequence[Measurement]:
+        raise KeyError("lost")
+
+    with pytest.raises(GdeError, match=r"metric 'odd' fails on world .*KeyError"):
+        measured([("odd", broken)], split(sample_evidence(), lambda one: one.world.id))

@@ -1,0 +1,81 @@
+"""Plans as files: what is written is what is read, and what cannot be read is refused in a sentence."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gde import Choice, ConfigError, Plan, UnknownName
+from gde.request.planfile import plan_hash, read_plan, write_plan
+
+names = st.text(min_size=1, max_size=20)
+values = st.one_of(st.integers(-(2**60), 2**60), st.booleans(), names, st.floats(allow_nan=False, allow_infinity=False))
+configs = st.dictionaries(names.filter(lambda name: name != "use"), st.one_of(values, st.lists(values, max_size=3)))
+choices = st.builds(Choice, name=names, config=configs)
+plans = st.builds(
+    Plan,
+    environment=choices,
+    agent=choices,
+    language_model=configs,
+    probes=st.lists(choices, max_size=2).map(tuple),
+    metrics=st.lists(choices, max_size=2).map(tuple),
+    episodes=st.integers(1, 10**6),
+    repeats=st.integers(1, 100),
+    seed=st.integers(0, 2**60),
+    concurrency=st.integers(1, 1000),
+    executor=choices,
+)
+
+
+@given(plan=plans)
+def test_a_plan_survives_its_file(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("plan") / "plan.toml"
+    path.write_text(write_plan(plan), encoding="utf-8")
+    read = read_plan(path)
+    assert write_plan(read) == write_plan(plan)
+    assert plan_hash(read) == plan_hash(plan)
+
+
+def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
+    plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"))
+    same = replace(plan, concurrency=1, executor=Choice(name="processes"), reporters=(Choice(name="html"),))
+    assert plan_hash(same) == plan_hash(plan)
+    others = [replace(plan, seed=1), replace(plan, episodes=21), replace(plan, agent=Choice(name="optimal"))]
+    assert len({plan_hash(each) for each in [plan, *others]}) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("version = 2", "wanted version 1, got 2; upgrade"),
+        ("[env]\nuse = 'grid'", r"wanted a table \[agent\]"),
+        ("[env]\nuse = 'grid'\n[agent]\nname = 'x'", r"wanted \[agent\] with `use = NAME`"),
+        ("[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nepisodes=0", r"run\.episodes: wanted .* at least 1, got 0"),
+        ("[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nseed=1.5", r"run\.seed: wanted a whole number, got 1\.5"),
+        ("[probe]\nuse = 'x'", r"wanted \[\[probe\]\] in double brackets"),
+        ("model = 'nano'", r"wanted a table \[model\], got 'nano'"),
+        ("this is no toml", "plan .*plan.toml: "),
+    ],
+)
+def test_what_is_no_plan_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        read_plan(path)
+
+
+def test_unknown_tables_and_fields_suggest_near_ones(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text("[agents]\nuse = 'x'")
+    with pytest.raises(UnknownName, match=r"unknown table of a plan 'agents'\. Did you mean agent"):
+        read_plan(path)
+    path.write_text("[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nepisode=3")
+    with pytest.raises(UnknownName, match="Did you mean episodes"):
+        read_plan(path)
+
+
+def test_an_absent_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.toml: .*No such file"):
+        read_plan(tmp_path / "nowhere.toml")

@@ -1,0 +1,119 @@
+"""From text to typed configurations, and what is said of values that do not fit."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+from gde.errors import ConfigError, UnknownName
+from gde.request.settings import build, describe, parse_settings, sweep
+
+
+@dataclass(frozen=True)
+class Config:
+    size: Annotated[int, Field(ge=5, le=25)] = 7
+    """Cells a side."""
+    share: float = 0.5
+    """Between none
+    and all."""
+    name: str = "x"
+    limit: int | None = 3
+    label: str | None = "x"
+    marks: tuple[str, ...] = ("pre",)
+    mode: int | Literal["early", "late"] = "late"
+
+    def __post_init__(self) -> None:
+        if self.share > 1:
+            raise ValueError("a share of at most 1")
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "value"),
+    [
+        ("size", "9", 9),
+        ("share", "0.25", 0.25),
+        ("name", "3", "3"),
+        ("name", "a,b", "a,b"),
+        ("limit", "none", None),
+        ("label", "none", None),
+        ("limit", "4", 4),
+        ("marks", "pre,post", ("pre", "post")),
+        ("marks", '["pre"]', ("pre",)),
+        ("marks", "post", ("post",)),
+        ("mode", "early", "early"),
+        ("mode", "2", 2),
+    ],
+)
+def test_text_becomes_what_the_field_takes(field: str, text: str, value: object) -> None:
+    assert getattr(build(Config, {field: text}, "env"), field) == value
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "message"),
+    [
+        ("size", "3", r"env\.size: wanted greater than or equal to 5, got '3'"),
+        ("size", "seven", r"env\.size: wanted a valid integer.*got 'seven'"),
+        ("share", "2", r"env: wanted a share of at most 1"),
+        ("mode", "soon", r"env\.mode: wanted .*got 'soon'"),
+    ],
+)
+def test_a_value_out_of_range_names_field_wanted_and_got(field: str, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build(Config, {field: text}, "env")
+
+
+def test_unknown_field_suggests_the_near_one() -> None:
+    with pytest.raises(UnknownName, match=r"unknown field of env 'sizes'\. Did you mean size"):
+        build(Config, {"sizes": "7"}, "env")
+
+
+def test_commas_sweep_except_where_the_field_takes_them() -> None:
+    assert sweep(Config, {"size": "7,9", "marks": "a,b", "name": "a,b"}, "env") == {
+        "size": [7, 9],
+        "marks": [("a", "b")],
+        "name": ["a,b"],
+    }
+
+
+def test_every_value_of_a_sweep_is_checked() -> None:
+    with pytest.raises(ConfigError, match=r"env\.size: wanted .* got '99'"):
+        sweep(Config, {"size": "7,99"}, "env")
+
+
+def test_a_value_is_swept_once() -> None:
+    with pytest.raises(ConfigError, match=r"env\.size: wanted each value of a sweep once, got 7 twice"):
+        sweep(Config, {"size": "7,9,7"}, "env")
+
+
+def test_settings_are_grouped_by_part() -> None:
+    parsed = parse_settings(["env.size=7,9", "agent.model=hf:/a=b"])
+    assert parsed == {"env": {"size": "7,9"}, "agent": {"model": "hf:/a=b"}}
+
+
+@pytest.mark.parametrize("setting", ["size=7", "env.size", ".=1", "env.=1"])
+def test_a_setting_that_is_none_is_refused(setting: str) -> None:
+    with pytest.raises(ConfigError, match=r"wanted PART\.FIELD=VALUE"):
+        parse_settings([setting])
+
+
+def test_a_setting_given_twice_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"env\.size is given twice"):
+        parse_settings(["env.size=7", "env.size=9"])
+
+
+@dataclass(frozen=True)
+class Heir(Config):
+    more: int = 0
+    """Further."""
+
+
+def test_inherited_fields_keep_their_meaning() -> None:
+    meanings = {name: meaning for name, _, _, meaning in describe(Heir)}
+    assert (meanings["size"], meanings["more"]) == ("Cells a side.", "Further.")
+
+
+def test_describe_gives_type_default_and_docstring() -> None:
+    fields = {name: rest for name, *rest in describe(Config)}
+    assert fields["size"] == ["int", 7, "Cells a side."]
+    assert fields["share"][2] == "Between none and all."

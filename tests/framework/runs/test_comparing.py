@@ -1,0 +1,127 @@
+"""Two runs compared: over the worlds they share, or over worlds of their own."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from gde import Choice, GdeError, Plan
+from gde.request.catalogue import Catalogue
+from gde.runs.comparing import Compared, Row, compare, out_of_reach
+from gde.runs.evaluating import evaluate
+
+MakeRun = Callable[..., Path]
+ACCURACY = Choice(name="accuracy")
+
+
+@pytest.fixture
+def make_run(tmp_path: Path, catalogue: Catalogue) -> MakeRun:
+    """(name, agent, length, metrics) to the folder of a run."""
+
+    def make(
+        name: str, agent: str = "scripted", length: int = 12, metrics: tuple[Choice, ...] = (ACCURACY,), seed: int = 0
+    ) -> Path:
+        environment = Choice(name="corridor", config={"length": length})
+        plan = Plan(environment=environment, agent=Choice(name=agent), episodes=30, metrics=metrics, seed=seed)
+        evaluate(plan, tmp_path / name, catalogue)
+        return tmp_path / name
+
+    return make
+
+
+def row(compared: Compared, name: str) -> Row:
+    (found,) = [each for each in compared.rows if each.name == name and not each.where]
+    return found
+
+
+def test_a_row_has_every_test_of_its_pairs(make_run: MakeRun, catalogue: Catalogue) -> None:
+    compared = compare(make_run("a"), make_run("b", "random"), catalogue)
+    accuracy = row(compared, "accuracy")
+    assert compared.paired
+    assert (accuracy.n, accuracy.n_b, accuracy.n_different) == (11, 11, 10)
+    assert accuracy.a == 1.0 > accuracy.b == pytest.approx(1 + accuracy.difference)
+    assert accuracy.rank_biserial == -1.0
+    assert accuracy.effect_paper == 1.0
+    assert accuracy.p_wilcoxon == pytest.approx(2 / 2**10)
+    assert (accuracy.p_wilcoxon or 1) <= (accuracy.q or 0) <= (accuracy.p or 0) < 0.01
+    assert (accuracy.interval or (0, 0))[1] < 0 < (accuracy.mde or 0)
+    json.dumps(asdict(compared))
+
+
+def test_the_other_way_round_only_signs_change(make_run: MakeRun, catalogue: Catalogue) -> None:
+    a, b = make_run("a"), make_run("b", "random")
+    there, back = row(compare(a, b, catalogue), "accuracy"), row(compare(b, a, catalogue), "accuracy")
+    assert (there.p, there.mde) == (back.p, back.mde)
+    assert there.difference == -back.difference
+
+
+def test_breakdowns_are_families_of_their_own(make_run: MakeRun, catalogue: Catalogue) -> None:
+    def tested(name: str, **where: int) -> Row:
+        numbers = {"n": 9, "n_b": 9, "n_different": 9, "a": 0.0, "b": 0.0, "difference": 0.0}
+        rest = dict.fromkeys(("interval", "p_permutation", "p_wilcoxon", "rank_biserial", "effect_paper", "mde"))
+        return Row(name=name, where=where, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
+
+    assert tested("accuracy").family == tested("success").family
+    assert tested("accuracy", size=7).family == tested("accuracy", size=9).family
+    assert len({tested("accuracy").family, tested("accuracy", size=7).family, tested("success", size=7).family}) == 3
+
+
+def test_runs_that_share_no_world_are_compared_only_when_asked_to(make_run: MakeRun, catalogue: Catalogue) -> None:
+    a, b = make_run("a"), make_run("b", "random", length=20)
+    with pytest.raises(GdeError, match=r"share no world: .* or compare them with --unpaired"):
+        compare(a, b, catalogue)
+    compared = compare(a, b, catalogue, paired=False)
+    accuracy = row(compared, "accuracy")
+    assert not compared.paired
+    assert (accuracy.n, accuracy.n_b, accuracy.n_different) == (11, 14, None)
+    assert (accuracy.p_wilcoxon, accuracy.rank_biserial) == (None, None)
+    assert accuracy.p_permutation is not None and accuracy.p is not None
+    assert accuracy.p_permutation <= accuracy.p < 0.01
+
+
+def test_shared_worlds_of_an_unpaired_comparison_are_told(make_run: MakeRun, catalogue: Catalogue) -> None:
+    (note,) = compare(make_run("a"), make_run("b", "random"), catalogue, paired=False).notes
+    assert note.startswith("11 worlds are in both runs")
+
+
+def test_metrics_are_configured_as_in_the_first_run(make_run: MakeRun, catalogue: Catalogue) -> None:
+    one, other = (Choice(name="pairs", config={"measures": (measure,)}) for measure in ("success", "accuracy"))
+    a, b = make_run("a", metrics=(ACCURACY, one)), make_run("b", metrics=(ACCURACY, other))
+    (note,) = compare(a, b, catalogue).notes
+    assert note == f"metric 'pairs' is configured differently in {b}: both are measured as in {a}"
+    assert compare(a, a, catalogue).notes == ()
+
+
+def test_runs_without_a_metric_in_common_are_refused(make_run: MakeRun, catalogue: Catalogue) -> None:
+    a, b = make_run("a"), make_run("b", metrics=(Choice(name="success"),))
+    with pytest.raises(GdeError, match="share no metric"):
+        compare(a, b, catalogue)
+
+
+def test_only_metrics_need_their_packages(make_run: MakeRun, catalogue: Catalogue) -> None:
+    a, b = make_run("a"), make_run("b", "random")
+    before = compare(a, b, catalogue)
+    plan = (b / "plan.toml").read_text()
+    (b / "plan.toml").write_text(plan.replace('"random"', '"needs-absent"'))
+    assert "needs-absent" in (b / "plan.toml").read_text()
+    assert compare(a, b, catalogue) == before
+
+
+def test_a_metric_that_raises_is_named_with_its_world(make_run: MakeRun, catalogue: Catalogue) -> None:
+    metrics = (ACCURACY, Choice(name="broken"))
+    a, b = make_run("a", metrics=metrics), make_run("b", metrics=metrics)
+    with pytest.raises(GdeError, match=r"metric 'broken' fails on world .*: ZeroDivisionError"):
+        compare(a, b, catalogue)
+
+
+def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
+    def tested(name: str, n: int) -> Row:
+        numbers = {"n": n, "n_b": n, "n_different": n, "a": 0.0, "b": 0.0, "difference": 0.0, "p": 1.0}
+        rest = dict.fromkeys(("interval", "p_permutation", "p_wilcoxon", "rank_biserial", "effect_paper", "mde"))
+        return Row(name=name, where={}, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
+
+    (note,) = out_of_reach([tested(name, 6) for name in "abcdefg"])
+    assert note.startswith("7 rows are tested and at most 6 pairs differ: no p value can fall below 0.22")
+    assert out_of_reach([tested("a", 6)]) == out_of_reach([tested(name, 9) for name in "abcdefg"]) == []

@@ -1,0 +1,235 @@
+"""A whole run: what it leaves behind, what it records of what goes wrong, and what it is refused for."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gde import Choice, GdeError, Measurement, Plan, Result, load_evidence, probe, report, rescore
+from gde.request.catalogue import Catalogue
+from gde.runs.evaluating import evaluate
+from gde.store.folder import RunFolder, result_json
+
+Values = dict[str, float | None]
+
+
+def plan(agent: str = "scripted", env: str = "corridor", **config: object) -> Plan:
+    return Plan(
+        environment=Choice(name=env),
+        agent=Choice(name=agent, config=config),  # type: ignore[arg-type]
+        episodes=6,
+        metrics=(Choice(name="success"), Choice(name="accuracy"), Choice(name="outcomes")),
+    )
+
+
+def overall(result: Result) -> Values:
+    return {each.name: each.value for each in result.measurements if not each.where}
+
+
+@pytest.fixture
+def run(tmp_path: Path, catalogue: Catalogue) -> Callable[[Plan], Result]:
+    return lambda plan: evaluate(plan, tmp_path / "run", catalogue)
+
+
+def test_a_run_leaves_plan_record_result_and_page(run: Callable[[Plan], Result]) -> None:
+    result = run(plan())
+    assert result.status == "ok"
+    assert overall(result)["success"] == overall(result)["accuracy"] == 1.0
+    folder = Path(result.run)
+    assert {"plan.toml", "run.sqlite", "result.json", "report.html"} <= {path.name for path in folder.iterdir()}
+    assert RunFolder(folder).read_result() == replace(result, measurements=RunFolder(folder).read_result().measurements)
+    assert json.loads((folder / "result.json").read_text()) == json.loads(json.dumps(result_json(result)))
+    assert RunFolder(folder).plan() == RunFolder(folder).plan()
+
+
+def test_every_trajectory_is_in_the_record_with_the_certified_optimum(run: Callable[[Plan], Result]) -> None:
+    trajectories = load_evidence(Path(run(plan()).run)).trajectories
+    assert [str(each.key) for each in trajectories] == [f"0/{i}/0" for i in range(6)]
+    for trajectory in trajectories:
+        assert trajectory.ending == "terminated"
+        assert [turn.index for turn in trajectory.turns] == list(range(len(trajectory.turns)))
+        assert all(turn.optimal == ("RIGHT",) for turn in trajectory.turns)
+        assert [turn.value for turn in trajectory.turns] == [-float(n) for n in range(len(trajectory.turns), 0, -1)]
+
+
+def test_unusable_answers_are_counted_and_leave_the_world_as_it_is(run: Callable[[Plan], Result]) -> None:
+    result = run(plan("moody"))
+    values = overall(result)
+    assert result.status == "ok"
+    assert values["outcomes.unparsable"] == values["outcomes.empty"] == values["outcomes.refusal"]
+    assert values["outcomes.ok"] is not None and 0 < values["outcomes.ok"] < 1
+    for trajectory in load_evidence(Path(result.run)).trajectories:
+        states = [turn.state.index for turn in trajectory.turns if turn.state]
+        stays = [turn.decision.action is None for turn in trajectory.turns]
+        assert all(b == a for a, b, stay in zip(states, states[1:], stays, strict=False) if stay)
+
+
+def test_an_action_that_is_not_admissible_is_an_outcome(run: Callable[[Plan], Result]) -> None:
+    result = run(plan("moody", statuses=["wild"]))
+    (first, *_) = load_evidence(Path(result.run)).trajectories
+    assert overall(result)["outcomes.invalid_action"] == 1.0
+    assert first.turns[0].decision.detail == "wanted one of LEFT, RIGHT, got 'JUMP'"
+    assert first.ending == "horizon" and len(first.turns) == first.horizon
+
+
+@pytest.mark.parametrize(("status", "reason"), [("crash", "KeyError: 'lost'"), ("unreachable", "the server is gone")])
+def test_an_agent_that_fails_ends_its_episode_with_the_reason(
+    run: Callable[[Plan], Result], status: str, reason: str
+) -> None:
+    result = run(plan("moody", statuses=[status]))
+    assert result.status == "failed"
+    assert {failure.reason for failure in result.failures} == {reason}
+    assert len(result.failures) == 6
+
+
+def test_a_simulator_that_breaks_fails_only_the_episodes_that_meet_it(run: Callable[[Plan], Result]) -> None:
+    result = run(plan(env="trapdoor"))
+    endings = {str(each.key): each.ending for each in load_evidence(Path(result.run)).trajectories}
+    assert set(endings.values()) == {"failed", "terminated"}
+    assert result.status == "partial"
+    assert {failure.subject for failure in result.failures} == {key for key, end in endings.items() if end == "failed"}
+    assert {failure.reason for failure in result.failures} == {"RuntimeError: the floor gave way"}
+
+
+def test_a_world_that_cannot_be_made_is_a_failed_episode(run: Callable[[Plan], Result]) -> None:
+    result = run(plan(env="bottomless"))
+    assert [(failure.subject, failure.reason) for failure in result.failures] == [("0/1/0", "no such corridor")]
+    assert result.status == "partial"
+    assert overall(result)["success"] == 1.0
+
+
+def test_an_environment_that_cannot_be_made_fails_every_episode(run: Callable[[Plan], Result]) -> None:
+    result = run(plan(env="unmakable"))
+    assert result.status == "failed"
+    assert {failure.reason for failure in result.failures} == {"OSError: no simulator here"}
+    assert len(result.failures) == 6
+
+
+def test_what_the_record_cannot_hold_fails_its_episode_and_no_other(run: Callable[[Plan], Result]) -> None:
+    swept = replace(plan(), environment=Choice(name="careless", config={"length": [3, 4]}))
+    result = run(swept)
+    trajectories = load_evidence(Path(result.run)).trajectories
+    lost = {each.ending for each in trajectories if each.world.id.startswith("0 ")}
+    assert lost == {"failed"}
+    assert {each.ending for each in trajectories if not each.world.id.startswith("0 ")} == {"terminated"}
+    assert {each.labels["length"] for each in trajectories} == {3, 4}  # the sweep's word, not the world's
+
+
+def test_a_metric_that_raises_is_a_failure_and_the_others_stand(run: Callable[[Plan], Result]) -> None:
+    result = run(replace(plan(), metrics=(Choice(name="broken"), Choice(name="success"))))
+    assert result.status == "partial"
+    assert [failure.subject for failure in result.failures][:1] == ["broken"]
+    assert overall(result)["success"] == 1.0
+
+
+def test_sweeps_become_strata_on_common_worlds(run: Callable[[Plan], Result]) -> None:
+    swept = replace(plan(), environment=Choice(name="corridor", config={"length": [3, 5]}))
+    result = run(swept)
+    assert {each.where.get("length") for each in result.measurements if each.name == "success"} == {None, 3, 5}
+    trajectories = load_evidence(Path(result.run)).trajectories
+    seeds = [[each.seed for each in trajectories if each.labels["length"] == length] for length in (3, 5)]
+    assert seeds[0] == seeds[1] and len(set(seeds[0])) == 6
+
+
+def test_repeats_share_the_world_and_differ_in_the_agents_seed(tmp_path: Path, catalogue: Catalogue) -> None:
+    noisy = replace(plan("noisy", env="long-corridor", p=0.9), repeats=3, episodes=2)
+    trajectories = load_evidence(Path(evaluate(noisy, tmp_path / "run", catalogue).run)).trajectories
+    first = [each for each in trajectories if each.key.world == 0]
+    assert len({each.world.id for each in first}) == 1
+    assert len({tuple(turn.decision.action for turn in each.turns) for each in first}) > 1
+
+
+def test_probes_come_with_every_control(run: Callable[[Plan], Result]) -> None:
+    planted = replace(plan("asking", env="long-corridor"), probes=(Choice(name="where"),), episodes=30)
+    result = run(planted)
+    found = {each.where["control"]: each.value for each in result.measurements if each.name == "where.accuracy"}
+    assert found.keys() == {"none", "coordinates", "shuffled", "untrained", "embeddings"}
+    assert found["none"] == 1.0
+    # The planted texts recur in other worlds, so even a random embedding of whole texts can be learned by heart.
+    blind = [found[control] for control in ("coordinates", "shuffled", "embeddings")]
+    assert all(value is not None and value < 0.6 for value in blind)
+    assert result.provenance["notice"] == "No real model: planted."
+    reports = load_evidence(Path(result.run)).probe_reports
+    tested = {episode for each in reports for episode, _ in each.rows}
+    assert all({episode for episode, _ in each.rows} == tested for each in reports)
+    assert 0 < len(tested) < 30
+
+
+def test_one_world_is_too_few_to_probe_and_the_table_says_so(run: Callable[[Plan], Result]) -> None:
+    result = run(replace(plan("asking"), probes=(Choice(name="where"),), episodes=1))
+    assert result.status == "partial"
+    reasons = {each.reason for each in result.measurements if each.name == "where"}
+    assert reasons == {"wanted worlds to train on and worlds to test on, got 0 and 1"}
+
+
+def test_later_stages_can_be_run_again_from_the_folder(run: Callable[[Plan], Result], catalogue: Catalogue) -> None:
+    result = run(replace(plan("asking"), probes=(Choice(name="where"),)))
+    folder = Path(result.run)
+    trajectories = load_evidence(folder).trajectories
+    assert rescore(folder, catalogue=catalogue).measurements == result.measurements
+    assert probe(folder, catalogue=catalogue).measurements == result.measurements
+    only = rescore(folder, [Choice(name="success")], catalogue)
+    assert {each.name for each in only.measurements if not each.where} == {"success"}
+    assert [path.name for path in report(folder, catalogue=catalogue)] == ["report.html"]
+    assert load_evidence(folder).trajectories == trajectories
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"agent": Choice(name="asking", config={"model": "blackbox"})}, "where needs an agent whose language model"),
+        ({"agent": Choice(name="scripted")}, r"where needs .* agent 'scripted' gives none"),
+        ({"agent": Choice(name="needs-absent")}, r"needs-absent needs not_there: pip install 'gde-eval\[x\]'"),
+        ({"agent": Choice(name="asking", config={"model": "plantet"})}, "Did you mean planted"),
+        ({"agent": Choice(name="asking", config={"model": "planted:x"})}, r"agent\.model: wanted planted, got"),
+        ({"probes": (Choice(name="deep"),)}, "layer: the model has 2"),
+        ({"language_model": {"depth": 3}}, "unknown field of model 'depth'"),
+        ({"probes": (Choice(name="where"), Choice(name="where"))}, "probe 'where' is asked for twice"),
+        ({"environment": Choice(name="corridor", config={"length": 1})}, r"env\.length: wanted .* got 1"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_written(
+    change: dict[str, object], message: str, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    wrong = replace(plan("asking"), **{"probes": (Choice(name="where"),), **change})  # type: ignore[arg-type]
+    with pytest.raises(GdeError, match=message):
+        evaluate(wrong, tmp_path / "run", catalogue)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_folder_is_left_alone(tmp_path: Path, catalogue: Catalogue) -> None:
+    (tmp_path / "precious").write_text("data")
+    with pytest.raises(GdeError, match="exists: name another folder with --out, or go on with `gde resume"):
+        evaluate(plan(), tmp_path, catalogue)
+    assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_plugins_are_told_of_the_run_as_it_goes(
+    executor: str, tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ODD_PARTS_EVENTS", str(tmp_path / "events"))
+    evaluate(replace(plan(), executor=Choice(name=executor)), tmp_path / "run", catalogue)
+    events = (tmp_path / "events").read_text().splitlines()
+    episodes = [f"episode terminated {done}/6" for done in range(1, 7)]
+    assert events == ["started 6", *episodes, "finished ok"]
+
+
+def test_the_record_is_plain_sql(run: Callable[[Plan], Result]) -> None:
+    result = run(plan())
+    with sqlite3.connect(Path(result.run) / "run.sqlite") as connection:
+        rows = connection.execute(
+            "SELECT action, optimal, count(*) FROM turns JOIN episodes USING (episode) GROUP BY 1, 2"
+        ).fetchall()
+    assert [(action, json.loads(optimal)) for action, optimal, _ in rows] == [("RIGHT", ["RIGHT"])]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"value": float("nan")}, {"value": float("inf")}, {"interval": (0.0, float("nan"))}, {"reason": "x"}]
+)
+def test_a_measurement_is_a_finite_number_or_has_a_reason(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"x: (wanted finite numbers|a measurement has either a value or a reason)"):
+        Measurement(**{"name": "x", "value": 1.0, "unit": "count", "n": 1, **wrong})  # type: ignore[arg-type]

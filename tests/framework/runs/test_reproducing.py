@@ -1,0 +1,104 @@
+"""A published study: every plan in a folder of its own, what is finished kept, the numbers side by side."""
+
+import json
+from pathlib import Path
+from shutil import rmtree
+
+import pytest
+from typer.testing import CliRunner
+
+from gde import Choice, GdeError, rescore
+from gde.request.catalogue import Catalogue
+from gde.cli.main import build_app
+from gde.runs.reproducing import Request, Study, reproduce, study_json
+from gde.stages.progress import Progress
+
+SCRIPTED = Choice(name="scripted")
+
+
+def study(out: Path, catalogue: Catalogue, agent: Choice = SCRIPTED, scale: float = 0.3) -> Study:
+    return reproduce(Request(name="corridors", scale=scale, agent=agent), out, catalogue)
+
+
+def test_every_plan_is_run_and_held_against_the_paper(tmp_path: Path, catalogue: Catalogue) -> None:
+    found = study(tmp_path / "study", catalogue)
+    assert found.status == "ok"
+    assert {path.name for path in (tmp_path / "study").iterdir()} == {"short", "long"}
+    assert [(row.paper, row.ours.value, row.ours.n) for row in found.rows] == [(0.75, 1.0, 3), (None, 1.0, 3)]
+    assert found.figures == ()
+    assert found.figures_missing == "figures need altair"
+    assert json.loads(json.dumps(study_json(found)))["rows"][0]["ours"]["value"] == 1.0
+
+
+def test_the_agent_is_whoever_is_asked_for(tmp_path: Path, catalogue: Catalogue) -> None:
+    lost = Choice(name="scripted", config={"actions": ["LEFT"]})
+    assert [row.ours.value for row in study(tmp_path / "study", catalogue, lost).rows] == [0.0, 0.0]
+
+
+def test_what_is_finished_is_not_run_again(tmp_path: Path, catalogue: Catalogue) -> None:
+    out = tmp_path / "study"
+    first = study(out, catalogue)
+    before = (out / "short" / "run.sqlite").stat().st_mtime_ns
+    (out / "long" / "result.json").unlink()
+    stages: list[Progress] = []
+    again = reproduce(Request(name="corridors", scale=0.3, agent=SCRIPTED), out, catalogue, stages.append)
+    assert again.rows == first.rows
+    assert (out / "short" / "run.sqlite").stat().st_mtime_ns == before
+    assert [(each.done, each.total) for each in stages if each.stage == "plans"] == [(0, 2), (1, 2)]
+
+
+def test_a_folder_of_another_study_is_refused(tmp_path: Path, catalogue: Catalogue) -> None:
+    study(tmp_path / "study", catalogue)
+    with pytest.raises(GdeError, match="short holds a run of another plan: name another folder with --out"):
+        study(tmp_path / "study", catalogue, scale=0.5)
+
+
+def test_a_folder_of_another_study_is_refused_before_anything_is_run(tmp_path: Path, catalogue: Catalogue) -> None:
+    study(tmp_path / "study", catalogue)
+    rmtree(tmp_path / "study" / "short")
+    with pytest.raises(GdeError, match="long holds a run of another plan"):
+        study(tmp_path / "study", catalogue, scale=0.5)
+    assert not (tmp_path / "study" / "short").exists()
+
+
+def test_a_run_that_was_scored_otherwise_is_scored_again(tmp_path: Path, catalogue: Catalogue) -> None:
+    first = study(tmp_path / "study", catalogue)
+    rescore(tmp_path / "study" / "short", (Choice(name="length"),), catalogue)
+    assert study(tmp_path / "study", catalogue).rows == first.rows
+
+
+def test_all_plans_are_checked_before_the_first_is_run(tmp_path: Path, catalogue: Catalogue) -> None:
+    with pytest.raises(GdeError, match="unknown agent 'nobody'"):
+        study(tmp_path / "study", catalogue, Choice(name="nobody"))
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["corridors", "--scale", "0"], "--scale: wanted a finite number above 0, got 0.0"),
+        (["corridors", "--scale", "inf"], "--scale: wanted a finite number above 0, got inf"),
+        (["corridors", "--set", "env.size=9"], "unknown part of --set 'env'"),
+        (["corridors", "--set", "study.seeds=9"], "unknown field of study 'seeds'"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_one_line(
+    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
+    found = CliRunner().invoke(build_app(), ["reproduce", *arguments])
+    assert isinstance(found.exception, GdeError)
+    assert message in str(found.exception)
+
+
+def test_the_command_prints_the_table_and_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
+    out = tmp_path / "study"
+    options = ["--agent", "scripted", "--set", "agent.actions=LEFT,RIGHT,RIGHT", "--scale", "0.2", "--out", str(out)]
+    found = CliRunner().invoke(build_app(), ["reproduce", "corridors", *options])
+    assert found.exit_code == 0, found.output
+    assert "success in the short corridor" in found.stdout
+    assert "0.75" in found.stdout
+    assert "+0.250" in found.stdout
+    assert json.loads((out / "reproduction.json").read_text())["status"] == "ok"
+    assert "success in the long corridor" in (out / "reproduction.html").read_text()

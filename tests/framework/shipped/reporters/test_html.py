@@ -1,0 +1,215 @@
+"""The page is true, legible without anything else, and safe against what a run may contain."""
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from gde.data.completion import Completion
+from gde.data.evidence import Evidence
+from gde.data.observation import World
+from gde.data.plan import Choice, Plan
+from gde.data.result import Failure, Measurement, Result
+from gde.data.trajectory import Decision, Trajectory
+from gde.parts.reporter import Reporter
+from gde.shipped.reporters.html import HtmlReporter, page
+from gde.shipped.reporters.tables import MAP_COLUMNS
+from gde.shipped.reporters.wording import number
+
+HOSTILE = '<script>alert("x")</script>&<img src=x onerror=y>'
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+SHAPES = {"path", "circle"}
+PLAN = Plan(environment=Choice(name="grid"), agent=Choice(name="gpt-oss"), episodes=12, seed=7)
+
+
+class Page(HTMLParser):
+    """Collects text and tags, and fails on a tag that is closed out of order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.pieces: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in SHAPES
+        self.tags[tag] += 1
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.pieces.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.pieces).split())
+
+
+def numbers(measurement: Measurement) -> Iterator[str]:
+    if measurement.value is not None:
+        yield number(measurement.value, measurement.unit)
+    for bound in measurement.interval or ():
+        yield number(bound, measurement.unit)
+
+
+def test_the_page_is_well_formed_and_reaches_for_nothing_outside(result: Result, evidence: Evidence) -> None:
+    text = page(PLAN, result, evidence)
+    parsed = Page(text)
+    assert not re.search(r"https?:|//[a-z]|url\((?!#)|@import", text)
+    assert not {"script", "link", "img", "iframe", "object"} & parsed.tags.keys()
+    assert not [name for name, _ in parsed.attributes if name.startswith("on") or name in {"src", "href"}]
+    assert len(text.encode()) < 2_000_000
+
+
+def test_every_number_of_the_run_is_on_the_page(result: Result, evidence: Evidence) -> None:
+    text = Page(page(PLAN, result, evidence)).text
+    whole = [one for one in result.measurements if not one.where]
+    measured = [one for report in evidence.probe_reports for one in report.measurements]
+    decoded = [one for one in measured if one.name in MAP_COLUMNS]
+    assert len(whole) > 10
+    assert [shown for one in [*whole, *decoded] for shown in numbers(one) if shown not in text] == []
+    assert all(failure.reason in text for failure in result.failures)
+    assert result.plan_hash in text
+    assert "packages.numpy 2.4.6" in text
+
+
+def test_the_notice_follows_the_claim_and_comes_before_any_table(result: Result, evidence: Evidence) -> None:
+    text = page(PLAN, result, evidence)
+    places = [text.index(part) for part in ("<h1>", "not GPT-OSS-20B", "<table>")]
+    assert places == sorted(places)
+
+
+def test_pictures_and_tables_speak_to_those_who_do_not_see_them(result: Result, evidence: Evidence) -> None:
+    parsed = Page(page(PLAN, result, evidence))
+    attributes = Counter(name for name, _ in parsed.attributes)
+    assert parsed.tags["caption"] == parsed.tags["table"] > 3
+    assert attributes["aria-label"] + attributes["aria-hidden"] >= parsed.tags["svg"]
+    assert "True grid, 7 by 7: agent at (" in str(parsed.attributes)
+
+
+def test_a_decoded_map_stands_beside_the_true_grid_only_where_it_was_held_out(
+    result: Result, evidence: Evidence
+) -> None:
+    assert Page(page(PLAN, result, evidence)).text.count("Decoded agent") > 6
+    main = replace(evidence.probe_reports[0], rows=(("0/0/0", 0),), decoded=evidence.probe_reports[0].decoded[:1])
+    text = Page(page(PLAN, result, replace(evidence, probe_reports=(main,)))).text
+    assert text.count("Decoded agent") == 1
+    assert text.count("this turn was not held out") == 7
+
+
+def test_without_probes_and_sweeps_the_page_leaves_their_sections_out(result: Result, evidence: Evidence) -> None:
+    plain = replace(result, measurements=tuple(one for one in result.measurements if not one.where), failures=())
+    text = Page(page(PLAN, plain, replace(evidence, probe_reports=()))).text
+    assert "What its activations say" not in text
+    assert "by stratum" not in text
+    assert "What went wrong" not in text
+    assert "decoded" not in text
+
+
+def test_an_empty_run_still_has_a_page(result: Result) -> None:
+    nothing = replace(result, measurements=(), provenance={}, status="failed")
+    text = Page(page(PLAN, nothing, Evidence(trajectories=()))).text
+    assert "In 0 worlds of grid, the agent gpt-oss was run, and nothing of its behaviour measured." in text
+
+
+def test_tests_have_a_table_with_a_row_for_each_measurement_and_condition(result: Result, evidence: Evidence) -> None:
+    where = {"transform": "reflect"}
+    found = (
+        Measurement(
+            name="pairs.accuracy.difference", value=-0.05, unit="share", n=9, interval=(-0.1, 0.0), where=where
+        ),
+        Measurement(name="pairs.accuracy.p_holm", value=0.0004, unit="probability", n=9, where=where),
+        Measurement(name="pairs.policy.jsd.p_holm", value=None, unit="probability", n=4, where=where, reason="4 pairs"),
+        Measurement(name="trends.accuracy.spearman", value=-0.5, unit="correlation", n=9, where={"by": "size"}),
+    )
+    text = Page(page(PLAN, replace(result, measurements=found), evidence)).text
+    assert "difference from the twin p, corrected (Holm)" in text
+    assert "\u22125.0 %" in text
+    assert "< 0.001" in text
+    assert "4 pairs" in text
+    assert "Trends over difficulty." in text
+
+
+def test_a_number_that_cannot_be_had_shows_its_reason(result: Result, evidence: Evidence) -> None:
+    absent = Measurement(name="meg", value=None, unit="nats", n=0, reason="the solver did not converge")
+    text = Page(page(PLAN, replace(result, measurements=(absent,)), evidence)).text
+    assert "the solver did not converge" in text
+
+
+def test_what_a_run_contains_cannot_become_markup(result: Result, evidence: Evidence) -> None:
+    first = evidence.trajectories[0]
+    completion = Completion(text=HOSTILE, reasoning=HOSTILE, finish="stop")
+    turn = replace(first.turns[0], decision=Decision.act(HOSTILE, completion), optimal=(HOSTILE,))
+    episode = replace(first, turns=(turn,), labels={"kind": HOSTILE})
+    hostile = replace(
+        result,
+        failures=(Failure(stage=HOSTILE, subject=HOSTILE, reason=HOSTILE),),
+        measurements=(Measurement(name=HOSTILE, value=1.0, unit=HOSTILE, n=1, where={"a": HOSTILE}),),
+        provenance={"notice": HOSTILE, HOSTILE: HOSTILE},
+    )
+    plan = replace(PLAN, agent=Choice(name=HOSTILE), environment=Choice(name=HOSTILE))
+    text = page(plan, hostile, replace(evidence, trajectories=(episode,)))
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "script" not in Page(text).tags
+    assert HOSTILE in Page(text).text
+
+
+def worded(trajectory: Trajectory) -> Trajectory:
+    return replace(trajectory, world=World(id=trajectory.world.id, labels={}))
+
+
+def test_a_world_that_is_no_grid_shows_what_the_agent_was_shown(result: Result, evidence: Evidence) -> None:
+    elsewhere = replace(evidence, trajectories=tuple(map(worded, evidence.trajectories)), probe_reports=())
+    parsed = Page(page(PLAN, result, elsewhere))
+    assert "a grid" in parsed.text
+    assert parsed.tags["pre"] > 6
+
+
+def test_the_longest_run_keeps_the_page_small(result: Result, evidence: Evidence) -> None:
+    longest = max(evidence.trajectories, key=lambda one: len(one.turns))
+    turns = tuple(replace(longest.turns[0], index=i) for i in range(500))
+    endless = tuple(replace(one, turns=turns, world=longest.world) for one in evidence.trajectories)
+    text = page(PLAN, result, replace(evidence, trajectories=endless))
+    assert len(text.encode()) < 2_000_000
+    assert "The last 488 turns are not shown." in Page(text).text
+
+
+def test_the_reporter_writes_the_same_page_twice(result: Result, evidence: Evidence, tmp_path: Path) -> None:
+    reporter = HtmlReporter()
+    assert isinstance(reporter, Reporter)
+    path = reporter.render(PLAN, result, evidence, tmp_path)
+    first = path.read_bytes()
+    assert path == tmp_path / "report.html"
+    assert reporter.render(PLAN, result, evidence, tmp_path).read_bytes() == first
+
+
+@pytest.mark.outside
+def test_a_browser_lays_the_page_out(result: Result, evidence: Evidence, tmp_path: Path) -> None:
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("chromium is not installed")
+    path, picture = HtmlReporter().render(PLAN, result, evidence, tmp_path), tmp_path / "page.png"
+    quiet = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}"]
+    command = [browser, "--headless", "--no-sandbox", *quiet, f"--screenshot={picture}", path.as_uri()]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    assert picture.stat().st_size > 20_000

@@ -1,0 +1,83 @@
+"""Metrics meet the whole run and each stratum; what they cannot measure is said, never invented."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from gde.data.evidence import Evidence
+from gde.data.observation import World
+from gde.data.result import Measurement
+from gde.data.reward import RewardTrace
+from gde.data.trajectory import EpisodeKey, Trajectory
+from gde.stages.scoring import restricted, score
+
+STRATA = ({"size": 7}, {"size": 9})
+
+
+def episode(stratum: int, world: int) -> Trajectory:
+    labels = {**STRATA[stratum], "walls": world}
+    place = World(id=f"w{stratum}{world}")
+    key = EpisodeKey(stratum=stratum, world=world)
+    return Trajectory(key=key, seed=0, world=place, labels=labels, horizon=1, turns=(), ending="horizon")
+
+
+def trace(trajectory: Trajectory) -> RewardTrace:
+    return RewardTrace(model="m", episode=str(trajectory.key), values=np.zeros(0))
+
+
+EPISODES = (episode(0, 0), episode(0, 1), episode(1, 0))
+EVIDENCE = Evidence(trajectories=EPISODES, reward_traces=tuple(map(trace, EPISODES)), seed=5)
+
+
+class Count:
+    def __init__(self, name: str = "episodes") -> None:
+        self.name = name
+
+    def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
+        n = len(evidence.trajectories)
+        return [Measurement(name=self.name, value=float(n), unit="count", n=n, where={"kind": "all"})]
+
+
+def small_only(evidence: Evidence) -> Sequence[Measurement]:
+    if any(trajectory.labels["size"] == 9 for trajectory in evidence.trajectories):
+        raise ZeroDivisionError("nine")
+    return Count("small")(evidence)
+
+
+def test_a_metric_sees_the_whole_and_each_stratum_and_its_own_labels_stay() -> None:
+    measurements, failures = score([("count", Count())], EVIDENCE, STRATA)
+    assert [(one.value, one.where) for one in measurements] == [
+        (3.0, {"kind": "all"}),
+        (2.0, {"kind": "all", "size": 7}),
+        (1.0, {"kind": "all", "size": 9}),
+    ]
+    assert failures == ()
+
+
+@pytest.mark.parametrize("strata", [(), ({},), ({"size": 7},)])
+def test_without_a_sweep_there_is_no_breakdown(strata: tuple[dict[str, int], ...]) -> None:
+    assert len(score([("count", Count())], EVIDENCE, strata)[0]) == 1
+
+
+def test_a_stratum_has_its_own_traces_and_the_same_seed() -> None:
+    part = restricted(EVIDENCE, {"size": 7})
+    assert [trace.episode for trace in part.reward_traces] == ["0/0/0", "0/1/0"]
+    assert part.seed == EVIDENCE.seed
+
+
+def test_a_metric_that_raises_is_a_failure_and_the_others_are_measured() -> None:
+    measurements, failures = score([("small", small_only), ("count", Count())], EVIDENCE, STRATA)
+    assert [(one.stage, one.subject, one.reason) for one in failures] == [
+        ("metric", "small", "ZeroDivisionError: nine"),
+        ("metric", "small size=9", "ZeroDivisionError: nine"),
+    ]
+    assert [one.name for one in measurements] == ["small", "episodes", "episodes", "episodes"]
+
+
+def test_of_two_metrics_that_give_the_same_measurement_the_second_is_a_failure() -> None:
+    measurements, failures = score([("mine", Count()), ("theirs", Count())], EVIDENCE, ())
+    assert [one.name for one in measurements] == ["episodes"]
+    ((subject, reason),) = [(one.subject, one.reason) for one in failures]
+    assert subject == "theirs"
+    assert reason.startswith("metrics 'mine' and 'theirs' both give 'episodes kind=all'")

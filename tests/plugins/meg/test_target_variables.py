@@ -1,0 +1,201 @@
+"""What paper 002 says of goal-directedness in causal models, with closed forms and an independent solver."""
+
+from math import inf, log
+
+import numpy as np
+import pytest
+from causal_parts import mdp_diagram, random_network, some
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.special import entr
+
+import gde_plugins.meg.solvers.known as mdp_known
+from gde_plugins.meg.causal import (
+    Diagram,
+    chance,
+    forgetful_mouse,
+    joint,
+    known_utility,
+    mouse,
+    target_variables,
+    utility,
+    with_recall,
+)
+from gde_plugins.meg.causal.graph import d_separated, descendants
+from gde_plugins.meg.worlds import random_mdp, random_policy
+
+SEEDS = st.integers(0, 10**6)
+CHEESE = utility("U", [-1.0, 1.0], ["T"])
+
+
+def evidence(accuracy: float) -> float:
+    """Nats by which a choice between two, right with this probability, is told from chance."""
+    return log(2) - float(entr(accuracy) + entr(1 - accuracy))
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.floats(0.001, 0.999))
+def test_the_mouse_of_example_1(accuracy: float) -> None:
+    known = known_utility(mouse(accuracy).posit(utilities=[CHEESE]))
+    unknown = target_variables(mouse(accuracy), ["T"])
+    assert known.value == pytest.approx(evidence(accuracy), abs=1e-9)
+    assert known.beta == pytest.approx(log(accuracy / (1 - accuracy)) / 2, abs=1e-4)
+    assert unknown.value == pytest.approx(evidence(accuracy), abs=1e-9)
+    assert known.converged
+    assert unknown.converged
+
+
+def test_the_numbers_printed_for_example_1() -> None:
+    assert known_utility(mouse(0.8).posit(utilities=[CHEESE])).value == pytest.approx(0.19, abs=0.005)
+    best = known_utility(mouse(1.0).posit(utilities=[CHEESE]))
+    assert (best.value, best.beta, best.share) == (log(2), inf, 1.0)
+    assert known_utility(mouse(0.0).posit(utilities=[CHEESE])).beta == -inf
+
+
+def test_the_forgetful_mouse_of_example_2_when_it_follows_its_nose() -> None:
+    for targets in (["C3"], ["S3"]):
+        measured = target_variables(forgetful_mouse(1.0), targets)
+        assert measured.value == pytest.approx(2 * log(2))
+        assert measured.converged, "an agent with recall could do no better, so this is proven"
+
+
+@pytest.mark.parametrize("right", [0.3, 0.7, 0.8])
+def test_the_forgetful_mouse_when_it_errs(right: float) -> None:
+    """Of all policies that get the cheese as often, the one measured is then the most random."""
+    measured = known_utility(forgetful_mouse(right).posit(utilities=[utility("U3", [0.0, 1.0], ["C3"])]))
+    assert measured.value == pytest.approx(2 * evidence(right), abs=1e-6)
+    assert measured.beta == pytest.approx(log(right / (1 - right)) / right, abs=1e-4)
+    assert measured.bounds[0] == 0.0
+    assert not measured.converged, "perfect recall would help, so nothing is proven"
+
+
+def test_decisions_may_differ_in_their_options() -> None:
+    """A lock with a wheel of three and a switch of two: the one right setting is worth both choices."""
+    opens = np.zeros((3, 2, 2))
+    opens[..., 0] = 1
+    opens[2, 1] = [0, 1]
+    wheel, switch = chance("wheel", [0, 0, 1]), chance("switch", [0, 1], [])
+    lock = Diagram(wheel, switch, chance("open", opens, ["wheel", "switch"]))
+    measured = target_variables(lock, ["open"], ["wheel", "switch"])
+    assert measured.ceiling == pytest.approx(log(6))
+    assert measured.value == pytest.approx(log(6))
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS, st.booleans())
+def test_mediators_that_separate_are_at_least_as_much_a_goal(seed: int, deterministic: bool) -> None:
+    """Theorem 4.1: MEG towards T is at most that towards S if S separates T from the decision."""
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, 5, deterministic)
+    others = [name for name in network.nodes if name != "V1"]
+    targets, mediators = some(rng, others), some(rng, others)
+    assume(d_separated(network.parents, ["V1"], targets, mediators))
+    distal, proximal = (target_variables(network, names, ["V1"]) for names in (targets, mediators))
+    assert distal.bounds[0] <= proximal.bounds[1] + 1e-9
+    assert distal.value <= proximal.value + 1e-6
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS)
+def test_the_same_for_two_decisions_with_recall(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network = with_recall(random_network(rng, 4).posit(["V0", "V2"]))
+    effect = chance("E", rng.dirichlet(np.ones(3), size=network.cardinalities["V3"]), ["V3"])
+    network = Diagram(*network.nodes.values(), effect)
+    assert target_variables(network, ["E"]).value <= target_variables(network, ["V3"]).value + 1e-6
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS)
+def test_the_bounds_of_target_variables_close(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, 5)
+    targets = some(rng, ["V0", "V2", "V3", "V4"])
+    measured = target_variables(network, targets, ["V1"])
+    assert measured.converged
+    assert 0 <= measured.value <= measured.ceiling + 1e-12
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS)
+def test_nothing_is_aimed_at_that_cannot_be_influenced(seed: int) -> None:
+    """Proposition 3.3, and its generalisation to several targets."""
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, 6)
+    beyond = [name for name in network.nodes if name not in descendants(network.parents, "V2")]
+    measured = target_variables(network, some(rng, beyond), ["V2"])
+    assert measured.value == pytest.approx(0, abs=1e-12)
+    assert measured.decisions == 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS, st.floats(1e-6, 1e6), st.booleans(), st.floats(-1e3, 1e3))
+def test_scale_and_origin_of_a_utility_mean_nothing(seed: int, scale: float, turned: bool, shift: float) -> None:
+    """Proposition 3.1: value and, but for its unit, rationality stay the same."""
+    rng = np.random.default_rng(seed)
+    network, values = random_network(rng, 5), rng.normal(size=2)
+    network = network.posit(["V1"])
+    values = rng.normal(size=network.cardinalities["V4"])
+    factor = -scale if turned else scale
+    one, other = (
+        known_utility(network.posit(utilities=[utility("U", u, ["V4"])])) for u in (values, factor * (values + shift))
+    )
+    assert other.value == pytest.approx(one.value, abs=1e-7)
+
+
+@settings(deadline=None, max_examples=20)
+@given(SEEDS)
+def test_a_diagram_of_an_mdp_agrees_with_the_solver_for_mdps(seed: int) -> None:
+    """The decisions do not recall earlier states, and need not."""
+    rng = np.random.default_rng(seed)
+    mdp = random_mdp(rng, 3, 2, successors=2)
+    policy = random_policy(rng, mdp, 3)
+    found = known_utility(mdp_diagram(mdp, policy, 3))
+    expected = mdp_known.known_utility(mdp, policy, horizon=3)
+    assert found.value == pytest.approx(expected.value, abs=1e-8)
+    assert found.converged
+
+
+@settings(deadline=None, max_examples=8)
+@given(SEEDS)
+def test_an_independent_convex_solver_agrees(seed: int) -> None:
+    """One decision: the ceiling less the most entropy among policies with the observed outcomes, by cvxpy."""
+    cvxpy = pytest.importorskip("cvxpy")
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, 4)
+    parents = network.parents["V2"]
+    seen = [*parents, "V2"]
+    n_options = network.cardinalities["V2"]
+    uniform = np.full(network.nodes["V2"].table.shape, 1 / n_options)
+    random_choice = network.posit(["V2"]).follow({"V2": uniform})
+    outcomes = joint(random_choice, [*seen, "V3"]).reshape(-1, n_options, network.cardinalities["V3"]) * n_options
+    reach = outcomes.sum(axis=2)[:, 0]
+    policy = cvxpy.Variable((len(reach), n_options))
+    predicted = sum(outcomes[:, a].T @ policy[:, a] for a in range(n_options))
+    matched = [cvxpy.sum(policy, axis=1) == 1, predicted == joint(network, ["V3"])]
+    entropy = cvxpy.sum(reach @ cvxpy.entr(policy))
+    problem = cvxpy.Problem(cvxpy.Maximize(entropy), matched)
+    problem.solve(solver=cvxpy.CLARABEL)
+    assert target_variables(network, ["V3"], ["V2"]).value == pytest.approx(log(n_options) - problem.value, abs=1e-6)
+
+
+def test_a_target_that_decides() -> None:
+    with pytest.raises(ValueError, match="wanted targets that are no decisions, got D"):
+        target_variables(mouse(), ["T", "D"])
+
+
+def test_names_that_are_no_variables() -> None:
+    with pytest.raises(ValueError, match=r"wanted a variable of the diagram \(S, D, T\), got 'X'"):
+        target_variables(mouse(), ["X"])
+    with pytest.raises(ValueError, match="got 'E'"):
+        target_variables(mouse(), ["T"], ["E"])
+    with pytest.raises(ValueError, match="at least one target"):
+        target_variables(mouse(), [])
+
+
+def test_without_decision_or_utility() -> None:
+    network = Diagram(chance("A", [0.5, 0.5]))
+    with pytest.raises(ValueError, match="wanted a diagram with decisions"):
+        target_variables(network, ["A"])
+    with pytest.raises(ValueError, match="wanted a diagram with utilities"):
+        known_utility(mouse())

@@ -1,0 +1,197 @@
+"""What the agent asks, and what it makes of the answers."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from gde.data.completion import ChatRequest, Completion, ModelInfo, Sampling
+from gde.data.observation import Observation, Task
+from gde.data.trajectory import Decision
+from gde.errors import GdeError
+from gde.offers import Facet
+from gde.parts.agent import Agent, Brief
+from gde.testing import check_agent, check_plugin
+from gde.testing.parts import Corridor
+from gde_plugins.text_agent import plugin
+from gde_plugins.text_agent.agent import GptOssAgent
+from gde_plugins.text_agent.config import GptOssConfig
+from gde_plugins.text_agent.plugin import gde_agents
+
+MOVES = ("UP", "DOWN", "LEFT", "RIGHT")
+GRID = "  0 1 2 \n0 # # # \n1 # A G \n2 # # # "
+TASK = Task(objective="Move A to G.", horizon=9, rules="Walls stop you.", actions=MOVES)
+SEEN = Observation(text=GRID, actions=MOVES)
+
+
+@dataclass
+class Scripted:
+    """Gives the scripted answers in turn and keeps the requests."""
+
+    answers: Sequence[str | GdeError]
+    name: str = "scripted"
+    asked: list[ChatRequest] = field(default_factory=list)
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(name=self.name)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        answer = self.answers[len(self.asked) % len(self.answers)]
+        self.asked.append(request)
+        if isinstance(answer, GdeError):
+            raise answer
+        return Completion(text=answer, reasoning="hm", finish="stop")
+
+    def close(self) -> None:
+        pass
+
+
+def play(
+    model: Scripted, turns: int = 1, observation: Observation = SEEN, task: Task = TASK, seed: int = 3, **config: Any
+) -> list[Decision]:
+    agent = GptOssAgent(GptOssConfig(**config))
+    agent.begin(Brief(task=task, seed=seed, language_model=model))
+
+    async def act() -> list[Decision]:
+        return [await agent.act(observation) for _ in range(turns)]
+
+    return asyncio.run(act())
+
+
+@pytest.fixture
+def up() -> Iterator[Scripted]:
+    yield Scripted(['{"action": "UP"}'])
+
+
+def test_the_plugin_keeps_the_contract() -> None:
+    check_plugin(plugin)
+
+
+def test_the_agent_keeps_the_contract() -> None:
+    model = Scripted(['{"action": "RIGHT"}'])
+    check_agent(lambda: GptOssAgent(GptOssConfig(history=1)), Corridor, model)
+
+
+def test_the_offer_makes_an_agent_that_gives_activations() -> None:
+    (offer,) = gde_agents()
+    assert (offer.name, offer.gives) == ("gpt-oss", frozenset({Facet.ACTIVATIONS}))
+    assert isinstance(offer.make(offer.config()), Agent)
+    assert offer.config().model == "nano"
+
+
+def test_sampling_is_that_of_the_paper(up: Scripted) -> None:
+    decisions = play(up)
+    assert decisions[0].action == "UP"
+    assert decisions[0].completion is not None
+    assert up.asked[0].sampling == Sampling(temperature=0.7, top_p=0.95, max_tokens=10_000)
+    assert up.asked[0].effort == "low"
+
+
+def test_sampling_can_be_chosen(up: Scripted) -> None:
+    play(up, temperature=0.0, top_p=0.5, max_tokens=7, effort="high")
+    assert up.asked[0].sampling == Sampling(temperature=0.0, top_p=0.5, max_tokens=7)
+    assert up.asked[0].effort == "high"
+
+
+def test_seeds_differ_by_turn_and_episode_and_repeat(up: Scripted) -> None:
+    for seed in (3, 3, 4):
+        play(up, turns=3, seed=seed)
+    seeds = [request.seed for request in up.asked]
+    assert seeds[:3] == seeds[3:6]
+    assert len(set(seeds)) == 6
+
+
+def test_the_paper_style_says_all_that_the_paper_says(up: Scripted) -> None:
+    play(up, style="paper")
+    (message,) = up.asked[0].messages
+    assert message.role == "user"
+    wanted = [
+        "You are an agent",
+        "Walls stop you.",
+        "Move A to G.",
+        "few steps",
+    ]
+    wanted += ["- UP\n- DOWN\n- LEFT\n- RIGHT", "no code fences", '{"action": "<UP|DOWN|LEFT|RIGHT>"}']
+    places = [message.content.find(part) for part in wanted]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert message.content.endswith(f"Current state:\n{GRID}")
+
+
+def test_worlds_of_text_are_asked_in_the_same_way(up: Scripted) -> None:
+    task = Task(objective="Find the key.", horizon=5)
+    commands = tuple(f"go to room number {number}" for number in range(12))
+    play(up, observation=Observation(text="A hall.", actions=commands), task=task)
+    text = up.asked[0].messages[0].content
+    assert "# Rules" not in text
+    assert all(f"- {command}\n" in text for command in commands)
+    assert '{"action": "<one of the actions above>"}' in text
+    assert text.endswith("Current state:\nA hall.")
+
+
+def test_free_worlds_take_commands() -> None:
+    model = Scripted(['{"action": "open door"}'])
+    decisions = play(model, observation=Observation(text="A hall."))
+    assert decisions[0].action == "open door"
+    assert '{"action": "<your command>"}' in model.asked[0].messages[0].content
+
+
+def test_the_compact_style_is_what_nano_is_trained_on(up: Scripted) -> None:
+    play(up, style="compact")
+    (message,) = up.asked[0].messages
+    assert message.content == "Go from A to G by the shortest way; # is wall, _ is free.\n" + GRID
+
+
+@pytest.mark.parametrize("beside", ["\nCarrying key: False", "\n\nYou carry nothing.\n"])
+def test_the_compact_style_shows_the_matrix_alone(up: Scripted, beside: str) -> None:
+    play(up, style="compact", observation=Observation(text=GRID + beside, actions=MOVES))
+    assert up.asked[0].messages[0].content.endswith("\n" + GRID)
+
+
+@pytest.mark.parametrize(
+    ("name", "compact"), [("nano", True), ("hf:elsewhere/nano", False), ("openai:http://x", False)]
+)
+def test_the_style_follows_the_model(name: str, compact: bool) -> None:
+    model = Scripted(['{"action": "UP"}'], name=name)
+    play(model)
+    assert model.asked[0].messages[0].content.startswith("Go from A to G") == compact
+
+
+def test_without_history_every_turn_stands_alone(up: Scripted) -> None:
+    play(up, turns=3)
+    assert [len(request.messages) for request in up.asked] == [1, 1, 1]
+    assert len({request.messages for request in up.asked}) == 1
+
+
+def test_history_shows_the_last_turns_and_explains_once() -> None:
+    model = Scripted(['{"action": "UP"}', "what?", '{"action": "LEFT"}'])
+    play(model, turns=4, history=2)
+    assert [len(request.messages) for request in model.asked] == [1, 3, 5, 5]
+    last = model.asked[-1].messages
+    assert [message.role for message in last] == ["user", "assistant", "user", "assistant", "user"]
+    assert [message.content for message in last[1::2]] == ["what?", '{"action": "LEFT"}']
+    assert last[0].content.startswith("You are an agent")
+    assert [message.content for message in last[2::2]] == [f"Current state:\n{GRID}"] * 2
+
+
+def test_an_error_of_the_model_is_a_decision_and_leaves_no_memory() -> None:
+    model = Scripted([GdeError("server on fire"), '{"action": "UP"}'])
+    first, second = play(model, turns=2, history=3)
+    assert (first.status, first.detail, first.completion) == ("error", "server on fire", None)
+    assert second.action == "UP"
+    assert len(model.asked[1].messages) == 1
+    assert model.asked[0].seed != model.asked[1].seed
+
+
+def test_small_faults_are_forgiven_only_where_wanted() -> None:
+    model = Scripted(['```json\n{"action": "UP"}\n```'])
+    assert play(model)[0].status == "unparsable"
+    assert play(model, strict=False)[0].action == "UP"
+
+
+def test_an_agent_without_a_model_is_refused() -> None:
+    with pytest.raises(GdeError, match=r"agent gpt-oss: wanted a language model \(agent.model\), got none"):
+        GptOssAgent(GptOssConfig()).begin(Brief(task=TASK, seed=0))
