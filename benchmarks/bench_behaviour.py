@@ -17,6 +17,7 @@ from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.numerics.tabular import Solution, solve
 from gde.parts.metric import Metric
 from gde.stages.scoring import score
+from gde.testing.context import PlainContext
 from gde_plugins.behaviour.plugin import gde_metrics
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
@@ -36,7 +37,7 @@ def study(worlds: int, repeats: int) -> Evidence:
         environment = GridEnvironment(GridConfig(size=int(labels["size"]), density=labels["density"]))
         for index in range(worlds // len(STRATA)):
             environment.reset(index)
-            world, horizon, model = environment.world(), environment.task().horizon, environment.model()
+            world, horizon, model = environment.world(), environment.task().horizon, environment.mdp()
             models[world.id] = model
             solution = solve(model)
             for repeat in range(repeats):
@@ -68,6 +69,7 @@ def _walk(model: TabularMDP, solution: Solution, horizon: int, rng: np.random.Ge
             decision=Decision.act(model.actions[action]),
             reward=float(over),
             terminated=over,
+            success=float(over),
             truncated=False,
             state=State(facts={}, index=state),
             optimal=tuple(model.actions[a] for a in best),
@@ -89,7 +91,9 @@ def main() -> None:
     """Print one JSON object: seconds and measurements of each metric, on the whole and on each of 30 strata."""
     worlds, repeats = map(int, sys.argv[1:3]) if len(sys.argv) == 3 else (1500, 10)
     evidence = study(worlds, repeats)
-    metrics = {offer.name: offer.make(offer.config()) for offer in gde_metrics() if offer.name in METRICS}
+    metrics = {
+        offer.name: offer.make(offer.config(), PlainContext()) for offer in gde_metrics() if offer.name in METRICS
+    }
     timed = {name: _seconds((name, metrics[name]), evidence) for name in METRICS}
     figures = {
         "worlds": worlds,

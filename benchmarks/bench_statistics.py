@@ -14,6 +14,7 @@ import numpy as np
 from gde import Decision, EpisodeKey, Evidence, Observation, State, Trajectory, Turn, World
 from gde.data.json import Labels
 from gde.request.catalogue import Catalogue
+from gde.testing.context import PlainContext
 
 TRANSFORMS = ("none", "reflect", "rotate90", "swap", "transpose")
 SIZES, DENSITIES = (7, 9, 11, 13, 15), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -31,7 +32,7 @@ def main() -> None:
     for name in ("pairs", "trends"):
         offer = catalogue.find("metric", name).offer
         started = time.process_time()
-        figures[f"{name}_measurements"] = len(offer.make(offer.config())(evidence))
+        figures[f"{name}_measurements"] = len(offer.make(offer.config(), PlainContext())(evidence))
         figures[f"{name}_seconds"] = round(time.process_time() - started, 2)
     sys.stdout.write(json.dumps(figures) + "\n")
 
@@ -65,6 +66,7 @@ def episode(key: EpisodeKey, world: World, labels: Labels, rng: np.random.Genera
                 decision=decision,
                 reward=float(after == 0),
                 terminated=after == 0,
+                success=float(after == 0),
                 truncated=False,
                 state=state,
                 optimal=("RIGHT",),

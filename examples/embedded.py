@@ -43,7 +43,9 @@ def towards_goal(observation: Observation) -> str:
 def gde_agents() -> Sequence[Offer[NoConfig, Agent]]:
     """Offer the function."""
     return (
-        Offer(name="crow", summary="Towards the goal.", config=NoConfig, make=lambda _: FunctionAgent(towards_goal)),
+        Offer(
+            name="crow", summary="Towards the goal.", config=NoConfig, make=lambda _, __: FunctionAgent(towards_goal)
+        ),
     )
 
 

@@ -52,7 +52,7 @@ class Counter:
             raise ValueError("the episode is over")
         self._count += 1 if action == "MORE" else -1
         reached = self._count == self._target
-        return Outcome.terminal(self._observe(), 1.0) if reached else Outcome.running(self._observe())
+        return Outcome.terminal(self._observe(), 1.0, success=1.0) if reached else Outcome.running(self._observe())
 
     def snapshot(self) -> object:
         return self._count

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gde import Agent, Brief, Decision, Observation, Offer, hookimpl
+from gde import Agent, Brief, Context, Decision, Observation, Offer, hookimpl
 from gde.seeding import generator
 
 
@@ -33,7 +33,12 @@ class Leftist:
         return Decision.act("LEFT" if prefers else str(self._rng.choice(actions)))
 
 
+def make(config: LeftistConfig, _: Context) -> Agent:
+    """An agent for one episode; the context would give it language models and the like."""
+    return Leftist(config)
+
+
 @hookimpl
 def gde_agents() -> Sequence[Offer[LeftistConfig, Agent]]:
     """Offer the agent."""
-    return (Offer(name="leftist", summary="prefers LEFT", config=LeftistConfig, make=Leftist),)
+    return (Offer(name="leftist", summary="prefers LEFT", config=LeftistConfig, make=make),)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gde.data.activations import ActivationRecord as ActivationRecord
     from gde.data.activations import CaptureRequest as CaptureRequest
+    from gde.data.activations import Intervention as Intervention
     from gde.data.activations import TokenSequence as TokenSequence
     from gde.data.completion import ChatRequest as ChatRequest
     from gde.data.completion import Completion as Completion
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from gde.data.grid import Grid as Grid
     from gde.data.mdp import Policy as Policy
     from gde.data.mdp import TabularMDP as TabularMDP
+    from gde.data.measure import Measure as Measure
     from gde.data.observation import Observation as Observation
+    from gde.data.observation import Optimum as Optimum
     from gde.data.observation import Outcome as Outcome
     from gde.data.observation import State as State
     from gde.data.observation import Task as Task
@@ -46,13 +49,17 @@ if TYPE_CHECKING:
     from gde.errors import UnknownName as UnknownName
     from gde.hookspecs import hookimpl as hookimpl
     from gde.offers import Facet as Facet
+    from gde.offers import ModelName as ModelName
     from gde.offers import NoConfig as NoConfig
     from gde.offers import Offer as Offer
     from gde.parts.agent import Agent as Agent
     from gde.parts.agent import Brief as Brief
     from gde.parts.agent import FunctionAgent as FunctionAgent
+    from gde.parts.context import Context as Context
     from gde.parts.environment import Environment as Environment
-    from gde.parts.environment import HasModel as HasModel
+    from gde.parts.environment import HasMDP as HasMDP
+    from gde.parts.environment import HasOptimum as HasOptimum
+    from gde.parts.environment import HasSnapshot as HasSnapshot
     from gde.parts.environment import HasState as HasState
     from gde.parts.environment import HasWorlds as HasWorlds
     from gde.parts.executor import Executor as Executor
@@ -67,34 +74,38 @@ if TYPE_CHECKING:
     from gde.request.planfile import read_plan as read_plan
     from gde.request.planfile import write_plan as write_plan
     from gde.request.plugins import load_plugins as load_plugins
+    from gde.runs.adding import probe as probe
+    from gde.runs.adding import report as report
+    from gde.runs.adding import rescore as rescore
+    from gde.runs.evaluating import aevaluate as aevaluate
     from gde.runs.evaluating import evaluate as evaluate
-    from gde.runs.evaluating import probe as probe
-    from gde.runs.evaluating import report as report
-    from gde.runs.evaluating import rescore as rescore
     from gde.runs.evaluating import resume as resume
     from gde.stages.evidence import load_evidence as load_evidence
 
 _MODULES = {
     "gde.request.catalogue": ("Catalogue",),
-    "gde.data.activations": ("ActivationRecord", "CaptureRequest", "TokenSequence"),
+    "gde.data.activations": ("ActivationRecord", "CaptureRequest", "Intervention", "TokenSequence"),
     "gde.data.completion": ("ChatRequest", "Completion", "Message", "ModelInfo", "Sampling", "Tokenization"),
     "gde.data.evidence": ("Evidence",),
     "gde.data.figure": ("Figure",),
     "gde.data.grid": ("Cell", "Grid"),
     "gde.data.mdp": ("Policy", "TabularMDP"),
-    "gde.data.observation": ("Observation", "Outcome", "State", "Task", "World"),
+    "gde.data.measure": ("Measure",),
+    "gde.data.observation": ("Observation", "Optimum", "Outcome", "State", "Task", "World"),
     "gde.data.plan": ("Choice", "Plan"),
     "gde.data.probe": ("ProbeDataset", "ProbeLabels", "ProbeReport"),
     "gde.data.result": ("Failure", "Measurement", "Result"),
     "gde.data.reward": ("RewardTrace",),
     "gde.data.trajectory": ("Decision", "EpisodeKey", "Trajectory", "Turn"),
     "gde.errors": ("ConfigError", "GdeError", "RunFailed", "UnknownName"),
-    "gde.runs.evaluating": ("evaluate", "probe", "report", "rescore", "resume"),
+    "gde.runs.adding": ("probe", "report", "rescore"),
+    "gde.runs.evaluating": ("aevaluate", "evaluate", "resume"),
     "gde.stages.evidence": ("load_evidence",),
     "gde.hookspecs": ("hookimpl",),
-    "gde.offers": ("Facet", "NoConfig", "Offer"),
+    "gde.offers": ("Facet", "ModelName", "NoConfig", "Offer"),
     "gde.parts.agent": ("Agent", "Brief", "FunctionAgent"),
-    "gde.parts.environment": ("Environment", "HasModel", "HasState", "HasWorlds"),
+    "gde.parts.context": ("Context",),
+    "gde.parts.environment": ("Environment", "HasMDP", "HasOptimum", "HasSnapshot", "HasState", "HasWorlds"),
     "gde.parts.executor": ("Executor",),
     "gde.parts.language_model": ("LanguageModel", "WhiteBox"),
     "gde.parts.metric": ("Metric",),

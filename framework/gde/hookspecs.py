@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gde.data.plan import Plan
     from gde.data.result import Result
-    from gde.data.trajectory import Trajectory
+    from gde.data.trajectory import Trajectory, Turn
     from gde.offers import Offer
     from gde.parts.agent import Agent
     from gde.parts.environment import Environment
@@ -93,6 +93,11 @@ def gde_add_commands(app: "typer.Typer") -> None:
 @hookspec
 def gde_run_started(plan: "Plan", provenance: dict[str, Any]) -> None:
     """A run begins. Event: called in every plugin, returns nothing."""
+
+
+@hookspec
+def gde_turn_finished(episode: str, turn: "Turn") -> None:
+    """A turn is in the record, without its completion. Event: called in the main process, in a thread of its own."""
 
 
 @hookspec

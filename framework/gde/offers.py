@@ -1,37 +1,54 @@
-"""An offer: a named part, its typed configuration and how to make it."""
+"""An offer: a named part, its typed configuration, how to make it, and what its numbers mean."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from importlib.util import find_spec
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from gde.data.measure import Measure
+    from gde.parts.context import Context
 
 ConfigT = TypeVar("ConfigT")
 PartT = TypeVar("PartT")
 
 
-class Facet(Enum):
-    """What a part can give to, or needs from, the others of a run."""
+class Facet(StrEnum):
+    """What a part can give to, or needs from, the others of a run. A plugin may name others, as plain text."""
 
     STATE = "state"
     """The true state of every turn."""
-    MODEL = "model"
-    """A tabular model of the environment, hence certified optimal actions."""
+    MDP = "mdp"
+    """The environment as a Markov decision process; its solution gives OPTIMUM too."""
+    OPTIMUM = "optimum"
+    """The certified optimal actions of every turn, by whatever means."""
+    SNAPSHOT = "snapshot"
+    """An environment that can be put back to an earlier moment."""
     WORLDS = "worlds"
     """A list of worlds, for some configurations at least."""
+    MAP = "map"
+    """World and state facts that `gde.data.cell_map` reads as a map of named kinds of cells."""
     ACTIVATIONS = "activations"
     """Replayable token ids of a white-box language model."""
-    ACTION_PROBS = "action_probs"
-    """The agent's probability of every action."""
+    INTERVENTIONS = "interventions"
+    """A language model whose residual stream can be changed by a request."""
     REWARD_TRACE = "reward_trace"
     """Predicted rewards."""
-    GRID = "grid"
-    """World facts `rows`, state fact `agent` and a goal, as `gde.data.grid` reads them."""
 
 
 @dataclass(frozen=True)
 class NoConfig:
     """The configuration of a part that has nothing to configure."""
+
+
+@dataclass(frozen=True)
+class ModelReference:
+    """Marks a field of a configuration that names a language model."""
+
+
+ModelName = Annotated[str, ModelReference()]
+"""A language model as NAME or NAME:ARGUMENT; what `Context.model` makes of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,18 +59,25 @@ class Offer(Generic[ConfigT, PartT]):
     summary: str
     """One line, shown by `gde list`."""
     config: type[ConfigT]
-    """A frozen dataclass; a docstring under each field is its help text. A field `model: str` of an agent names a
-    language model as NAME or NAME:ARGUMENT."""
-    make: Callable[[ConfigT], PartT]
+    """A frozen dataclass; a docstring under each field is its help text. A field of type `ModelName` names a language
+    model."""
+    make: "Callable[[ConfigT, Context], PartT]"
     """Builds the part; heavy imports happen inside."""
     version: int = 1
     """Bumped whenever the same configuration gives other results."""
-    gives: frozenset[Facet] = frozenset()
-    needs: frozenset[Facet] = frozenset()
+    gives: frozenset[str] = frozenset()
+    """Facets, by name."""
+    needs: frozenset[str] = frozenset()
     imports: tuple[str, ...] = ()
     """Top-level modules that `make` imports beyond the core's dependencies."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
+    measures: "tuple[Measure, ...]" = ()
+    """What the part's numbers mean."""
+    group: str = ""
+    """A name under which several offers of a kind can be asked for at once, e.g. `--metric meg`."""
+    default: bool = False
+    """Whether a run that asks for nothing of this kind gets it, when it uses a part of the same distribution."""
 
     def missing(self) -> tuple[str, ...]:
         """Those of `imports` that are not installed; nothing is imported to find out."""

@@ -9,7 +9,8 @@ import pytest
 
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
-from gde.request.catalogue import KINDS, Catalogue, Entry, Kind
+from gde.request.catalogue import Catalogue, Entry
+from gde.request.kinds import KINDS
 from gde.request.settings import build
 from gde.testing import (
     check_agent,
@@ -23,7 +24,7 @@ from gde.testing import (
     check_reward_model,
     check_white_box,
 )
-from gde.testing.parts import PlantedModel
+from gde.testing.context import PlainContext
 
 CATALOGUE = Catalogue.default()
 QUICK: dict[str, dict[str, Any]] = {
@@ -36,7 +37,7 @@ CANNOT = {"hf": "needs a folder with weights", "openai": "needs a server"}
 """Offers that nothing can be made of here; their own tests use stand-ins."""
 
 
-def offered(kind: Kind) -> list[Any]:
+def offered(kind: str) -> list[Any]:
     """Every offer of this distribution as a test parameter."""
     entries = [entry for entry in CATALOGUE.entries(kind) if entry.module.startswith(("gde.", "gde_plugins."))]
     return [pytest.param(entry, id=entry.offer.name) for entry in entries]
@@ -48,13 +49,13 @@ def maker(entry: Entry) -> Callable[[], Any]:
         pytest.skip(reason)
     if missing := offer.missing():
         pytest.skip(f"{', '.join(missing)} not installed")
-    return partial(offer.make, build(offer.config, QUICK.get(offer.name, {}), offer.name))
+    return partial(offer.make, build(offer.config, QUICK.get(offer.name, {}), offer.name), PlainContext())
 
 
 def make_grid(size: int = 5) -> Environment:
     """The bundled world that most parts are made for."""
     offer = CATALOGUE.find("environment", "grid").offer
-    grid: Environment = offer.make(build(offer.config, {"size": size}, "env"))
+    grid: Environment = offer.make(build(offer.config, {"size": size}, "env"), PlainContext())
     return grid
 
 
@@ -65,7 +66,7 @@ def test_environment(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", offered("agent"))
 def test_agent(entry: Entry) -> None:
-    check_agent(maker(entry), environment=make_grid, language_model=PlantedModel())
+    check_agent(maker(entry), environment=make_grid)
 
 
 @pytest.mark.parametrize("entry", offered("language_model"))

@@ -27,7 +27,8 @@ def test_a_direct_dependency_is_pinned_within_its_range(stated: str) -> None:
 
 
 def test_extras_that_are_named_by_parts_exist() -> None:
-    from gde.request.catalogue import KINDS, Catalogue
+    from gde.request.catalogue import Catalogue
+    from gde.request.kinds import KINDS
 
     catalogue = Catalogue.default()
     named = {

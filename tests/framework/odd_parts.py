@@ -17,12 +17,14 @@ from gde import (
     ChatRequest,
     Choice,
     Completion,
+    Context,
     Decision,
     Facet,
     Figure,
     GdeError,
     Measurement,
     ModelInfo,
+    ModelName,
     NoConfig,
     Observation,
     Offer,
@@ -149,7 +151,7 @@ class Logged(PlantedModel):
 
 @dataclass(frozen=True)
 class AskingConfig:
-    model: str = "logged"
+    model: ModelName = "logged"
 
 
 class Centroids:
@@ -185,48 +187,56 @@ class WhereProbe:
         means = [train.inputs[train.labels == i].mean(0) if (train.labels == i).any() else everywhere for i in range(n)]
         return Centroids(np.stack(means).astype(np.float32), n)
 
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Centroids:
+        return Centroids(arrays["means"], len(arrays["means"]))
+
     def score(self, readout: Any, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         right = readout.predict(test.inputs).argmax(1) == test.labels
         return (Measurement(name="accuracy", value=float(right.mean()), unit="share", n=len(right)),)
 
 
-def _unmakable(_: NoConfig) -> Corridor:
+def _unmakable(_: NoConfig, __: Context) -> Corridor:
     raise OSError("no simulator here")
 
 
 @hookimpl
 def gde_environments() -> Sequence[Offer[Any, Any]]:
-    gives = frozenset({Facet.STATE, Facet.MODEL, Facet.GRID})
+    gives = frozenset({Facet.STATE, Facet.MDP, Facet.MAP})
     return (
-        Offer(name="trapdoor", summary="s", config=NoConfig, make=lambda _: Trapdoor(), gives=gives),
-        Offer(name="bottomless", summary="s", config=NoConfig, make=lambda _: Bottomless(), gives=gives),
-        Offer(name="careless", summary="s", config=CorridorConfig, make=lambda c: Careless(c.length), gives=gives),
+        Offer(name="trapdoor", summary="s", config=NoConfig, make=lambda _, __: Trapdoor(), gives=gives),
+        Offer(name="bottomless", summary="s", config=NoConfig, make=lambda _, __: Bottomless(), gives=gives),
+        Offer(name="careless", summary="s", config=CorridorConfig, make=lambda c, _: Careless(c.length), gives=gives),
         Offer(
             name="listed",
             summary="s",
             config=CorridorConfig,
-            make=lambda c: Listed(c.length),
+            make=lambda c, _: Listed(c.length),
             gives=gives | {Facet.WORLDS},
         ),
         Offer(name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives),
-        Offer(name="long-corridor", summary="s", config=NoConfig, make=lambda _: Corridor(12), gives=gives),
+        Offer(name="long-corridor", summary="s", config=NoConfig, make=lambda _, __: Corridor(12), gives=gives),
     )
 
 
 @hookimpl
 def gde_agents() -> Sequence[Offer[Any, Any]]:
     return (
-        Offer(name="moody", summary="s", config=MoodyConfig, make=lambda config: Moody(statuses=config.statuses)),
-        Offer(name="restless", summary="s", config=NoConfig, make=lambda _: Restless()),
+        Offer(name="moody", summary="s", config=MoodyConfig, make=lambda config, _: Moody(statuses=config.statuses)),
+        Offer(name="restless", summary="s", config=NoConfig, make=lambda _, __: Restless()),
         Offer(
             name="asking-logged",
             summary="s",
             config=AskingConfig,
-            make=lambda _: AskingAgent(),
+            make=lambda config, context: AskingAgent(context.model(config.model)),
             gives=frozenset({Facet.ACTIVATIONS}),
         ),
         Offer(
-            name="needs-absent", summary="s", config=NoConfig, make=lambda _: None, imports=("not_there",), extra="x"
+            name="needs-absent",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: None,
+            imports=("not_there",),
+            extra="x",
         ),
     )
 
@@ -234,10 +244,10 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 @hookimpl
 def gde_language_models() -> Sequence[Offer[Any, Any]]:
     gives = frozenset({Facet.ACTIVATIONS})
-    make = lambda config: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
+    make = lambda config, _: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
     return (
         Offer(name="logged", summary="s", config=LoggedConfig, make=make, gives=gives),
-        Offer(name="blackbox", summary="s", config=NoConfig, make=lambda _: PlantedModel()),
+        Offer(name="blackbox", summary="s", config=NoConfig, make=lambda _, __: PlantedModel()),
     )
 
 
@@ -255,10 +265,10 @@ def gde_probes() -> Sequence[Offer[Any, Any]]:
             name="where",
             summary="s",
             config=NoConfig,
-            make=lambda _: WhereProbe(),
+            make=lambda _, __: WhereProbe(),
             needs=frozenset({Facet.ACTIVATIONS, Facet.STATE}),
         ),
-        Offer(name="deep", summary="s", config=NoConfig, make=lambda _: DeepProbe()),
+        Offer(name="deep", summary="s", config=NoConfig, make=lambda _, __: DeepProbe()),
     )
 
 
@@ -318,7 +328,7 @@ class CorridorStudy:
 
 @hookimpl
 def gde_reproductions() -> Sequence[Offer[Any, Any]]:
-    return (Offer(name="corridors", summary="s", config=NoConfig, make=lambda _: CorridorStudy()),)
+    return (Offer(name="corridors", summary="s", config=NoConfig, make=lambda _, __: CorridorStudy()),)
 
 
 def _broken(evidence: object) -> Sequence[Measurement]:
@@ -327,4 +337,4 @@ def _broken(evidence: object) -> Sequence[Measurement]:
 
 @hookimpl
 def gde_metrics() -> Sequence[Offer[Any, Any]]:
-    return (Offer(name="broken", summary="s", config=NoConfig, make=lambda _: _broken),)
+    return (Offer(name="broken", summary="s", config=NoConfig, make=lambda _, __: _broken),)

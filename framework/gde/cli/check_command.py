@@ -14,12 +14,11 @@ def command(
 ) -> None:
     """Check that a plan file can be run here, without running it."""
     from gde.request.planfile import plan_hash, read_plan
-    from gde.runs.evaluating import prepare
-    from gde.stages.rollout import episode_keys
+    from gde.runs.evaluating import dry
 
-    ready = prepare(read_plan(plan))
-    n = len(episode_keys(ready))
+    found = dry(read_plan(plan))
+    n, strata = found.episodes, found.strata
     if as_json:
-        show_json({"schema": 1, "plan_hash": plan_hash(ready.plan), "episodes": n, "strata": len(ready.strata)})
+        show_json({"schema": 1, "plan_hash": plan_hash(found.plan), "episodes": n, "strata": strata})
     else:
-        say(f"ok: {n} episodes in {len(ready.strata)} strata, plan {plan_hash(ready.plan)}")
+        say(f"ok: {n} episodes in {strata} strata, plan {plan_hash(found.plan)}")

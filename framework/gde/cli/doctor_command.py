@@ -45,7 +45,8 @@ def _plugins() -> list[Finding]:
 
 
 def _offers() -> list[Finding]:
-    from gde.request.catalogue import KINDS, Catalogue
+    from gde.request.catalogue import Catalogue
+    from gde.request.kinds import KINDS
 
     catalogue = Catalogue.default()
     lacking = [(kind, entry.offer) for kind in KINDS for entry in catalogue.entries(kind) if entry.offer.missing()]

@@ -8,7 +8,7 @@ from gde.cli import options
 from gde.cli.output import show_json, show_table
 
 if TYPE_CHECKING:
-    from gde.request.catalogue import Entry, Kind
+    from gde.request.catalogue import Entry
 
 
 def command(
@@ -27,14 +27,14 @@ def command(
         show_table("", ("name", "summary", "plugin", "to install"), table)
 
 
-def find_kind(kind: str) -> "Kind":
-    """The kind with this name in singular or plural, with blanks, hyphens or underscores.
+def find_kind(kind: str) -> str:
+    """The name of the kind with this name in singular or plural, with blanks, hyphens or underscores.
 
     Raises:
         UnknownName: there is no such kind.
     """
     from gde.errors import UnknownName
-    from gde.request.catalogue import KINDS
+    from gde.request.kinds import KINDS
 
     wanted = kind.replace("-", "_").replace(" ", "_")
     for each in KINDS:
@@ -46,7 +46,7 @@ def find_kind(kind: str) -> "Kind":
 def _row(entry: "Entry") -> dict[str, Any]:
     offer, missing = entry.offer, entry.offer.missing()
     install = f"missing {', '.join(missing)}: pip install 'gde-eval[{offer.extra or 'all'}]'" if missing else ""
-    facets = {name: sorted(facet.value for facet in getattr(offer, name)) for name in ("gives", "needs")}
+    facets = {name: sorted(map(str, getattr(offer, name))) for name in ("gives", "needs")}
     return {
         "name": offer.name,
         "summary": offer.summary,

@@ -28,8 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gde import Decision, Observation, Offer, hookimpl
-from gde.parts.agent import Brief
+from gde import Brief, Context, Decision, Observation, Offer, hookimpl
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,15 @@ class FirstAction:
         return Decision.act(actions[self.config.index % len(actions)])
 
 
+def make(config: Config, _: Context) -> FirstAction:
+    """An agent for one episode; the context gives it language models and the like."""
+    return FirstAction(config)
+
+
 @hookimpl
 def gde_agents() -> Sequence[Offer[Any, Any]]:
     """Offer the agent."""
-    return (Offer(name="$dashed", summary="Takes one action always.", config=Config, make=FirstAction),)
+    return (Offer(name="$dashed", summary="Takes one action always.", config=Config, make=make),)
 ''')
 TEST = Template('''"""The agent keeps the promises of its protocol."""
 

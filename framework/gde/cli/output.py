@@ -45,14 +45,14 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     console.print(table)
 
 
-def show_result(result: "Result", as_json: bool) -> None:
+def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
     """The result, and the exit code that says how the run went."""
     from gde.store.folder import result_json
 
     if as_json:
         show_json(result_json(result))
     else:
-        show_measurements(result.measurements)
+        show_measurements(result.measurements, show_all)
         if notice := result.provenance.get("notice"):
             say(str(notice))
         for failure in result.failures:
@@ -62,7 +62,7 @@ def show_result(result: "Result", as_json: bool) -> None:
         raise typer.Exit(EXIT_PARTIAL)
 
 
-def show_measurements(measurements: Sequence["Measurement"]) -> None:
+def show_measurements(measurements: Sequence["Measurement"], show_all: bool = False) -> None:
     """The first measurement of each name: of the whole run, and of the main arm of each probe."""
     first: dict[str, Measurement] = {}
     for each in measurements:

@@ -1,6 +1,5 @@
 """gde probe: probe a finished run again."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,21 +10,21 @@ from gde.cli.output import progress, show_result
 
 def command(
     run: options.Run,
-    probe: Annotated[list[str] | None, typer.Option(help="Probe; default: those of the plan.")] = None,
+    probe: Annotated[list[str] | None, typer.Option(help="Probe; default: those of the run.")] = None,
     settings: options.Set = None,
+    show_all: options.All = False,
     as_json: options.Json = False,
 ) -> None:
-    """Probe a finished run again, e.g. another layer: --probe cogmap --set cogmap.layer=3."""
-    from gde.data.plan import Choice
+    """Add probes to a run, e.g. another layer: --probe cogmap --set cogmap.layer=3. What it has stays."""
     from gde.errors import UnknownName
+    from gde.request.building import choose, configured
     from gde.request.settings import parse_settings
-    from gde.runs.evaluating import probe as probe_again
+    from gde.runs.adding import probe as add_probes
 
     parsed = parse_settings(settings or [])
-    choices = [Choice(name=name) for name in probe or ()]
-    choices = [replace(choice, config=parsed.pop(choice.name, {})) for choice in choices]
+    choices = configured([choose(name) for name in probe or ()], parsed)
     if parsed:
         raise UnknownName("probe of --set", next(iter(parsed)), probe or ())
     with progress(quiet=as_json) as watch:
-        result = probe_again(run, choices, watch=watch)
-    show_result(result, as_json)
+        result = add_probes(run, choices, watch=watch)
+    show_result(result, as_json, show_all)

@@ -15,7 +15,7 @@ def command(
 ) -> None:
     """Render the reports of a finished run again and print the files to open."""
     from gde.data.plan import Choice
-    from gde.runs.evaluating import report
+    from gde.runs.adding import report
 
     files = [str(path) for path in report(run, [Choice(name=name) for name in reporter or ()])]
     if as_json:

@@ -1,4 +1,4 @@
-"""gde rescore: compute the metrics of a finished run again."""
+"""gde rescore: compute metrics of a finished run."""
 
 from typing import Annotated
 
@@ -10,11 +10,21 @@ from gde.cli.output import show_result
 
 def command(
     run: options.Run,
-    metric: Annotated[list[str] | None, typer.Option(help="Metric; default: those of the plan.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Metric or group to add; default: all that the run has, anew.")
+    ] = None,
+    settings: options.Set = None,
+    show_all: options.All = False,
     as_json: options.Json = False,
 ) -> None:
-    """Compute the metrics of a finished run again, the plan's or others; the agent is not asked."""
-    from gde.data.plan import Choice
-    from gde.runs.evaluating import rescore
+    """Add metrics to a run, or compute those it has anew; the agent is not asked, and what else was found stays."""
+    from gde.errors import UnknownName
+    from gde.request.building import choose, configured
+    from gde.request.settings import parse_settings
+    from gde.runs.adding import rescore
 
-    show_result(rescore(run, [Choice(name=name) for name in metric or ()]), as_json)
+    parsed = parse_settings(settings or [])
+    choices = configured([choose(name) for name in metric or ()], parsed)
+    if parsed:
+        raise UnknownName("metric of --set", next(iter(parsed)), metric or ())
+    show_result(rescore(run, choices), as_json, show_all)

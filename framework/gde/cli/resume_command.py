@@ -4,10 +4,10 @@ from gde.cli import options
 from gde.cli.output import progress, show_result
 
 
-def command(run: options.Run, as_json: options.Json = False) -> None:
+def command(run: options.Run, show_all: options.All = False, as_json: options.Json = False) -> None:
     """Go on with an interrupted run: finished turns are kept, only what was in flight is asked for again."""
     from gde.runs.evaluating import resume
 
     with progress(quiet=as_json) as watch:
         result = resume(run, watch=watch)
-    show_result(result, as_json)
+    show_result(result, as_json, show_all)

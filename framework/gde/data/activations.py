@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 EMBEDDING = -1
 """The layer index that stands for the input embeddings, below layer 0."""
+
+
+InterventionKind = Literal["add", "replace", "project_out"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,12 +25,38 @@ class CaptureRequest:
     """Names of token marks of a completion (`Completion.marks`)."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Intervention:
+    """One change of the residual stream at the output of a layer, at marked tokens."""
+
+    layer: int
+    mark: str
+    """A mark of the prompt (`Completion.marks`)."""
+    kind: InterventionKind
+    """"add" the vector, "replace" the activation by it, or "project_out" its direction."""
+    vector: NDArray[np.float32]
+    """(width,) for all tokens of the mark, or (tokens of the mark, width)."""
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.vector).all():
+            raise ValueError("the vector of an intervention must be finite")
+
+    @property
+    def identity(self) -> str:
+        """Equal for equal changes; every entry of the vector counts."""
+        vector = np.ascontiguousarray(self.vector, dtype="<f4")
+        place = f"{self.layer} {self.mark!r} {self.kind} {vector.shape} "
+        return sha256(place.encode() + vector.tobytes()).hexdigest()
+
+
 @dataclass(frozen=True, kw_only=True)
 class TokenSequence:
     """One replayable sequence: all its tokens and where to read."""
 
     tokens: tuple[int, ...]
     marks: Mapping[str, tuple[int, ...]]
+    interventions: tuple[Intervention, ...] = ()
+    """Changes made while the sequence is replayed."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,8 +1,12 @@
 """What is asked of a language model and what it answers."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from typing import Literal
+
+from gde.data.activations import Intervention
 
 Role = Literal["system", "user", "assistant"]
 Effort = Literal["low", "medium", "high"]
@@ -35,6 +39,15 @@ class ChatRequest:
     seed: int
     sampling: Sampling = Sampling()
     effort: Effort = "low"
+    interventions: tuple[Intervention, ...] = ()
+    """Changes of the residual stream while the answer is made; a model without the facet INTERVENTIONS refuses any."""
+
+    @property
+    def identity(self) -> str:
+        """Equal for requests that must get equal completions: SHA-256 over everything that is asked."""
+        changes = [each.identity for each in self.interventions]
+        asked = [[[each.role, each.content] for each in self.messages], self.seed, asdict(self.sampling), self.effort]
+        return sha256(json.dumps([asked, changes], sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +69,10 @@ class Completion:
     n_prompt: int = 0
     """Tokens of the prompt, as billed."""
     n_completion: int = 0
+    request: str = ""
+    """Identity of the request that it answers. The run fills it in; whoever changes a completion keeps it."""
+    model: str = ""
+    """The language model that answered, as the user named it. The run fills it in."""
 
 
 @dataclass(frozen=True, kw_only=True)

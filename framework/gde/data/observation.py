@@ -22,7 +22,19 @@ class State:
     facts: Mapping[str, Json]
     """What changes from turn to turn, e.g. {"agent": [row, col]}."""
     index: int | None = None
-    """The state's row in the environment's `model()`, where there is one."""
+    """The state's row in the environment's `mdp()`, where there is one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimum:
+    """What is best to do at one moment."""
+
+    actions: tuple[str, ...]
+    """All optimal actions; empty where no action leads to the goal any more."""
+    value: float | None = None
+    """Optimal expected return from here on; None where it is not known."""
+    means: str = ""
+    """How it is known, e.g. "exact search" or "the expert's path"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +78,25 @@ class Outcome:
     """The world is in a terminal state."""
     truncated: bool
     """The episode was cut off; the world could go on."""
+    success: float | None
+    """How much of the goal has been reached so far, 0 to 1. An episode's success is that of its last outcome. None
+    where the world has no goal that can be reached."""
+
+    def __post_init__(self) -> None:
+        if self.success is not None and not 0 <= self.success <= 1:
+            raise ValueError(f"success must be between 0 and 1, or None, got {self.success}")
 
     @classmethod
-    def running(cls, observation: Observation, reward: float = 0.0) -> "Outcome":
+    def running(cls, observation: Observation, reward: float = 0.0, success: float | None = 0.0) -> "Outcome":
         """The episode goes on."""
-        return cls(observation=observation, reward=reward, terminated=False, truncated=False)
+        return cls(observation=observation, reward=reward, terminated=False, truncated=False, success=success)
 
     @classmethod
-    def terminal(cls, observation: Observation, reward: float) -> "Outcome":
+    def terminal(cls, observation: Observation, reward: float, *, success: float | None) -> "Outcome":
         """The episode has ended by the rules of the world."""
-        return cls(observation=observation, reward=reward, terminated=True, truncated=False)
+        return cls(observation=observation, reward=reward, terminated=True, truncated=False, success=success)
 
     @classmethod
-    def cut_off(cls, observation: Observation, reward: float = 0.0) -> "Outcome":
+    def cut_off(cls, observation: Observation, reward: float = 0.0, success: float | None = 0.0) -> "Outcome":
         """The environment stops the episode though the world could go on."""
-        return cls(observation=observation, reward=reward, terminated=False, truncated=True)
+        return cls(observation=observation, reward=reward, terminated=False, truncated=True, success=success)

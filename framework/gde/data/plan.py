@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from gde.data.json import Json
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
+OBJECT = "python:"
+"""What the names of parts begin with that are no offers but objects of the caller's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,20 +20,42 @@ class Choice:
     """The offer's name, or `package:name`."""
     config: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Field to value; for the environment a list is a sweep unless the field itself takes a sequence."""
+    alias: str = ""
+    """What the run calls the part, so that one offer can be taken twice; empty for its name."""
+    part: Any = None
+    """The part itself, or what makes it, where it is no offer but the caller's own. A plan file holds its name only."""
+
+    @property
+    def label(self) -> str:
+        """What the run calls the part."""
+        return self.alias or self.name
+
+    @classmethod
+    def of(cls, value: Any) -> "Choice":
+        """A choice as it is, a name, or an object: a part, or a class or function without arguments that makes one."""
+        if isinstance(value, Choice):
+            return value
+        if isinstance(value, str):
+            return cls(name=value)
+        maker = value if hasattr(value, "__qualname__") else type(value)
+        return cls(name=f"{OBJECT}{maker.__module__}.{maker.__qualname__}", alias=maker.__name__, part=value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A request for a run. Two plans with the same `gde.request.planfile.plan_hash` give the same results."""
+    """A request for a run. Two plans with the same `gde.request.planfile.plan_hash` give the same results.
+
+    Parts are given as `Choice`s; names and objects of one's own are made into them.
+    """
 
     environment: Choice
     agent: Choice
     language_model: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
-    """Configuration of the language model that the agent's own field `model` names."""
+    """Configuration of the language model that the agent's own configuration names."""
     probes: tuple[Choice, ...] = ()
     rewards: tuple[Choice, ...] = ()
     metrics: tuple[Choice, ...] = ()
-    """Empty: every offered metric whose needs the run meets."""
+    """Empty: the default ones, which are then listed by name."""
     episodes: int = 200
     """Worlds per stratum, a stratum being one combination of the swept environment values."""
     repeats: int = 1
@@ -41,4 +66,16 @@ class Plan:
     executor: Choice = field(default_factory=lambda: Choice(name="serial"))
     """Where episodes run; never changes a result."""
     reporters: tuple[Choice, ...] = ()
-    """Empty: every offered reporter whose packages are installed; never changes a result."""
+    """Empty: the default ones whose packages are installed; never changes a result."""
+    turn_seconds: float | None = None
+    """Time for one decision and its consequences; an episode with a longer turn fails. None for no limit."""
+    episode_seconds: float | None = None
+    """Time for one episode; a longer one fails."""
+    run_seconds: float | None = None
+    """Time for all episodes; when it is over, the run stops and can be resumed."""
+
+    def __post_init__(self) -> None:
+        for name in ("environment", "agent", "executor"):
+            object.__setattr__(self, name, Choice.of(getattr(self, name)))
+        for name in ("probes", "rewards", "metrics", "reporters"):
+            object.__setattr__(self, name, tuple(map(Choice.of, getattr(self, name))))

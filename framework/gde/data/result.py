@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Literal
 
 from gde.data.json import Json, Labels
+from gde.data.measure import Measure, Measures
 
 SCHEMA = 1
 RunStatus = Literal["ok", "partial", "failed"]
@@ -27,6 +28,8 @@ class Measurement:
     """What it is restricted to, e.g. {"size": 9}; empty for the whole run."""
     reason: str = ""
     """Why value is None; empty otherwise."""
+    source: str = ""
+    """The metric or probe that measured it; the run fills it in."""
 
     def __post_init__(self) -> None:
         if (self.value is None) != bool(self.reason):
@@ -60,4 +63,11 @@ class Result:
     measurements: tuple[Measurement, ...]
     failures: tuple[Failure, ...]
     provenance: Mapping[str, Json] = field(default_factory=dict)
-    """Versions of parts and packages, the model's notice, counts."""
+    """Versions of parts and packages, the models' notices, counts."""
+    measures: tuple[Measure, ...] = ()
+    """What the measurements mean, as the parts that gave them declare it."""
+
+    @property
+    def meanings(self) -> Measures:
+        """The measures by the names of measurements."""
+        return Measures(self.measures)

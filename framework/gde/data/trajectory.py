@@ -64,12 +64,14 @@ class Turn:
     reward: float
     terminated: bool
     truncated: bool
+    success: float | None = None
+    """How much of the goal has been reached by then, 0 to 1; None where the world has none that can be reached."""
     state: State | None = None
     """Before the decision."""
     optimal: tuple[str, ...] | None = None
-    """All optimal actions in `state`, where the environment has a model."""
+    """All optimal actions before the decision, where the environment knows them."""
     value: float | None = None
-    """Optimal expected return from `state`, where the environment has a model."""
+    """Optimal expected return before the decision, where the environment knows it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +91,11 @@ class Trajectory:
     final_state: State | None = None
 
     @property
+    def success(self) -> float | None:
+        """How much of the goal was reached in the end, 0 to 1; None where the world has none that can be reached."""
+        return self.turns[-1].success if self.turns else 0.0
+
+    @property
     def succeeded(self) -> bool:
-        """Whether a terminal state was reached with a positive last reward."""
-        return self.ending == "terminated" and bool(self.turns) and self.turns[-1].reward > 0
+        """Whether all of the goal was reached."""
+        return self.success == 1

@@ -6,8 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from gde.data.observation import Observation, Task
 from gde.data.trajectory import Decision
-from gde.parts.environment import HasModel
-from gde.parts.language_model import LanguageModel
+from gde.parts.environment import Environment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +16,9 @@ class Brief:
     task: Task
     seed: int
     """The agent's own randomness in this episode is a function of this alone."""
-    language_model: LanguageModel | None = None
-    """The model that the agent's config names in `model`, shared with all other episodes."""
-    oracle: HasModel | None = None
-    """The environment itself, for reference agents whose offer needs Facet.MODEL; None for all others."""
+    environment: Environment | None = None
+    """The environment itself, for agents whose offer needs one of its facets (an oracle, a planner); None for all
+    others. Whoever tries actions in it puts it back, see `gde.parts.snapshots`."""
 
 
 @runtime_checkable

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from gde.data.mdp import TabularMDP
-from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 
 
 @runtime_checkable
 class Environment(Protocol):
-    """One episode after another of a world; made once per worker, used by one episode at a time."""
+    """One episode after another of a world; used by one episode at a time, always in the same thread.
+
+    A call may take long, e.g. to ask a simulator in another process: no other episode waits for it.
+    """
 
     def reset(self, seed: int) -> Observation:
         """Begin an episode. The same seed gives the same world in any process.
@@ -26,17 +29,11 @@ class Environment(Protocol):
         """The fixed truth of the current episode."""
 
     def step(self, action: str) -> Outcome:
-        """Take an admissible action.
+        """Take an action: an admissible one, or where the observation lists none any text, of several lines too.
 
         Raises:
             ValueError: `action` is not admissible, or the episode is over.
         """
-
-    def snapshot(self) -> object:
-        """The whole dynamic state, to be handed to `restore` of the same episode."""
-
-    def restore(self, snapshot: object) -> Observation:
-        """Go back to a snapshot, and show what was to be seen there."""
 
     def close(self) -> None:
         """Release what the environment holds."""
@@ -64,12 +61,31 @@ class HasState(Protocol):
 
 
 @runtime_checkable
-class HasModel(HasState, Protocol):
-    """Facet MODEL: the environment can be tabulated; `state().index` is a row of the model."""
+class HasOptimum(Protocol):
+    """Facet OPTIMUM: the environment knows what is best to do, e.g. from a planner or an expert."""
 
-    def model(self) -> TabularMDP:
+    def optimum(self) -> Optimum:
+        """All optimal actions at this moment, and by what means they are known to be."""
+
+
+@runtime_checkable
+class HasMDP(HasState, Protocol):
+    """Facet MDP: the environment can be tabulated; `state().index` is a row of the model. It gives OPTIMUM too."""
+
+    def mdp(self) -> TabularMDP:
         """The Markov decision process of the current episode, with `actions` named.
 
         The same object as long as the world stays as it is, another one when it has changed in mid-episode: it is
         asked for before every turn, and solved again when it is new.
         """
+
+
+@runtime_checkable
+class HasSnapshot(Protocol):
+    """Facet SNAPSHOT: the environment can be put back. `gde.parts.snapshots` does it for all others by replay."""
+
+    def snapshot(self) -> object:
+        """The whole dynamic state, to be handed to `restore` of the same episode."""
+
+    def restore(self, snapshot: object) -> Observation:
+        """Go back to a snapshot, and show what was to be seen there."""

@@ -41,5 +41,8 @@ class Probe(Protocol):
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
         """Learn to decode."""
 
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
+        """The readout that `fit` gave, from what its `arrays` stored."""
+
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         """Held-out performance with intervals clustered by `test.groups`; resampling draws from `rng`."""

@@ -3,24 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from gde.errors import GdeError, UnknownName
 from gde.offers import AnyOffer
+from gde.request.kinds import KINDS, Kind
 from gde.request.plugins import Plugins, load_plugins
-
-Kind = Literal[
-    "environment",
-    "agent",
-    "language_model",
-    "probe",
-    "reward_model",
-    "metric",
-    "executor",
-    "reporter",
-    "reproduction",
-]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -30,6 +17,8 @@ class Entry:
     plugin: str
     module: str
     offer: AnyOffer
+    distribution: str = ""
+    """Name of the distribution that declares the plugin; that of the module for one that no distribution declares."""
 
     @property
     def qualified(self) -> str:
@@ -42,18 +31,20 @@ class Catalogue:
 
     def __init__(self, plugins: Plugins) -> None:
         self.plugins = plugins
-        self._entries: Mapping[Kind, tuple[Entry, ...]] = {kind: tuple(_collect(plugins, kind)) for kind in KINDS}
+        self._entries: Mapping[str, tuple[Entry, ...]] = {
+            kind.name: tuple(_collect(plugins, kind)) for kind in KINDS.values()
+        }
 
     @classmethod
     def default(cls) -> "Catalogue":
         """The catalogue of everything installed."""
         return cls(load_plugins())
 
-    def entries(self, kind: Kind) -> tuple[Entry, ...]:
+    def entries(self, kind: str) -> tuple[Entry, ...]:
         """All offers of a kind, sorted by name."""
         return self._entries[kind]
 
-    def find(self, kind: Kind, name: str) -> Entry:
+    def find(self, kind: str, name: str) -> Entry:
         """The one offer with this name, or with this `plugin:name`.
 
         Raises:
@@ -62,14 +53,21 @@ class Catalogue:
         """
         found = [entry for entry in self._entries[kind] if name in {entry.offer.name, entry.qualified}]
         if not found:
-            raise UnknownName(kind.replace("_", " "), name, self.names(kind), self._hint())
+            raise UnknownName(KINDS[kind].title, name, self.names(kind), self._hint())
         if len(found) > 1:
             modules = " and ".join(entry.module for entry in found)
             choices = " or ".join(entry.qualified for entry in found)
             raise GdeError(f"{kind} {name!r} is offered by {modules}: say {choices}")
         return found[0]
 
-    def names(self, kind: Kind) -> list[str]:
+    def named(self, kind: str, name: str) -> tuple[str, ...]:
+        """The names that a name stands for: of the offers of a group, or itself."""
+        if name in self.names(kind):
+            return (name,)
+        group = tuple(entry.offer.name for entry in self._entries[kind] if entry.offer.group == name)
+        return group or (name,)
+
+    def names(self, kind: str) -> list[str]:
         """Shortest unambiguous name of each offer."""
         by_name: dict[str, list[Entry]] = defaultdict(list)
         for entry in self._entries[kind]:
@@ -84,13 +82,16 @@ class Catalogue:
         return f" Plugins that could not be loaded: {listed}." if broken else ""
 
 
-HOOKS: Mapping[Kind, str] = {kind: f"gde_{kind}s" for kind in KINDS}
-
-
 def _collect(plugins: Plugins, kind: Kind) -> Iterator[Entry]:
-    caller = getattr(plugins.manager.hook, HOOKS[kind])
+    caller = getattr(plugins.manager.hook, kind.hook)
+    homes = {record.name: record.distribution.partition(" ")[0] or record.module for record in plugins.records}
     found = [
-        Entry(implementation.plugin_name, implementation.function.__module__, offer)
+        Entry(
+            implementation.plugin_name,
+            implementation.function.__module__,
+            offer,
+            homes.get(implementation.plugin_name, ""),
+        )
         for implementation in caller.get_hookimpls()
         for offer in implementation.function()
     ]

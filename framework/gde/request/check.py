@@ -6,15 +6,18 @@ from gde.errors import GdeError, MissingExtra
 from gde.offers import Facet
 from gde.request.resolve import Chosen, Ready
 
-WHAT: dict[Facet, str] = {
+WHAT: dict[str, str] = {
     Facet.STATE: "an environment that tells its true state",
-    Facet.MODEL: "an environment with a tabular model",
-    Facet.GRID: "a grid environment",
+    Facet.MDP: "an environment that is a Markov decision process",
+    Facet.OPTIMUM: "an environment that knows what is optimal",
+    Facet.SNAPSHOT: "an environment that can be put back",
+    Facet.MAP: "an environment with a map",
     Facet.WORLDS: "an environment that lists its worlds",
     Facet.ACTIVATIONS: "an agent whose language model gives activations",
-    Facet.ACTION_PROBS: "an agent that gives action probabilities",
+    Facet.INTERVENTIONS: "an agent whose language model can be intervened in",
     Facet.REWARD_TRACE: "a reward model",
 }
+"""In words; the facets of plugins are named as they are."""
 
 
 def check(ready: Ready) -> None:
@@ -24,28 +27,30 @@ def check(ready: Ready) -> None:
         MissingExtra: packages of a part are not installed.
         GdeError: a part needs something that no other part gives.
     """
-    parts = [*_parts(ready)]
-    for part in parts:
+    for part in ready.parts:
         if missing := part.entry.offer.missing():
-            raise MissingExtra(part.name, missing, part.entry.offer.extra or "all")
+            raise MissingExtra(part.label, missing, part.entry.offer.extra or "all")
         if Facet.ACTIVATIONS in part.entry.offer.needs and find_spec("safetensors") is None:
-            raise MissingExtra(f"the record that {part.name} reads", ["safetensors"], "probes")
-    given = ready.gives | ({Facet.REWARD_TRACE} if ready.rewards else frozenset())
-    for part in parts:
-        if lacking := sorted(part.entry.offer.needs - given, key=lambda facet: facet.value):
-            raise GdeError(f"{part.name} needs {WHAT[lacking[0]]}; {_got(ready, lacking[0])}")
+            raise MissingExtra(f"the record that {part.label} reads", ["safetensors"], "probes")
+    given = ready.gives
+    for part in ready.parts:
+        if reason := lacking(part, ready, given):
+            raise GdeError(reason)
 
 
-def _parts(ready: Ready) -> list[Chosen]:
-    model = [ready.language_model] if ready.language_model else []
-    chosen = [*ready.probes, *ready.rewards, *ready.metrics, *ready.reporters]
-    return [ready.strata[0].environment, ready.agent, *model, ready.executor, *chosen]
+def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
+    """What the part needs and no other gives; empty when nothing is lacking."""
+    needed = sorted(part.entry.offer.needs - given)
+    if not needed:
+        return ""
+    wanted = WHAT.get(needed[0], f"a part that gives {needed[0]!r}")
+    return f"{part.label} needs {wanted}; {_got(ready, needed[0])}"
 
 
-def _got(ready: Ready, facet: Facet) -> str:
-    if facet is Facet.REWARD_TRACE:
+def _got(ready: Ready, facet: str) -> str:
+    if facet == Facet.REWARD_TRACE:
         return "add one with --reward"
-    if facet in {Facet.ACTIVATIONS, Facet.ACTION_PROBS}:
-        model = f" with model {ready.language_model.name!r}" if ready.language_model else ""
-        return f"agent {ready.agent.name!r}{model} gives none"
-    return f"environment {ready.plan.environment.name!r} is not one"
+    if facet in {Facet.ACTIVATIONS, Facet.INTERVENTIONS}:
+        model = f" with model {ready.agent_model!r}" if ready.agent_model else ""
+        return f"agent {ready.agent.label!r}{model} gives none"
+    return f"environment {ready.environment.label!r} is not one"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,15 @@ import tomli_w
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
+from gde.request.kinds import SEVERAL, SINGLE
 from gde.request.settings import read_toml
 
 VERSION = 1
-SINGLE = {"env": "environment", "agent": "agent", "executor": "executor"}
-SEVERAL = {"probe": "probes", "reward": "rewards", "metric": "metrics", "report": "reporters"}
-RUN = ("episodes", "repeats", "seed", "concurrency")
-WITHOUT_EFFECT = {"concurrency", "executor", "reporters"}
+COUNTS = {"episodes": 1, "repeats": 1, "seed": 0, "concurrency": 1}
+"""Numbers of a run, each with the least that it can be."""
+LIMITS = ("turn_seconds", "episode_seconds", "run_seconds")
+RUN = (*COUNTS, *LIMITS)
+WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS}
 """Fields of a plan that change where and how, never what."""
 
 
@@ -28,26 +31,37 @@ def read_plan(path: Path) -> Plan:
     Raises:
         ConfigError: not TOML, a newer version, an unknown table or a wrong value.
     """
-    tables = read_toml(path)
+    return plan_of(read_toml(path), str(path))
+
+
+def plan_of(tables: dict[str, Any], path: str) -> Plan:
+    """The plan in the tables of a plan file; `path` names it in messages.
+
+    Raises:
+        ConfigError: a newer version, an unknown table or a wrong value.
+    """
     _check_tables(tables, path)
-    parts: dict[str, Any] = {field: _choice(tables[table], table) for table, field in SINGLE.items() if table in tables}
-    for table, field in SEVERAL.items():
-        if table in tables:
-            parts[field] = tuple(_choice(each, table) for each in tables[table])
+    parts: dict[str, Any] = {
+        kind.field: _choice(tables[kind.table], kind.table) for kind in SINGLE if kind.table in tables
+    }
+    for kind in SEVERAL:
+        if kind.table in tables:
+            parts[kind.field] = tuple(_choice(each, kind.table) for each in tables[kind.table])
     return configure_run(Plan(**parts, language_model=tables.get("model", {})), tables.get("run", {}))
 
 
-def _check_tables(tables: dict[str, Any], path: Path) -> None:
+def _check_tables(tables: dict[str, Any], path: str) -> None:
     version = tables.pop("version", VERSION)
     if version != VERSION:
         raise ConfigError(f"plan {path}: wanted version {VERSION}, got {version}; upgrade gde-eval to read it")
+    known = [*(kind.table for kind in (*SINGLE, *SEVERAL)), "run", "model"]
     for table in tables:
-        if table not in {*SINGLE, *SEVERAL, "run", "model"}:
-            raise UnknownName("table of a plan", table, [*SINGLE, *SEVERAL, "run", "model"])
+        if table not in known:
+            raise UnknownName("table of a plan", table, known)
     for table in ("run", "model"):
         if not isinstance(tables.get(table, {}), Mapping):
             raise ConfigError(f"plan {path}: wanted a table [{table}], got {tables[table]!r}")
-    for table in SEVERAL:
+    for table in (kind.table for kind in SEVERAL):
         if not isinstance(tables.get(table, []), list):
             raise ConfigError(f"plan {path}: wanted [[{table}]] in double brackets, once for each, got a single table")
     for needed in ("env", "agent"):
@@ -64,12 +78,25 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
     for name in values:
         if name not in RUN:
             raise UnknownName("field of run", name, RUN)
-    numbers: dict[str, Any] = {name: _whole_number(name, value) for name, value in values.items()}
+    numbers: dict[str, Any] = {
+        name: _seconds(name, value) if name in LIMITS else _whole_number(name, value) for name, value in values.items()
+    }
     changed = replace(plan, **numbers)
-    for name, least in (("episodes", 1), ("repeats", 1), ("concurrency", 1), ("seed", 0)):
+    for name, least in COUNTS.items():
         if getattr(changed, name) < least:
             raise ConfigError(f"run.{name}: wanted a whole number of at least {least}, got {getattr(changed, name)}")
     return changed
+
+
+def _seconds(name: str, value: Json) -> float | None:
+    if value is None or value == "none":
+        return None
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float | str) or not 0 < float(value) < inf:
+            raise ValueError
+        return float(value)
+    except ValueError:
+        raise ConfigError(f"run.{name}: wanted seconds above 0, or none, got {value!r}") from None
 
 
 def _whole_number(name: str, value: Json) -> int:
@@ -84,18 +111,19 @@ def _whole_number(name: str, value: Json) -> int:
 def _choice(table: Any, whose: str) -> Choice:
     if not isinstance(table, Mapping) or not isinstance(table.get("use"), str):
         raise ConfigError(f"plan: wanted [{whose}] with `use = NAME`, got {table!r}")
-    return Choice(name=table["use"], config={name: value for name, value in table.items() if name != "use"})
+    config = {name: value for name, value in table.items() if name not in ("use", "as")}
+    return Choice(name=table["use"], config=config, alias=str(table.get("as", "")))
 
 
 def plan_tables(plan: Plan) -> dict[str, Any]:
     """The plan as the tables of its file; a field without value is written as "none"."""
-    tables: dict[str, Any] = {"version": VERSION, "run": {name: getattr(plan, name) for name in RUN}}
-    for table, field in SINGLE.items():
-        tables[table] = _table(getattr(plan, field))
+    tables: dict[str, Any] = {"version": VERSION, "run": _plain({name: getattr(plan, name) for name in RUN})}
+    for kind in SINGLE:
+        tables[kind.table] = _table(getattr(plan, kind.field))
     if plan.language_model:
         tables["model"] = _plain(plan.language_model)
-    for table, field in SEVERAL.items():
-        tables[table] = [_table(choice) for choice in getattr(plan, field)]
+    for kind in SEVERAL:
+        tables[kind.table] = [_table(choice) for choice in getattr(plan, kind.field)]
     return tables
 
 
@@ -111,7 +139,7 @@ def plan_hash(plan: Plan) -> str:
 
 
 def _table(choice: Choice) -> dict[str, Any]:
-    return {"use": choice.name, **_plain(choice.config)}
+    return {"use": choice.name, **({"as": choice.alias} if choice.alias else {}), **_plain(choice.config)}
 
 
 def _plain(value: Any) -> Any:

@@ -2,43 +2,32 @@
 
 import platform
 from collections.abc import Mapping
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gde.data.json import Json
 from gde.request.planfile import plan_hash, plan_tables
-from gde.request.resolve import Chosen, Ready
+from gde.request.resolve import Ready
 
 PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn", "pydantic")
 
 
-def provenance(ready: Ready, model: Mapping[str, Any] | None) -> dict[str, Json]:
-    """What has to be known to repeat a run; `model` is the journal's note of the model that answered."""
+def provenance(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
+    """What has to be known to repeat a run; `models` are the journal's notes of the models that answered, by name."""
+    notices = dict.fromkeys(str(model["notice"]) for model in models.values() if model["notice"])
     return {
         "plan": plan_tables(ready.plan),
         "plan_hash": plan_hash(ready.plan),
-        "parts": {chosen.name: f"{chosen.entry.qualified} v{chosen.entry.offer.version}" for chosen in _parts(ready)},
-        "model": dict(model) if model else None,
-        "notice": str(model["notice"]) if model else "",
+        "parts": {part.label: _version_of(part.entry.qualified, part.entry.offer.version) for part in ready.parts},
+        "models": {name: dict(model) for name, model in models.items()},
+        "notice": " ".join(notices),
         "python": platform.python_version(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
     }
 
 
-def listed_worlds(ready: Ready) -> str:
-    """A digest of all worlds that the environment lists; empty where it lists none.
-
-    Raises:
-        GdeError: a list of worlds cannot be had.
-    """
-    names = "\n\n".join("\n".join(stratum) for stratum in ready.worlds)
-    return sha256(names.encode()).hexdigest()[:16] if any(ready.worlds) else ""
-
-
-def _parts(ready: Ready) -> list[Chosen]:
-    model = [ready.language_model] if ready.language_model else []
-    return [ready.strata[0].environment, ready.agent, *model, *ready.probes, *ready.rewards, *ready.metrics]
+def _version_of(name: str, number: int) -> str:
+    return f"{name} v{number}" if name.strip(":") else "not installed here"
 
 
 def _version(package: str) -> str | None:

@@ -1,35 +1,46 @@
 """From a plan to parts that are ready to be made: names looked up, configurations typed, sweeps crossed."""
 
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from gde.data.json import Json, Labels
-from gde.data.plan import Choice, Plan
-from gde.errors import ConfigError
+from gde.data.plan import OBJECT, Choice, Plan
+from gde.errors import ConfigError, GdeError
 from gde.offers import Facet
-from gde.parts.language_model import LanguageModel
-from gde.request.catalogue import Catalogue, Entry, Kind
-from gde.request.plugins import Plugins, load_plugins
+from gde.parts.context import Context
+from gde.request.catalogue import Catalogue, Entry
+from gde.request.kinds import KINDS, SEVERAL, Kind
+from gde.request.model_names import check_settings, find_model, model_names
+from gde.request.objects import absent_entry, object_entry
+from gde.request.plugins import load_plugins
 from gde.request.settings import build, dump, sweep
 
-MODEL_FIELD = "model"
-SOURCE_FIELD = "source"
+FRAMEWORK = "gde-eval"
+"""The distribution whose defaults every run takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
     """One part of the plan with its typed configuration."""
 
+    kind: str
     name: str
+    label: str
+    """What the run calls it."""
     entry: Entry
     config: Any
+    absent: str = ""
+    """Why it cannot be made here; empty when it can."""
 
-    def make(self) -> Any:
+    def make(self, context: Context) -> Any:
         """A new part."""
-        return self.entry.offer.make(self.config)
+        return self.entry.offer.make(self.config, context)
+
+    def choice(self, asked: Choice) -> Choice:
+        """What was asked for, with its configuration complete."""
+        return asked if self.absent else replace(asked, config=dump(self.config))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,121 +57,192 @@ class Ready:
 
     plan: Plan
     """With every configuration complete, defaults included."""
-    plugins: Plugins
+    catalogue: Catalogue
     strata: tuple[Stratum, ...]
     agent: Chosen
-    language_model: Chosen | None
+    models: Mapping[str, Chosen]
+    """Every language model that a part names in its configuration, by that name."""
     probes: tuple[Chosen, ...]
     rewards: tuple[Chosen, ...]
     metrics: tuple[Chosen, ...]
     reporters: tuple[Chosen, ...]
     executor: Chosen
 
-    @cached_property
-    def model(self) -> LanguageModel | None:
-        """The language model: made when first asked for, once in a process, shared by everything in the run."""
-        return self.language_model.make() if self.language_model else None
-
-    @cached_property
-    def worlds(self) -> tuple[tuple[str, ...], ...]:
-        """Names of the worlds that each stratum lists, none where every seed makes another. Environments that may have
-        a list are made to find out.
-
-        Raises:
-            GdeError: a list cannot be had.
-        """
-        return tuple(_listed(stratum.environment) for stratum in self.strata)
-
-    def close(self) -> None:
-        """Release the language model, if it was ever made."""
-        if "model" in self.__dict__ and self.model is not None:
-            self.model.close()
-
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process finds the same plugins again and resolves the same plan; parts are never pickled."""
-        return _rebuilt, (self.plan, self.plugins.disabled, self.plugins.modules)
+        """Another process finds the same plugins again and resolves the same plan; only the caller's own parts are
+        pickled."""
+        return _rebuilt, (self.plan, self.catalogue.plugins.disabled, self.catalogue.plugins.modules)
 
     @property
-    def gives(self) -> frozenset[Facet]:
-        """What the environment and the agent, with its language model, give to the other parts."""
-        given = self.strata[0].environment.entry.offer.gives | self.agent.entry.offer.gives
-        model = self.language_model.entry.offer.gives if self.language_model else frozenset()
-        return given if Facet.ACTIVATIONS in model else given - {Facet.ACTIVATIONS}
+    def environment(self) -> Chosen:
+        """That of the first stratum: offer and name are those of all."""
+        return self.strata[0].environment
+
+    @property
+    def agent_model(self) -> str:
+        """The language model that the agent's configuration names first; empty for an agent that names none."""
+        return next(iter(model_names(self.agent.config).values()), "")
+
+    @property
+    def parts(self) -> Iterator[Chosen]:
+        """Every part, the language models after the agent."""
+        yield from (self.environment, self.agent, *self.models.values(), self.executor)
+        yield from (*self.probes, *self.rewards, *self.metrics, *self.reporters)
+
+    @property
+    def gives(self) -> frozenset[str]:
+        """What environment, agent, its language model and reward models give to the other parts."""
+        environment, agent = self.environment.entry.offer.gives, self.agent.entry.offer.gives
+        model = self.models[self.agent_model].entry.offer.gives if self.agent_model else frozenset()
+        of_model = {Facet.ACTIVATIONS, Facet.INTERVENTIONS}
+        given = environment | (agent - of_model) | (agent & model & of_model)
+        given |= {Facet.OPTIMUM} if Facet.MDP in given else frozenset()
+        return given | ({Facet.REWARD_TRACE} if self.rewards else frozenset())
 
 
-def resolve(plan: Plan, catalogue: Catalogue) -> Ready:
+def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     """Look up and configure every part of a plan.
+
+    Args:
+        plan: what is asked for.
+        catalogue: what there is.
+        absent: whether parts that are not installed here may stand in the plan, to read a run that was made with them.
 
     Raises:
         UnknownName: a name or a field that does not exist.
         ConfigError: a value out of range.
     """
-    strata, environment = cross(plan.environment, catalogue)
-    agent = _chosen("agent", plan.agent, catalogue, "agent")
-    model = _language_model(agent, plan.language_model, catalogue)
-    executor = _chosen("executor", plan.executor, catalogue, "executor")
+    look = _Lookup(catalogue, absent)
+    strata, environment = look.strata(plan.environment)
+    agent, executor = look.chosen("agent", plan.agent), look.chosen("executor", plan.executor)
     several: dict[str, tuple[Chosen, ...]] = {}
-    kinds: Mapping[str, Kind] = {
-        "probes": "probe",
-        "rewards": "reward_model",
-        "metrics": "metric",
-        "reporters": "reporter",
-    }
-    for field, kind in kinds.items():
-        several[field] = tuple(_chosen(kind, choice, catalogue, choice.name) for choice in getattr(plan, field))
-        _check_distinct(kind, several[field])
-    choices: dict[str, Any] = {field: tuple(map(_complete, chosen)) for field, chosen in several.items()}
+    choices: dict[str, tuple[Choice, ...]] = {}
+    for kind in SEVERAL:
+        asked = _grouped(getattr(plan, kind.field), kind, catalogue)
+        several[kind.field] = tuple(look.chosen(kind.name, choice) for choice in asked)
+        choices[kind.field] = _completed(several[kind.field], asked)
+        _check_distinct(kind, several[kind.field])
+    models = look.models([agent, *(part for parts in several.values() for part in parts)], plan.language_model)
+    named = next(iter(model_names(agent.config).values()), "")
     complete = replace(
         plan,
         environment=environment,
-        agent=_complete(agent),
-        executor=_complete(executor),
-        language_model=dump(model.config) if model else {},
-        **choices,
+        agent=agent.choice(plan.agent),
+        executor=executor.choice(plan.executor),
+        language_model=dump(models[named].config) if named and not models[named].absent else dict(plan.language_model),
+        **choices,  # type: ignore[arg-type]
     )
     ready = Ready(
-        plan=complete,
-        plugins=catalogue.plugins,
-        strata=strata,
-        agent=agent,
-        language_model=model,
-        executor=executor,
-        **several,
+        plan=complete, catalogue=catalogue, strata=strata, agent=agent, models=models, executor=executor, **several
     )
-    for field, kind in (("metrics", "metric"), ("reporters", "reporter")):
-        ready = ready if getattr(plan, field) else _with_all(ready, catalogue, field, kind)
+    for kind in (KINDS["metric"], KINDS["reporter"]):
+        ready = ready if getattr(plan, kind.field) else _with_defaults(ready, kind, look)
     return ready
 
 
-def _chosen(kind: Kind, choice: Choice, catalogue: Catalogue, whose: str) -> Chosen:
-    entry = catalogue.find(kind, choice.name)
-    return Chosen(name=choice.name, entry=entry, config=build(entry.offer.config, choice.config, whose))
+def strata_of(choice: Choice, catalogue: Catalogue, absent: bool = False) -> tuple[Stratum, ...]:
+    """The strata of an environment, one for each combination of swept values."""
+    return _Lookup(catalogue, absent).strata(choice)[0]
 
 
-def _complete(chosen: Chosen) -> Choice:
-    return Choice(name=chosen.name, config=dump(chosen.config))
+@dataclass(frozen=True)
+class _Lookup:
+    """Looks parts up in a catalogue; where it may, one that cannot be had is taken as absent."""
+
+    catalogue: Catalogue
+    absent: bool
+
+    def chosen(self, kind: str, choice: Choice) -> Chosen:
+        entry, absent = self._entry(kind, choice)
+        whose = _whose(kind, choice.label)
+        values = {} if absent else choice.config
+        try:
+            config = build(entry.offer.config, values, whose)
+        except GdeError as error:
+            if not self.absent:
+                raise
+            absent = str(error)
+            entry = absent_entry(choice.name, absent)
+            config = build(entry.offer.config, {}, whose)
+        return Chosen(kind=kind, name=choice.name, label=choice.label, entry=entry, config=config, absent=absent)
+
+    def strata(self, choice: Choice) -> tuple[tuple[Stratum, ...], Choice]:
+        """The strata, and the choice with all its values."""
+        entry, absent = self._entry("environment", choice)
+        if absent:
+            only = Stratum(labels={}, environment=self.chosen("environment", choice))
+            return (only,), choice
+        alternatives = sweep(entry.offer.config, choice.config, "env")
+        swept = [name for name, values in alternatives.items() if len(values) > 1]
+        strata = []
+        for combination in product(*alternatives.values()):
+            values = dict(zip(alternatives, combination, strict=True))
+            labels = {name: _label(values[name]) for name in swept}
+            part = self.chosen("environment", replace(choice, config=values))
+            strata.append(Stratum(labels=labels, environment=part))
+        config = dump(strata[0].environment.config)
+        config.update({name: values for name, values in alternatives.items() if len(values) > 1})
+        return tuple(strata), replace(choice, config=config)
+
+    def models(self, parts: list[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
+        """The models that the parts name; the settings are those of the first part's, which is the agent."""
+        found: dict[str, Chosen] = {}
+        check_settings(parts[0].label, parts[0].config, settings)
+        for part in parts:
+            for field, name in model_names(part.config).items():
+                whose = f"{_whose(part.kind, part.label)}.{field}"
+                found.setdefault(name, self._model(name, settings if part is parts[0] else {}, whose))
+        return found
+
+    def _model(self, name: str, settings: Mapping[str, Json], whose: str) -> Chosen:
+        try:
+            entry, config = find_model(name, self.catalogue, settings, whose)
+            absent = ""
+        except GdeError as error:
+            if not self.absent:
+                raise
+            absent = str(error)
+            entry = absent_entry(name, absent)
+            config = build(entry.offer.config, {}, whose)
+        return Chosen(kind="language_model", name=name, label=name, entry=entry, config=config, absent=absent)
+
+    def _entry(self, kind: str, choice: Choice) -> tuple[Entry, str]:
+        if choice.part is not None:
+            return object_entry(kind, choice), ""
+        try:
+            if choice.name.startswith(OBJECT):
+                advice = "it is an object of the program that made the run: go on in Python, with the same plan"
+                raise GdeError(f"{KINDS[kind].title} {choice.name!r} is no offer; {advice}")
+            return self.catalogue.find(kind, choice.name), ""
+        except GdeError as error:
+            if not self.absent:
+                raise
+            return absent_entry(choice.name, str(error)), str(error)
+
+
+def _whose(kind: str, label: str) -> str:
+    """What settings of a part are called: parts that can be several by their own name."""
+    return label if KINDS[kind].several else KINDS[kind].table
+
+
+def _completed(chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]) -> tuple[Choice, ...]:
+    return tuple(part.choice(choice) for part, choice in zip(chosen, asked, strict=True))
+
+
+def _grouped(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> tuple[Choice, ...]:
+    """The choices, with the offers of a group in the place of its name."""
+    return tuple(
+        choice if name == choice.name else Choice(name=name)
+        for choice in choices
+        for name in ((choice.name,) if choice.part is not None else catalogue.named(kind.name, choice.name))
+    )
 
 
 def _check_distinct(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
-    names = [part.name for part in chosen]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"{kind} {repeated[0]!r} is asked for twice; name each once")
-
-
-def cross(choice: Choice, catalogue: Catalogue) -> tuple[tuple[Stratum, ...], Choice]:
-    """The strata of an environment, one for each combination of swept values, and the choice with all its values."""
-    entry = catalogue.find("environment", choice.name)
-    alternatives = sweep(entry.offer.config, choice.config, "env")
-    swept = [name for name, values in alternatives.items() if len(values) > 1]
-    strata = []
-    for combination in product(*alternatives.values()):
-        values = dict(zip(alternatives, combination, strict=True))
-        labels = {name: _label(values[name]) for name in swept}
-        config = build(entry.offer.config, values, "env")
-        strata.append(Stratum(labels=labels, environment=Chosen(name=choice.name, entry=entry, config=config)))
-    config = dump(strata[0].environment.config)
-    config.update({name: values for name, values in alternatives.items() if len(values) > 1})
-    return tuple(strata), Choice(name=choice.name, config=config)
+    labels = [part.label for part in chosen]
+    if repeated := sorted({label for label in labels if labels.count(label) > 1}):
+        advice = f"call one of them otherwise: --{kind.table} OTHER={repeated[0]}"
+        raise ConfigError(f"{kind.title} {repeated[0]!r} is asked for twice; {advice}")
 
 
 def _label(value: Json) -> str | int | float | bool:
@@ -170,56 +252,22 @@ def _label(value: Json) -> str | int | float | bool:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
-def _listed(chosen: Chosen) -> tuple[str, ...]:
-    if Facet.WORLDS not in chosen.entry.offer.gives:
-        return ()
-    environment = chosen.make()
-    try:
-        return tuple(environment.worlds())
-    finally:
-        environment.close()
-
-
-def _language_model(agent: Chosen, values: Mapping[str, Json], catalogue: Catalogue) -> Chosen | None:
-    """The model that the agent's config names as NAME, NAME:ARGUMENT or plugin:NAME."""
-    reference = getattr(agent.config, MODEL_FIELD, None)
-    if not isinstance(reference, str):
-        if values:
-            raise ConfigError(f"model.{next(iter(values))}: agent {agent.name!r} uses no language model")
-        return None
-    name, _, argument = reference.partition(":")
-    if name not in catalogue.names("language_model") and argument:
-        plugin, (name, _, argument) = name, argument.partition(":")
-        name = f"{plugin}:{name}"
-    entry = catalogue.find("language_model", name)
-    return Chosen(name=reference, entry=entry, config=_model_config(entry, argument, values, reference))
-
-
-def _model_config(entry: Entry, argument: str, values: Mapping[str, Json], reference: str) -> Any:
-    """ARGUMENT goes into the field `source`; a model whose `source` has no default cannot do without it."""
-    source = next((field for field in fields(entry.offer.config) if field.name == SOURCE_FIELD), None)
-    given = {SOURCE_FIELD: argument, **values} if argument else values
-    if argument and values.get(SOURCE_FIELD, argument) != argument:
-        got = f"got {values[SOURCE_FIELD]!r}; drop one of them"
-        raise ConfigError(f"model.{SOURCE_FIELD}: wanted {argument!r} as agent.{MODEL_FIELD} says, {got}")
-    if argument and source is None:
-        raise ConfigError(f"agent.{MODEL_FIELD}: wanted {entry.offer.name}, got {reference!r}")
-    if source is not None and source.default is MISSING and SOURCE_FIELD not in given:
-        raise ConfigError(f"agent.{MODEL_FIELD}: wanted {entry.offer.name}:SOURCE, got {reference!r}")
-    return build(entry.offer.config, given, "model")
-
-
-def _with_all(ready: Ready, catalogue: Catalogue, field: str, kind: Kind) -> Ready:
-    """Without a choice, take every part of the kind whose needs are met and whose packages are there."""
-    names = set(catalogue.names(kind))
-    chosen = tuple(
-        _chosen(kind, Choice(name=entry.offer.name), catalogue, entry.offer.name)
-        for entry in catalogue.entries(kind)
-        if entry.offer.name in names and entry.offer.needs <= ready.gives and not entry.offer.missing()
-    )
-    parts: dict[str, Any] = {field: chosen}
-    plan: dict[str, Any] = {field: tuple(map(_complete, chosen))}
-    return replace(ready, **parts, plan=replace(ready.plan, **plan))
+def _with_defaults(ready: Ready, kind: Kind, look: _Lookup) -> Ready:
+    """Without a choice, the default parts of the framework and of the distributions that the plan takes parts from, as
+    far as their needs are met and their packages are there. What else is installed plays no part."""
+    homes = {FRAMEWORK, *(part.entry.distribution for part in ready.parts)}
+    names = [
+        entry.offer.name
+        for entry in ready.catalogue.entries(kind.name)
+        if entry.offer.default
+        and entry.distribution in homes
+        and entry.offer.needs <= ready.gives
+        and not entry.offer.missing()
+    ]
+    asked = tuple(Choice(name=name) for name in names)
+    chosen: dict[str, Any] = {kind.field: tuple(look.chosen(kind.name, choice) for choice in asked)}
+    plan: dict[str, Any] = {kind.field: _completed(chosen[kind.field], asked)}
+    return replace(ready, **chosen, plan=replace(ready.plan, **plan))
 
 
 def _rebuilt(plan: Plan, disabled: tuple[str, ...], modules: tuple[str, ...]) -> Ready:

@@ -85,14 +85,14 @@ def dump(config: object) -> dict[str, Json]:
 
 def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:
     """(field, type, default, meaning) of a configuration class, for `gde show`."""
-    hints, meanings = _hints(config), _field_docstrings(config)
+    hints, meanings = _hints(config), field_docstrings(config)
     schema = TypeAdapter(config).json_schema().get("properties", {})
     return [
         (name, _type_name(hint), schema[name].get("default"), meanings.get(name, "")) for name, hint in hints.items()
     ]
 
 
-def _field_docstrings(config: type[Any]) -> dict[str, str]:
+def field_docstrings(config: type[Any]) -> dict[str, str]:
     """The docstring beneath each field, inherited ones included, which Python itself does not keep."""
     meanings: dict[str, str] = {}
     for each in reversed(config.__mro__):

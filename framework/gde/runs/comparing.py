@@ -1,17 +1,15 @@
 """Two runs compared: over the worlds they share, or over worlds of their own."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gde.request.catalogue import Catalogue
-from gde.request.settings import build
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
+from gde.data.plan import Plan
 from gde.errors import GdeError
-from gde.stages.evidence import load_evidence
-from gde.parts.metric import Metric
-from gde.seeding import generator
+from gde.numerics.by_world import Quantity, measured, split
 from gde.numerics.stats import (
     Interval,
     adjusted,
@@ -21,8 +19,14 @@ from gde.numerics.stats import (
     paired_difference,
     unpaired_difference,
 )
+from gde.parts.metric import Metric
+from gde.request.catalogue import Catalogue
+from gde.request.resolve import resolve
+from gde.runs.adding import current_plan
+from gde.seeding import generator
+from gde.stages.context import Resources
+from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
-from gde.numerics.by_world import Quantity, measured, split
 
 ALPHA = 0.05
 Values = Mapping[str, float]
@@ -78,13 +82,13 @@ class Compared:
     """What a reader must know about how the runs were made comparable."""
 
 
-def compare(run_a: Path, run_b: Path, catalogue: Catalogue | None = None, paired: bool = True) -> Compared:
+def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = None, paired: bool = True) -> Compared:
     """Every measurement that the metrics of both runs give, world by world, measured anew in both.
 
     Raises:
         GdeError: paired, and the runs share no world; or they share no measurement.
     """
-    catalogue = catalogue or Catalogue.default()
+    catalogue, run_a, run_b = catalogue or Catalogue.default(), Path(run_a), Path(run_b)
     metrics, notes = _shared_metrics(run_a, run_b, catalogue)
     a, b = (split(load_evidence(run, catalogue), lambda one: one.world.id) for run in (run_a, run_b))
     shared = a.keys() & b.keys()
@@ -111,20 +115,30 @@ def out_of_reach(rows: Sequence[Row]) -> list[str]:
 
 def _shared_metrics(run_a: Path, run_b: Path, catalogue: Catalogue) -> tuple[list[tuple[str, Metric]], list[str]]:
     """The metrics of both plans, as A configures them, and what there is to say about it."""
-    a, b = ({choice.name: choice for choice in RunFolder.open(run).plan().metrics} for run in (run_a, run_b))
+    plans = [_plan(run) for run in (run_a, run_b)]
+    a, b = ({choice.label: choice for choice in plan.metrics} for plan in plans)
+    ready = resolve(plans[0], catalogue, absent=True)
+    resources = Resources(ready)
     metrics: list[tuple[str, Metric]] = []
     notes: list[str] = []
     for name in (name for name in a if name in b):
-        offer = catalogue.find("metric", name).offer
-        if missing := offer.missing():
-            notes.append(f"metric {name!r} is left out: {', '.join(missing)} not installed")
+        (chosen,) = [each for each in ready.metrics if each.label == name]
+        lacking = chosen.absent or (", ".join(chosen.entry.offer.missing()) and "its packages are not installed")
+        if lacking:
+            notes.append(f"metric {name!r} is left out: {lacking}")
             continue
         if a[name].config != b[name].config:
             notes.append(f"metric {name!r} is configured differently in {run_b}: both are measured as in {run_a}")
-        metrics.append((name, offer.make(build(offer.config, a[name].config, name))))
+        metrics.append((name, resources.metric(chosen)))
     if not metrics:
         raise GdeError(f"{run_a} and {run_b} share no metric: run `gde rescore` on one with the --metric of the other")
     return metrics, notes
+
+
+def _plan(run: Path) -> Plan:
+    folder = RunFolder.open(run)
+    with closing(folder.journal()) as journal:
+        return current_plan(folder, journal)
 
 
 def _rows(

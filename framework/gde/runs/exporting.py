@@ -20,14 +20,14 @@ def trajectory_json(trajectory: Trajectory) -> dict[str, Any]:
     return {"episode": str(trajectory.key), **asdict(trajectory)}
 
 
-def export(run: Path, form: Format, file: TextIO) -> int:
+def export(run: Path | str, form: Format, file: TextIO) -> int:
     """Write a run to an open text file. Gives the number of lines or rows written.
 
     "jsonl": one trajectory a line, everything included. "csv": one measurement a row.
     "messages": one turn a line as {"episode", "turn", "prompt", "reasoning", "answer", "status", "action"}.
     """
     writers: Mapping[Format, Callable[[Path, TextIO], int]] = {"jsonl": _jsonl, "csv": _csv, "messages": _messages}
-    return writers[form](run, file)
+    return writers[form](Path(run), file)
 
 
 def _jsonl(run: Path, file: TextIO) -> int:
@@ -53,9 +53,11 @@ def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
 
 
 def _lines(objects: Iterator[dict[str, Any]], file: TextIO) -> int:
-    lines = [json.dumps(each, sort_keys=True, ensure_ascii=False) + "\n" for each in objects]
-    file.writelines(lines)
-    return len(lines)
+    n = 0
+    for each in objects:
+        file.write(json.dumps(each, sort_keys=True, ensure_ascii=False) + "\n")
+        n += 1
+    return n
 
 
 def _csv(run: Path, file: TextIO) -> int:

@@ -6,19 +6,21 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from gde.request.catalogue import Catalogue
-from gde.request.settings import build
 from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
 from gde.data.result import Result, RunStatus
 from gde.errors import GdeError, RunFolderError
-from gde.runs.evaluating import evaluate, prepare, rescore, resume
-from gde.stages.evidence import load_evidence
 from gde.parts.reproduction import Comparison, Reproduction, Run
+from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
-from gde.store.folder import RESULT, RunFolder, free_name
+from gde.request.settings import build
+from gde.runs.adding import rescore
+from gde.runs.evaluating import evaluate, prepare, resume
+from gde.stages.context import Resources
+from gde.stages.evidence import load_evidence
 from gde.stages.progress import Progress, Watch, ignore
+from gde.store.folder import RESULT, RunFolder, free_name
 
 SCHEMA = 1
 
@@ -77,7 +79,8 @@ def reproduce(
     """
     catalogue = catalogue or Catalogue.default()
     offer = catalogue.find("reproduction", request.name).offer
-    study: Reproduction = offer.make(build(offer.config, request.settings, "study"))
+    context = Resources(catalogue).context("reproduction", request.name)
+    study: Reproduction = offer.make(build(offer.config, request.settings, "study"), context)
     plans = {name: _asked_for(plan, request) for name, plan in study.plans(request.scale, request.agent).items()}
     folder = out or free_name(Path("runs"), request.name)
     for name, plan in plans.items():

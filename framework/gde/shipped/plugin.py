@@ -1,9 +1,13 @@
 """Executors and reporters without which nothing could be run or shown."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, NoConfig, Offer
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
 
 
 @hookimpl
@@ -16,13 +20,13 @@ def gde_executors() -> Sequence[AnyOffer]:
             name="serial",
             summary="All episodes in this process, concurrently.",
             config=NoConfig,
-            make=lambda _: Serial(),
+            make=lambda _, __: Serial(),
         ),
         Offer(
             name="processes",
             summary="Episodes spread over worker processes.",
             config=ProcessesConfig,
-            make=lambda config: Processes(config.workers),
+            make=lambda config, _: Processes(config.workers),
         ),
     )
 
@@ -38,11 +42,12 @@ def gde_reporters() -> Sequence[AnyOffer]:
             make=_html,
             imports=("jinja2", "vl_convert"),
             extra="report",
+            default=True,
         ),
     )
 
 
-def _html(_: NoConfig) -> object:
+def _html(_: NoConfig, __: "Context") -> object:
     from gde.shipped.reporters.html import HtmlReporter
 
     return HtmlReporter()

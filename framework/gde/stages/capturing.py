@@ -1,6 +1,6 @@
 """Trajectories to activations: stored tokens are replayed through the model, and only what is asked for is kept."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
@@ -9,24 +9,26 @@ from gde.parts.language_model import WhiteBox
 from gde.store.activations import ActivationStore, Row
 
 BATCH = 64
+Sequences = Iterator[tuple[Row, TokenSequence]]
 
 
 def record(
-    trajectories: Sequence[Trajectory], model: WhiteBox, source: str, request: CaptureRequest, store: ActivationStore
+    trajectories: Iterable[Trajectory], model: WhiteBox, source: str, request: CaptureRequest, store: ActivationStore
 ) -> int:
-    """Capture every turn that has replayable tokens, and store it. Gives the number of turns."""
-    return store.write(source, _captured(_sequences(trajectories), model, request))
+    """Capture every turn that has replayable tokens and is not stored yet. Gives the number of turns captured."""
+    return store.write(source, _captured(_lacking(sequences(trajectories), source, request, store), model, request))
 
 
 def record_bags(
-    trajectories: Sequence[Trajectory], model: WhiteBox, source: str, marks: Sequence[str], store: ActivationStore
+    trajectories: Iterable[Trajectory], model: WhiteBox, source: str, marks: Sequence[str], store: ActivationStore
 ) -> int:
     """Store, for each mark, the mean input embedding of all tokens up to it: which tokens there were, and no more.
 
     The marked tokens themselves are template tokens, the same in every turn, so their own embeddings say nothing.
     """
     request = CaptureRequest(layers=(EMBEDDING,), marks=tuple(marks))
-    whole = ((row, _up_to_marks(sequence)) for row, sequence in _sequences(trajectories))
+    wanted = _lacking(sequences(trajectories), source, request, store)
+    whole = ((row, _up_to_marks(sequence)) for row, sequence in wanted)
     return store.write(source, ((row, _mean(each)) for row, each in _captured(whole, model, request)))
 
 
@@ -37,10 +39,26 @@ def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
     return CaptureRequest(layers=tuple(layers), marks=tuple(marks))
 
 
-def _captured(
-    sequences: Iterator[tuple[Row, TokenSequence]], model: WhiteBox, request: CaptureRequest
-) -> Iterator[tuple[Row, ActivationRecord]]:
-    while batch := list(islice(sequences, BATCH)):
+def sequences(trajectories: Iterable[Trajectory]) -> Sequences:
+    """The replayable tokens of every turn that has any."""
+    for trajectory in trajectories:
+        for turn in trajectory.turns:
+            completion = turn.decision.completion
+            if completion is not None and completion.prompt_tokens and completion.marks:
+                tokens = completion.prompt_tokens + completion.tokens
+                yield (str(trajectory.key), turn.index), TokenSequence(tokens=tokens, marks=completion.marks)
+
+
+def _lacking(found: Sequences, source: str, request: CaptureRequest, store: ActivationStore) -> Sequences:
+    """The sequences of which something that is asked for, and that they have, is not stored."""
+    stored = {(layer, mark): store.stored(source, layer, mark) for layer in request.layers for mark in request.marks}
+    for row, sequence in found:
+        if any(row not in rows for (_, mark), rows in stored.items() if mark in sequence.marks):
+            yield row, sequence
+
+
+def _captured(wanted: Sequences, model: WhiteBox, request: CaptureRequest) -> Iterator[tuple[Row, ActivationRecord]]:
+    while batch := list(islice(wanted, BATCH)):
         records = model.capture([sequence for _, sequence in batch], request)
         yield from zip((row for row, _ in batch), records, strict=True)
 
@@ -52,12 +70,3 @@ def _up_to_marks(sequence: TokenSequence) -> TokenSequence:
 
 def _mean(record: ActivationRecord) -> ActivationRecord:
     return ActivationRecord(values={place: values.mean(0, keepdims=True) for place, values in record.values.items()})
-
-
-def _sequences(trajectories: Sequence[Trajectory]) -> Iterator[tuple[Row, TokenSequence]]:
-    for trajectory in trajectories:
-        for turn in trajectory.turns:
-            completion = turn.decision.completion
-            if completion is not None and completion.prompt_tokens and completion.marks:
-                tokens = completion.prompt_tokens + completion.tokens
-                yield (str(trajectory.key), turn.index), TokenSequence(tokens=tokens, marks=completion.marks)

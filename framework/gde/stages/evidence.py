@@ -1,10 +1,14 @@
-"""A run folder as evidence: what was recorded, and the models of its worlds."""
+"""A run folder as evidence: what was recorded, read as it is used, and the decision processes of its worlds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 from gde.data.evidence import Evidence
+from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
 from gde.data.observation import World
 from gde.data.trajectory import Trajectory
@@ -12,32 +16,103 @@ from gde.errors import GdeError
 from gde.offers import Facet
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
-from gde.request.resolve import Stratum, cross
-from gde.stages.rewarding import read_traces
+from gde.request.resolve import Ready, resolve
+from gde.stages.context import Resources
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.probes import read_reports
+from gde.store.rewards import read_traces
 
-Strata = Callable[[], Sequence[Stratum]]
+KEPT = 4_000
+"""Episodes that are kept in memory once they are read; of more, each is read whenever it is iterated over."""
 
 
-def load_evidence(path: Path, catalogue: Catalogue | None = None) -> Evidence:
+class Recorded(Sequence[Trajectory]):
+    """The finished episodes of a journal, all or those of one stratum."""
+
+    def __init__(self, path: Path, stratum: int | None = None) -> None:
+        self._path, self._stratum = path, stratum
+
+    @cached_property
+    def episodes(self) -> list[str]:
+        """Their keys, in order."""
+        with closing(Journal.open(self._path)) as journal:
+            return journal.episodes(self._stratum)
+
+    def of_stratum(self, stratum: int) -> "Recorded":
+        """Those of one stratum."""
+        return Recorded(self._path, stratum)
+
+    def __len__(self) -> int:
+        return len(self.episodes)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return iter(self._kept) if len(self) <= KEPT else self._read(self.episodes)
+
+    @overload
+    def __getitem__(self, index: int) -> Trajectory: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Trajectory, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Trajectory | tuple[Trajectory, ...]:
+        if isinstance(index, slice):
+            return tuple(self._read(self.episodes[index]))
+        (one,) = self._read([self.episodes[index]])
+        return one
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(self) != len(other):
+            return False
+        return all(one == another for one, another in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def _kept(self) -> tuple[Trajectory, ...]:
+        return tuple(self._read(self.episodes))
+
+    def _read(self, episodes: Sequence[str]) -> Iterator[Trajectory]:
+        with closing(Journal.open(self._path)) as journal:
+            yield from journal.trajectories(episodes)
+
+
+def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evidence:
     """Everything that a run recorded, for use in one's own code."""
-    folder = RunFolder.open(path)
-    environment = folder.plan().environment
+    folder = RunFolder.open(Path(path))
+
+    def ready() -> Ready:
+        return resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
+
     with closing(folder.journal()) as journal:
-        return gather(folder, journal, lambda: cross(environment, catalogue or Catalogue.default())[0])
+        return gather(folder, journal, ready)
 
 
-def gather(folder: RunFolder, journal: Journal, strata: Strata) -> Evidence:
+def gather(folder: RunFolder, journal: Journal, ready: Callable[[], Ready]) -> Evidence:
     """The evidence of a run, from its folder and its open journal."""
     return Evidence(
-        trajectories=tuple(journal.trajectories()),
+        trajectories=Recorded(folder.journal_path),
         reward_traces=read_traces(journal),
-        probe_reports=read_reports(folder.probes),
+        probe_reports=read_reports(journal, folder.probes),
         seed=folder.plan().seed,
-        model=WorldModels(strata),
+        mdp=WorldModels(ready),
     )
+
+
+def restricted(evidence: Evidence, labels: Labels, stratum: int | None = None) -> Evidence:
+    """The evidence of the episodes with these labels, which are those of a stratum where one is named. Probes are
+    fitted to the whole run and break their own numbers down."""
+    every = evidence.trajectories
+    chosen = (
+        every.of_stratum(stratum)
+        if isinstance(every, Recorded) and stratum is not None
+        else tuple(one for one in every if labels.items() <= one.labels.items())
+    )
+    traces = evidence.reward_traces
+    if traces:
+        episodes = {str(one.key) for one in chosen}
+        traces = tuple(trace for trace in traces if trace.episode in episodes)
+    return replace(evidence, trajectories=chosen, reward_traces=traces, probe_reports=(), part=labels)
 
 
 def check_world(known: str, world: World) -> None:
@@ -51,36 +126,43 @@ def check_world(known: str, world: World) -> None:
 
 
 class WorldModels:
-    """Makes the tabular model of a recorded world again, once for all its trajectories."""
+    """Makes the decision process of a recorded world again, once for all its trajectories."""
 
-    def __init__(self, strata: Strata) -> None:
-        """Take the strata of the run, looked up only when a model is asked for."""
-        self._find = strata
-        self._strata: Sequence[Stratum] | None = None
-        self._models: dict[tuple[int, str], TabularMDP] = {}
+    def __init__(self, ready: Callable[[], Ready]) -> None:
+        """Take the parts of the run, looked up only when a process is asked for."""
+        self._find = ready
+        self._made: dict[tuple[int, str], TabularMDP] = {}
 
     def __call__(self, trajectory: Trajectory) -> TabularMDP:
-        """The model that the episode began in.
+        """The process that the episode began in.
 
         Raises:
-            GdeError: the environment has no model, or no longer makes the world that the record has.
+            GdeError: the environment has none, or no longer makes the world that the record has.
         """
         place = trajectory.key.stratum, trajectory.world.id
-        if place not in self._models:
-            self._models[place] = self._make(trajectory)
-        return self._models[place]
+        if place not in self._made:
+            self._made[place] = self._make(trajectory)
+        return self._made[place]
+
+    @cached_property
+    def _ready(self) -> Ready:
+        return self._find()
+
+    @cached_property
+    def _resources(self) -> Resources:
+        return Resources(self._ready)
 
     def _make(self, trajectory: Trajectory) -> TabularMDP:
-        if self._strata is None:
-            self._strata = self._find()
-        chosen = self._strata[trajectory.key.stratum].environment
-        if Facet.MODEL not in chosen.entry.offer.gives:
-            raise GdeError(f"environment {chosen.name!r} gives no model of its worlds")
-        environment: Environment = chosen.make()
+        chosen = self._ready.strata[trajectory.key.stratum].environment
+        if chosen.absent:
+            raise GdeError(chosen.absent)
+        if Facet.MDP not in chosen.entry.offer.gives:
+            raise GdeError(f"environment {chosen.label!r} is no Markov decision process that could be tabulated")
+        environment: Environment = chosen.make(self._resources.context("environment", chosen.label))
         try:
             environment.reset(trajectory.seed)
             check_world(trajectory.world.id, environment.world())
-            model: TabularMDP = environment.model()  # type: ignore[attr-defined]  # its offer gives Facet.MODEL
-            return model
+            mdp: TabularMDP = environment.mdp()  # type: ignore[attr-defined]  # its offer gives Facet.MDP
+            return mdp
         finally:
             environment.close()

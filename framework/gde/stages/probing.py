@@ -1,7 +1,8 @@
 """Activations to probe reports: every probe beside the controls without which its numbers mean nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,16 @@ from gde.store.activations import ActivationStore, Row
 from gde.store.probes import write_readout
 
 TEST_SHARE = 0.3
+Labelled = dict[str, NDArray[np.int64] | NDArray[np.float64]]
+"""Episode to the labels of its turns."""
 MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
 """Sources of activations: the run's language model, its twin with random weights, and mean input embeddings."""
+OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
 
 
 def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
-    """Every variant at every place, then the controls of the main variant at the first place."""
+    """Every variant at every place, then the controls of the main variant at the first mark: at the first layer all, at
+    the others those that differ from layer to layer."""
     for layer in request.layers:
         for mark in request.marks:
             for variant in probe.variants:
@@ -32,14 +37,19 @@ def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
     main = Arm(probe=name, variant=probe.variants[0], layer=request.layers[0], mark=request.marks[0])
     for control in CONTROLS:
         yield replace(main, control=control)
+    for layer in request.layers[1:]:
+        for control in OF_A_LAYER:
+            yield replace(main, layer=layer, control=control)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class ProbeStage:
     """All probes of a run on one split of its worlds."""
 
     trajectories: Sequence[Trajectory]
     activations: ActivationStore
+    labelled: dict[int, Labelled] = field(default_factory=dict)
+    """The labels of a probe's episodes, which all of its arms share."""
     folder: Path
     seed: int
     strata: Sequence[Labels]
@@ -90,34 +100,42 @@ class ProbeStage:
                 return self.activations.table(MODEL, arm.layer, arm.mark)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
-        labels, worlds = self._labels(probe, {episode for episode, _ in table.rows}), self._worlds()
+        labels, worlds = self._labels(probe, {episode for episode, _ in table.rows}), self._worlds
         return ProbeDataset(
             inputs=table.values.reshape(len(table.rows), -1),
             labels=np.stack([labels[episode][turn] for episode, turn in table.rows]),
             groups=np.array([worlds[episode] for episode, _ in table.rows]),
         )
 
-    def _labels(self, probe: Probe, episodes: set[str]) -> Mapping[str, NDArray[np.int64] | NDArray[np.float64]]:
-        wanted = [trajectory for trajectory in self.trajectories if str(trajectory.key) in episodes]
-        return {str(trajectory.key): probe.labels(trajectory).values for trajectory in wanted}
+    def _labels(self, probe: Probe, episodes: set[str]) -> Labelled:
+        known = self.labelled.setdefault(id(probe), {})
+        if episodes - known.keys():
+            wanted = [one for one in self.trajectories if str(one.key) in episodes and str(one.key) not in known]
+            known.update({str(one.key): probe.labels(one).values for one in wanted})
+        return known
 
-    def _worlds(self) -> dict[str, str]:
+    @cached_property
+    def _worlds(self) -> Mapping[str, str]:
         return {str(trajectory.key): trajectory.world.cluster for trajectory in self.trajectories}
 
-    def _held_out(self, groups: NDArray[np.str_]) -> NDArray[np.bool_]:
-        """(N,) True for rows of test worlds. The split is over all worlds of the run, hence the same for every arm."""
-        worlds = np.unique([trajectory.world.cluster for trajectory in self.trajectories])
+    @cached_property
+    def _test_worlds(self) -> NDArray[np.str_]:
+        """The split is over all worlds of the run, hence the same for every arm."""
+        worlds = np.unique([*self._worlds.values()])
         n_test = max(1, round(TEST_SHARE * len(worlds)))
-        chosen = generator(self.seed, "split").permutation(worlds)[:n_test]
-        return np.isin(groups, chosen)
+        chosen: NDArray[np.str_] = generator(self.seed, "split").permutation(worlds)[:n_test]
+        return chosen
+
+    def _held_out(self, groups: NDArray[np.str_]) -> NDArray[np.bool_]:
+        """(N,) True for rows of test worlds."""
+        return np.isin(groups, self._test_worlds)
 
     def _by_stratum(
         self, probe: Probe, arm: Arm, readout: Readout, test: ProbeDataset, rows: Sequence[Row]
     ) -> Iterator[Measurement]:
         if len(self.strata) < 2:
             return
-        stratum_of = {str(trajectory.key): trajectory.key.stratum for trajectory in self.trajectories}
-        strata = np.array([stratum_of[episode] for episode, _ in rows])
+        strata = np.array([int(episode.partition("/")[0]) for episode, _ in rows])
         for i, labels in enumerate(self.strata):
             if not (strata == i).any():
                 reason = "no world of this stratum was held out; more episodes give every stratum some"
@@ -135,9 +153,11 @@ def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
         where: Labels = {"variant": arm.variant, "layer": arm.layer, "mark": arm.mark, "control": arm.control}
         for measurement in report.measurements:
             name = f"{arm.probe}.{measurement.name}"
-            yield replace(measurement, name=name, where={**where, **measurement.where})
+            yield replace(measurement, name=name, where={**where, **measurement.where}, source=arm.probe)
         if report.reason:
-            yield Measurement(name=arm.probe, value=None, unit="", n=0, where=where, reason=report.reason)
+            yield Measurement(
+                name=arm.probe, value=None, unit="", n=0, where=where, reason=report.reason, source=arm.probe
+            )
 
 
 def _controlled(

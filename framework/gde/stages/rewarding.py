@@ -1,7 +1,7 @@
-"""Trajectories to reward traces: every reward model on every episode."""
+"""Trajectories to reward traces: every reward model on every episode, each in the journal as soon as it is there."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -9,57 +9,37 @@ import numpy as np
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.parts.reward_model import RewardModel
-from gde.store.journal import Journal, Statement
+from gde.stages.episode import reason_of
+from gde.store.journal import Journal
+from gde.store.rewards import judged, write_trace
 
 
 async def reward(
-    name: str, model: RewardModel, trajectories: Sequence[Trajectory], concurrency: int
-) -> tuple[RewardTrace, ...]:
-    """The model's trace of each trajectory; an exception becomes the trace's failure."""
-    places = asyncio.Semaphore(concurrency)
+    name: str, model: RewardModel, trajectories: Iterable[Trajectory], concurrency: int, journal: Journal
+) -> None:
+    """Write the model's trace of each trajectory that it has not judged yet; an exception becomes a trace's failure."""
+    done = judged(journal, name)
+    waiting = (trajectory for trajectory in trajectories if str(trajectory.key) not in done)
 
-    async def trace(trajectory: Trajectory) -> RewardTrace:
-        async with places:
-            try:
-                found = await model.rewards(trajectory)
-                _check(found, len(trajectory.turns))
-                return replace(found, model=name, episode=str(trajectory.key))
-            except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
-                return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason)
+    async def work() -> None:
+        for trajectory in waiting:
+            write_trace(await trace(name, model, trajectory), journal)
 
-    return tuple(await asyncio.gather(*map(trace, trajectories)))
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(work())
 
 
-def _check(trace: RewardTrace, n_turns: int) -> None:
-    if not trace.failure and (trace.values.shape != (n_turns,) or not np.isfinite(trace.values).all()):
-        raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {trace.values}")
+async def trace(name: str, model: RewardModel, trajectory: Trajectory) -> RewardTrace:
+    """The model's rewards of one trajectory, or why there are none."""
+    try:
+        found = await model.rewards(trajectory)
+        _check(found, len(trajectory.turns))
+        return replace(found, model=name, episode=str(trajectory.key))
+    except Exception as error:
+        return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason_of(error))
 
 
-def write_traces(traces: Sequence[RewardTrace], journal: Journal) -> None:
-    """Store the traces, replacing earlier ones."""
-    query = "INSERT INTO rewards VALUES (?, ?, ?, ?, ?)"
-    statements: list[Statement] = [("DELETE FROM rewards", ())]
-    for trace in traces:
-        if trace.failure:
-            statements.append((query, (trace.model, trace.episode, -1, None, trace.failure)))
-        rows = [(trace.model, trace.episode, turn, float(value), "") for turn, value in enumerate(trace.values)]
-        statements += [(query, row) for row in rows]
-    journal.write(statements)
-
-
-def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
-    """The stored traces."""
-    values: dict[tuple[str, str], list[float]] = {}
-    failures: dict[tuple[str, str], str] = {}
-    for row in journal.query("SELECT * FROM rewards ORDER BY model, episode, turn"):
-        place = (row["model"], row["episode"])
-        kept = values.setdefault(place, [])
-        if row["failure"]:
-            failures[place] = row["failure"]
-        else:
-            kept.append(row["value"])
-    return tuple(
-        RewardTrace(model=model, episode=episode, values=np.array(kept), failure=failures.get((model, episode), ""))
-        for (model, episode), kept in values.items()
-    )
+def _check(found: RewardTrace, n_turns: int) -> None:
+    if not found.failure and (found.values.shape != (n_turns,) or not np.isfinite(found.values).all()):
+        raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {found.values}")

@@ -1,6 +1,6 @@
 """From evidence to measurements: every metric on the whole run and on each stratum of its sweep."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from gde.data.evidence import Evidence
@@ -8,45 +8,46 @@ from gde.data.json import Labels
 from gde.data.result import Failure, Measurement
 from gde.errors import GdeError
 from gde.parts.metric import Metric
+from gde.stages.episode import reason_of
+from gde.stages.evidence import restricted
 
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
+Maker = Callable[[], Metric]
 
 
 def score(
-    metrics: Sequence[tuple[str, Metric]], evidence: Evidence, strata: Sequence[Labels]
+    metrics: Sequence[tuple[str, Maker]], evidence: Evidence, strata: Sequence[Labels]
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
-    """All measurements, in the order of metrics and strata, and the metrics that raised.
+    """All measurements, in the order of metrics and strata, and the metrics that could not be made or raised.
 
     A sweep of one stratum has no breakdown: it would repeat the whole. A metric that raises in one place is measured
     in the others. Of two metrics that give the same measurement, the second is a failure.
     """
-    parts = [({}, evidence), *((labels, restricted(evidence, labels)) for labels in strata if len(strata) > 1)]
+    parts = [({}, evidence), *((labels, restricted(evidence, labels, i)) for i, labels in enumerate(strata))]
+    parts = parts if len(strata) > 1 else parts[:1]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners: dict[Identity, str] = {}
-    for name, metric in metrics:
+    for name, make in metrics:
+        try:
+            metric = make()
+        except Exception as error:
+            failures.append(Failure(stage="metric", subject=name, reason=reason_of(error)))
+            continue
         for labels, part in parts:
             try:
-                found = list(_measured(metric, part, labels))
+                found = list(_measured(name, metric, part, labels))
                 _claim(owners, found, name)
             except Exception as error:
-                failures.append(Failure(stage="metric", subject=_subject(name, labels), reason=_reason(error)))
+                failures.append(Failure(stage="metric", subject=_subject(name, labels), reason=reason_of(error)))
             else:
                 measurements.extend(found)
     return tuple(measurements), tuple(failures)
 
 
-def restricted(evidence: Evidence, labels: Labels) -> Evidence:
-    """The evidence of one stratum. Probes are fitted to the whole run and break their own numbers down."""
-    chosen = tuple(one for one in evidence.trajectories if labels.items() <= one.labels.items())
-    episodes = {str(trajectory.key) for trajectory in chosen}
-    traces = tuple(trace for trace in evidence.reward_traces if trace.episode in episodes)
-    return replace(evidence, trajectories=chosen, reward_traces=traces, probe_reports=(), part=labels)
-
-
-def _measured(metric: Metric, part: Evidence, labels: Labels) -> Iterator[Measurement]:
+def _measured(name: str, metric: Metric, part: Evidence, labels: Labels) -> Iterator[Measurement]:
     for measurement in metric(part):
-        yield replace(measurement, where={**measurement.where, **labels})
+        yield replace(measurement, where={**measurement.where, **labels}, source=name)
 
 
 def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str) -> None:
@@ -59,7 +60,3 @@ def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str)
 
 def _subject(name: str, labels: Labels) -> str:
     return " ".join([name, *(f"{key}={value}" for key, value in labels.items())])
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, GdeError) else f"{type(error).__name__}: {error}"

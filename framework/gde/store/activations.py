@@ -23,15 +23,18 @@ class ActivationStore:
     def __init__(self, folder: Path, journal: Journal) -> None:
         self._folder, self._journal = folder, journal
 
+    def stored(self, source: str, layer: int, mark: str) -> set[Row]:
+        """The turns of which the activations of a place are there."""
+        query = "SELECT episode, turn FROM activations WHERE source = ? AND layer = ? AND mark = ?"
+        return {(row["episode"], row["turn"]) for row in self._journal.query(query, (source, layer, mark))}
+
     def write(self, source: str, records: Iterable[tuple[Row, ActivationRecord]]) -> int:
-        """Store the records of one source ("model" or "untrained"), replacing what it had. Gives their number.
+        """Add the records of one source ("model" or "untrained"). Gives their number.
 
         Raises:
             RunFailed: the disk is full; the index names only complete files.
         """
-        self._journal.write([("DELETE FROM activations WHERE source = ?", (source,))])
         waiting: dict[tuple[int, str], list[tuple[Row, NDArray[np.float32]]]] = {}
-        shards: dict[tuple[int, str], int] = {}
         n = 0
         for row, record in records:
             n += 1
@@ -39,23 +42,18 @@ class ActivationStore:
                 kept = waiting.setdefault(place, [])
                 kept.append((row, values))
                 if len(kept) == SHARD_ROWS:
-                    self._shard(source, place, shards, waiting.pop(place))
+                    self._shard(source, place, waiting.pop(place))
         for place, kept in waiting.items():
-            self._shard(source, place, shards, kept)
+            self._shard(source, place, kept)
         return n
 
-    def _shard(
-        self,
-        source: str,
-        place: tuple[int, str],
-        shards: dict[tuple[int, str], int],
-        kept: list[tuple[Row, NDArray[np.float32]]],
-    ) -> None:
+    def _shard(self, source: str, place: tuple[int, str], kept: list[tuple[Row, NDArray[np.float32]]]) -> None:
         layer, mark = place
-        number = shards[place] = shards.get(place, -1) + 1
-        name = f"{source}-layer{layer}-{mark}-{number:04}.safetensors"
+        stem = f"{source}-layer{layer}-{mark}-"
+        number = len(list(self._folder.glob(f"{stem}*.safetensors")))
+        name = f"{stem}{number:04}.safetensors"
         write_arrays(self._folder / name, {"values": np.stack([values for _, values in kept])})
-        query = "INSERT INTO activations VALUES (?, ?, ?, ?, ?, ?, ?)"
+        query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?)"
         index: list[Statement] = [
             (query, (source, layer, mark, name, i, episode, turn)) for i, ((episode, turn), _) in enumerate(kept)
         ]

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gde.data.measure import Measure
 from gde.data.plan import Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result
 from gde.errors import RunFailed, RunFolderError
@@ -58,6 +59,10 @@ class RunFolder:
         return cls(path)
 
     @property
+    def journal_path(self) -> Path:
+        return self.path / JOURNAL
+
+    @property
     def activations(self) -> Path:
         return self.path / "activations"
 
@@ -71,7 +76,7 @@ class RunFolder:
 
     def journal(self) -> Journal:
         """The run's journal, to be closed by the caller."""
-        return Journal.open(self.path / JOURNAL)
+        return Journal.open(self.journal_path)
 
     def write_result(self, result: Result, journal: Journal) -> None:
         """Store the result as JSON and as tables."""
@@ -108,6 +113,7 @@ class RunFolder:
             measurements=tuple(_read_measurement(each) for each in stored["measurements"]),
             failures=tuple(Failure(**each) for each in stored["failures"]),
             provenance=stored["provenance"],
+            measures=tuple(Measure(**each) for each in stored["measures"]),
         )
 
 
@@ -124,8 +130,8 @@ def _read_measurement(stored: dict[str, Any]) -> Measurement:
 def _measurement_row(measurement: Measurement) -> Statement:
     low, high = measurement.interval or (None, None)
     place = to_json(dict(measurement.where))
-    values = (measurement.value, measurement.unit, measurement.n, low, high, measurement.reason)
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (measurement.name, place, *values)
+    values = (measurement.value, measurement.unit, measurement.n, low, high, measurement.reason, measurement.source)
+    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (measurement.name, place, *values)
 
 
 def free_name(parent: Path, label: str) -> Path:

@@ -16,8 +16,6 @@ from gde.errors import RunFailed, RunFolderError
 from gde.store import rows, schema
 
 Statement = tuple[str, tuple[Any, ...]]
-Call = tuple[str, Completion]
-"""A request's key and the completion it got."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -78,17 +76,13 @@ class Journal:
         query = f"INSERT OR REPLACE INTO episodes VALUES ({_marks(11)}, 'failed', ?, NULL)"
         await self._commit([(query, (*row, failure))])
 
-    async def turn(self, key: EpisodeKey, turn: Turn, calls: Sequence[Call]) -> None:
-        """Write a finished turn with every completion that went into it."""
-        completions = [completion for _, completion in calls]
-        chosen = turn.decision.completion
-        index = next((i for i, completion in enumerate(completions) if completion is chosen), None)
-        statements: list[Statement] = [
-            (f"INSERT INTO calls VALUES ({_marks(12)})", rows.call_row(key, turn.index, i, request, completion))
-            for i, (request, completion) in enumerate(calls)
-        ]
-        statements.append((f"INSERT INTO turns VALUES ({_marks(15)})", rows.turn_row(key, turn, index)))
-        await self._commit(statements)
+    async def turn(self, key: EpisodeKey, turn: Turn) -> None:
+        """Write a finished turn. The completions that went into it are in the journal already, see `call`."""
+        await self._commit([(f"INSERT INTO turns VALUES ({_marks(16)})", rows.turn_row(key, turn))])
+
+    async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
+        """Write what a language model answered to a request made on behalf of an episode or a part."""
+        await self._commit([(f"INSERT INTO calls VALUES ({_marks(12)})", rows.call_row(scope, turn, completion))])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
         """Write the end of an episode."""
@@ -166,9 +160,9 @@ class Journal:
         found = self.query("SELECT world_id FROM episodes WHERE episode = ?", (episode,))
         return found[0]["world_id"] if found else None
 
-    def calls(self, episode: str) -> dict[str, Completion]:
-        """Every completion that finished turns of the episode asked for, by request."""
-        found = self.query("SELECT * FROM calls WHERE episode = ?", (episode,))
+    def calls(self, scope: str) -> dict[str, Completion]:
+        """Every completion that was asked for on behalf of an episode or a part, by request."""
+        found = self.query("SELECT * FROM calls WHERE scope = ?", (scope,))
         return {row["request"]: rows.read_completion(row) for row in found}
 
     def decisions(self, episode: str) -> list[Decision]:
@@ -176,22 +170,45 @@ class Journal:
         found = self.query("SELECT status, action, detail FROM turns WHERE episode = ? ORDER BY turn", (episode,))
         return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in found]
 
-    def trajectories(self) -> Iterator[Trajectory]:
-        """All finished episodes in the order of their keys, whatever the order in which they ended."""
-        query = "SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, world, repeat"
-        for row in self.query(query):
-            yield rows.read_trajectory(row, self._turns(row["episode"]))
+    def probes(self) -> set[str]:
+        """The probes that have stored arms."""
+        return {row["probe"] for row in self.query("SELECT DISTINCT probe FROM probes")}
+
+    def failed_episodes(self) -> list[tuple[str, str]]:
+        """The episodes that failed, in their order, each with its reason."""
+        query = "SELECT episode, failure FROM episodes WHERE ending = 'failed' ORDER BY stratum, world, repeat"
+        return [(row["episode"], row["failure"]) for row in self.query(query)]
+
+    def episodes(self, stratum: int | None = None) -> list[str]:
+        """Keys of the finished episodes, of all or of one stratum, in their order, whatever order they ended in."""
+        chosen = "" if stratum is None else "AND stratum = ?"
+        query = f"SELECT episode FROM episodes WHERE ending IS NOT NULL {chosen} ORDER BY stratum, world, repeat"
+        return [row["episode"] for row in self.query(query, () if stratum is None else (stratum,))]
+
+    def trajectories(self, episodes: Sequence[str] | None = None) -> Iterator[Trajectory]:
+        """Finished episodes, all or the given ones, in the order of their keys."""
+        for episode in self.episodes() if episodes is None else episodes:
+            yield self.trajectory(episode)
 
     def trajectory(self, episode: str) -> Trajectory:
         """One finished episode."""
         (row,) = self.query("SELECT * FROM episodes WHERE episode = ?", (episode,))
         return rows.read_trajectory(row, self._turns(episode))
 
+    def turns_since(self, last: int) -> tuple[int, list[tuple[str, Turn]]]:
+        """The turns committed after the one of the given number, and the number of the last of them."""
+        found = self.query("SELECT rowid, * FROM turns WHERE rowid > ? ORDER BY rowid", (last,))
+        return (found[-1]["rowid"] if found else last), [(row["episode"], rows.read_turn(row, None)) for row in found]
+
+    def last_turn(self) -> int:
+        """The number of the turn that was committed last, 0 before the first."""
+        return int(self.query("SELECT coalesce(max(rowid), 0) AS last FROM turns")[0]["last"])
+
     def _turns(self, episode: str) -> list[Turn]:
-        found = self.query("SELECT * FROM calls WHERE episode = ?", (episode,))
-        calls = {(row["turn"], row["call"]): row for row in found}
         turns = self.query("SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
-        return [rows.read_turn(row, _completion(calls.get((row["turn"], row["completion"])))) for row in turns]
+        asked = any(row["completion"] is not None for row in turns)
+        calls = self.calls(episode) if asked else {}
+        return [rows.read_turn(row, calls.get(row["completion"])) for row in turns]
 
 
 def _resolve(committed: asyncio.Future[None], error: Exception | None) -> None:
@@ -202,10 +219,6 @@ def _resolve(committed: asyncio.Future[None], error: Exception | None) -> None:
         committed.set_result(None)
     else:
         committed.set_exception(error)
-
-
-def _completion(row: sqlite3.Row | None) -> Completion | None:
-    return None if row is None else rows.read_completion(row)
 
 
 def _marks(n: int) -> str:

@@ -1,7 +1,7 @@
-"""Probe reports and fitted probes on disk: one pair of safetensors files an arm, and an index."""
+"""Fitted probes and what they decoded: a row of run.sqlite and a pair of safetensors files an arm."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from gde.data.probe import Arm, ProbeReport
 from gde.data.result import Measurement
-from gde.errors import RunFailed
+from gde.errors import UnknownName
 from gde.store.activations import read_arrays, write_arrays
-
-INDEX = "index.json"
+from gde.store.journal import Journal
+from gde.store.rows import to_json
 
 
 def write_readout(folder: Path, arm: Arm, arrays: Mapping[str, NDArray[np.float32]]) -> None:
@@ -22,30 +22,44 @@ def write_readout(folder: Path, arm: Arm, arrays: Mapping[str, NDArray[np.float3
     write_arrays(folder / f"{arm.name}.safetensors", arrays)
 
 
-def write_reports(folder: Path, reports: Sequence[ProbeReport]) -> None:
-    """Store all reports of a run, replacing earlier ones.
+def read_readout(journal: Journal, folder: Path, probe: str, name: str) -> tuple[str, dict[str, NDArray[np.float32]]]:
+    """The variant of a fitted arm, and what it has learned.
+
+    Raises:
+        UnknownName: there is no such arm.
+    """
+    rows = journal.query("SELECT arm, report FROM probes WHERE probe = ?", (probe,))
+    fitted = {row["arm"]: stored for row in rows if not (stored := json.loads(row["report"]))["reason"]}
+    if name not in fitted:
+        raise UnknownName(f"arm of probe {probe}", name, fitted)
+    return fitted[name]["arm"]["variant"], read_arrays(folder / f"{name}.safetensors")
+
+
+def write_report(journal: Journal, folder: Path, report: ProbeReport, made_by: str) -> None:
+    """Store the report of one arm, replacing an earlier one; `made_by` identifies all that it depends on.
 
     Raises:
         RunFailed: the disk is full.
     """
-    for report in reports:
-        if not report.reason:
-            write_arrays(folder / f"{report.arm.name}.decoded.safetensors", {"decoded": report.decoded})
-    folder.mkdir(exist_ok=True)
-    try:
-        (folder / INDEX).write_text(json.dumps([_entry(report) for report in reports]), encoding="utf-8")
-    except OSError as error:
-        raise RunFailed(f"cannot write {folder / INDEX}: {error.strerror}") from error
+    if not report.reason:
+        write_arrays(folder / f"{report.arm.name}.decoded.safetensors", {"decoded": report.decoded})
+    values = (report.arm.probe, report.arm.name, made_by, to_json(_stored(report)))
+    order = "(SELECT coalesce((SELECT place FROM probes WHERE arm = ?), (SELECT count(*) FROM probes)))"
+    journal.write([(f"INSERT OR REPLACE INTO probes VALUES ({order}, ?, ?, ?, ?)", (report.arm.name, *values))])
 
 
-def read_reports(folder: Path) -> tuple[ProbeReport, ...]:
-    """The stored reports, none where nothing was probed."""
-    if not (folder / INDEX).is_file():
-        return ()
-    return tuple(_report(folder, entry) for entry in json.loads((folder / INDEX).read_text(encoding="utf-8")))
+def made_by(journal: Journal) -> dict[str, str]:
+    """What each stored arm was made by."""
+    return {row["arm"]: row["made_by"] for row in journal.query("SELECT arm, made_by FROM probes")}
 
 
-def _entry(report: ProbeReport) -> dict[str, object]:
+def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
+    """The stored reports in the order in which they were first made, none where nothing was probed."""
+    rows = journal.query("SELECT report FROM probes ORDER BY place")
+    return tuple(_report(folder, json.loads(row["report"])) for row in rows)
+
+
+def _stored(report: ProbeReport) -> dict[str, object]:
     return {
         "arm": asdict(report.arm),
         "measurements": [asdict(measurement) for measurement in report.measurements],

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from sqlite3 import Row
 from typing import Any
 
@@ -24,8 +25,8 @@ def episode_row(key: EpisodeKey, seed: int, world: World, labels: Mapping[str, A
     return *place, world.id, world.base, *told, horizon
 
 
-def turn_row(key: EpisodeKey, turn: Turn, call: int | None) -> tuple[Any, ...]:
-    """A row of `turns`; `call` is the index of the completion that the decision rests on."""
+def turn_row(key: EpisodeKey, turn: Turn) -> tuple[Any, ...]:
+    """A row of `turns`."""
     state, decision = turn.state, turn.decision
     actions = turn.observation.actions
     return (
@@ -40,18 +41,20 @@ def turn_row(key: EpisodeKey, turn: Turn, call: int | None) -> tuple[Any, ...]:
         decision.status,
         decision.action,
         decision.detail,
-        call,
+        decision.completion.request if decision.completion else None,
         float(turn.reward),
         int(turn.terminated),
         int(turn.truncated),
+        None if turn.success is None else float(turn.success),
     )
 
 
-def call_row(key: EpisodeKey, turn: int, call: int, request: str, completion: Completion) -> tuple[Any, ...]:
+def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any, ...]:
     """A row of `calls`."""
     text = (completion.text, completion.reasoning, completion.finish)
     tokens = (_pack(completion.prompt_tokens), _pack(completion.tokens), to_json(completion.marks))
-    return str(key), turn, call, request, *text, *tokens, completion.n_prompt, completion.n_completion
+    asked = scope, completion.request, completion.model, turn
+    return *asked, *text, *tokens, completion.n_prompt, completion.n_completion
 
 
 def read_completion(row: Row) -> Completion:
@@ -65,6 +68,8 @@ def read_completion(row: Row) -> Completion:
         marks={name: tuple(places) for name, places in json.loads(row["marks"]).items()},
         n_prompt=row["n_prompt"],
         n_completion=row["n_completion"],
+        request=row["request"],
+        model=row["model"],
     )
 
 
@@ -78,6 +83,7 @@ def read_turn(row: Row, completion: Completion | None) -> Turn:
         reward=row["reward"],
         terminated=bool(row["terminated"]),
         truncated=bool(row["truncated"]),
+        success=row["success"],
         state=None if row["state"] is None else State(facts=json.loads(row["state"]), index=row["state_index"]),
         optimal=_tuple(row["optimal"]),
         value=row["value"],
@@ -109,5 +115,7 @@ def _unpack(blob: bytes) -> tuple[int, ...]:
     return tuple(np.frombuffer(blob, dtype="<i4").tolist())
 
 
+@lru_cache(maxsize=4096)
 def _tuple(text: str | None) -> tuple[str, ...] | None:
+    """The same few lists of actions stand in most rows."""
     return None if text is None else tuple(json.loads(text))

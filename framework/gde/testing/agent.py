@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.parts.agent import Agent, Brief
-from gde.parts.environment import Environment, HasModel, HasState
-from gde.parts.language_model import LanguageModel
+from gde.parts.environment import Environment, HasState
 from gde.testing.parts import Corridor
 from gde.testing.promises import promise, promise_equal, promise_protocol
 
@@ -15,7 +14,6 @@ from gde.testing.promises import promise, promise_equal, promise_protocol
 def check_agent(
     make: Callable[[], Agent],
     environment: Callable[[], Environment] = Corridor,
-    language_model: LanguageModel | None = None,
     seeds: Sequence[int] = (0, 1, 2),
     turns: int = 10,
 ) -> None:
@@ -24,7 +22,6 @@ def check_agent(
     Args:
         make: gives a new agent, for one episode.
         environment: gives the world to act in.
-        language_model: what the brief offers to an agent that asks for one.
         seeds: of the worlds and of the agents.
         turns: decisions that are asked for in an episode.
 
@@ -32,25 +29,22 @@ def check_agent(
         AssertionError: a promise is broken.
     """
     promise_protocol(make(), Agent)
-    decided = {seed: asyncio.run(_episode(make(), environment(), language_model, seed, turns)) for seed in seeds}
+    decided = {seed: asyncio.run(_episode(make(), environment(), seed, turns)) for seed in seeds}
     for seed in reversed(seeds):
-        again = asyncio.run(_episode(make(), environment(), language_model, seed, turns))
+        again = asyncio.run(_episode(make(), environment(), seed, turns))
         promise_equal(decided[seed], again, f"an agent must be a function of its seed (seed {seed}, asked twice)")
 
 
-async def _episode(
-    agent: Agent, environment: Environment, model: LanguageModel | None, seed: int, turns: int
-) -> list[Decision]:
+async def _episode(agent: Agent, environment: Environment, seed: int, turns: int) -> list[Decision]:
     observation = environment.reset(seed)
-    oracle = environment if isinstance(environment, HasModel) else None
-    agent.begin(Brief(task=environment.task(), seed=seed, language_model=model, oracle=oracle))
+    agent.begin(Brief(task=environment.task(), seed=seed, environment=environment))
     decisions: list[Decision] = []
     for _ in range(turns):
         before = environment.state() if isinstance(environment, HasState) else None
         decision = await agent.act(observation)
         _check_decision(decision, observation)
         if isinstance(environment, HasState):
-            promise_equal(environment.state(), before, "an agent must not move the world behind its oracle")
+            promise_equal(environment.state(), before, "an agent must leave the world that it was lent as it was")
         decisions.append(decision)
         if decision.action is not None:
             outcome = environment.step(decision.action)

@@ -8,7 +8,8 @@ import numpy as np
 
 from gde.data.mdp import TOLERANCE, TabularMDP
 from gde.data.observation import Observation, Outcome, State
-from gde.parts.environment import Environment, HasModel, HasState, HasWorlds
+from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState, HasWorlds
+from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
 from gde.testing.promises import promise, promise_equal, promise_json, promise_protocol, promise_raises
 
@@ -53,8 +54,10 @@ def check_environment(
         promise_equal(environment.task(), twin.task(), f"seed {seed}: the same seed must give the same task()")
         twin.close()
         _check_rejects(environment, seed)
-        _check_snapshot(environment, seed, walk)
-        if isinstance(environment, HasModel):
+        _check_snapshot(restorable(environment), seed, walk)
+        if isinstance(environment, HasOptimum):
+            _check_optimum(environment, seed, walk)
+        if isinstance(environment, HasMDP):
             _check_model(environment, seed, walk)
     if isinstance(environment, HasWorlds):
         _check_worlds(environment, make())
@@ -100,6 +103,8 @@ def _check_observation(observation: Observation) -> None:
 
 def _check_outcome(outcome: Outcome) -> None:
     promise(isinstance(outcome, Outcome), f"step must give an Outcome, got {outcome!r}")
+    told = outcome.success is None or 0 <= outcome.success <= 1
+    promise(told, f"success must be from 0 to 1, or None, got {outcome.success}")
     promise(np.isfinite(outcome.reward), f"a reward must be finite, got {outcome.reward}")
     promise(not (outcome.terminated and outcome.truncated), "an outcome must not be both terminated and truncated")
 
@@ -126,7 +131,7 @@ def _check_rejects(environment: Environment, seed: int) -> None:
             environment.step(NO_ACTION)
 
 
-def _check_snapshot(environment: Environment, seed: int, walk: _Walk) -> None:
+def _check_snapshot(environment: Restorable, seed: int, walk: _Walk) -> None:
     """Back from the end of the walk to its middle, and on from there again."""
     middle = len(walk.actions) // 2
     shown = environment.reset(seed)
@@ -151,22 +156,37 @@ def _check_worlds(environment: HasWorlds, twin: Environment) -> None:
     twin.close()
 
 
-class _Modelled(Environment, HasModel, Protocol):
-    """An environment with a model."""
+class _Certified(Environment, HasOptimum, Protocol):
+    """An environment that knows what is optimal."""
 
 
-def _check_model(environment: _Modelled, seed: int, walk: _Walk) -> None:
+def _check_optimum(environment: _Certified, seed: int, walk: _Walk) -> None:
+    observation = environment.reset(seed)
+    for action in walk.actions:
+        optimum = environment.optimum()
+        promise_equal(optimum, environment.optimum(), "optimum() must not change the world")
+        if observation.actions is not None:
+            known = set(optimum.actions) <= set(observation.actions)
+            promise(known, f"optimal actions must be admissible, got {optimum.actions}")
+        observation = environment.step(action).observation
+
+
+class _Tabulated(Environment, HasMDP, Protocol):
+    """An environment that is a Markov decision process."""
+
+
+def _check_model(environment: _Tabulated, seed: int, walk: _Walk) -> None:
     shown = environment.reset(seed)
-    model = environment.model()
+    model = environment.mdp()
     _check_rows(model)
     before = _index(walk.states[0], model)
-    promise(model.start[before] > 0, "model().start must give the first state a probability above zero")
+    promise(model.start[before] > 0, "mdp().start must give the first state a probability above zero")
     known = set(shown.actions or ()) <= set(model.actions) and model.actions
-    promise(known, f"model().actions must name every admissible action, got {model.actions}")
+    promise(known, f"mdp().actions must name every admissible action, got {model.actions}")
     for action, outcome, state in zip(walk.actions, walk.outcomes, walk.states[1:], strict=True):
         environment.step(action)
         if changed := _changed(environment, model):
-            model = environment.model()
+            model = environment.mdp()
             _check_rows(model)
         after = _index(state, model)
         if not changed:
@@ -174,28 +194,28 @@ def _check_model(environment: _Modelled, seed: int, walk: _Walk) -> None:
         before = after
 
 
-def _changed(environment: HasModel, model: TabularMDP) -> bool:
+def _changed(environment: HasMDP, model: TabularMDP) -> bool:
     """Whether the world has changed: there is another model, which is not just made anew whenever it is asked for."""
-    now = environment.model()
-    return now is not model and now is environment.model()
+    now = environment.mdp()
+    return now is not model and now is environment.mdp()
 
 
 def _check_transition(model: TabularMDP, before: int, action: str, after: int, outcome: Outcome) -> None:
     p = model.transition[model.actions.index(action)][before, after]
     seen = f"{action} led from state {before} to {after}, to which the model gives probability {p}"
-    promise(p > 0, f"model() must agree with step: {seen}")
+    promise(p > 0, f"mdp() must agree with step: {seen}")
     ends = bool(model.terminal is not None and model.terminal[after])
-    promise_equal(ends, outcome.terminated, f"model().terminal must agree with step in state {after}")
+    promise_equal(ends, outcome.terminated, f"mdp().terminal must agree with step in state {after}")
 
 
 def _check_rows(model: TabularMDP) -> None:
     for a, matrix in enumerate(model.transition):
         sums = np.asarray(matrix.sum(axis=1)).ravel()
-        promise(np.abs(sums - 1).max() <= TOLERANCE, f"every row of model().transition[{a}] must sum to one")
+        promise(np.abs(sums - 1).max() <= TOLERANCE, f"every row of mdp().transition[{a}] must sum to one")
 
 
 def _index(state: State, model: TabularMDP) -> int:
     index = state.index
     inside = index is not None and 0 <= index < model.n_states
-    promise(inside, f"state().index must be a row of the model, 0 to {model.n_states - 1}; got {index}")
+    promise(inside, f"state().index must be a row of the process, 0 to {model.n_states - 1}; got {index}")
     return index or 0

@@ -1,15 +1,12 @@
 """What every offer promises (`gde.offers`)."""
 
-import ast
 import inspect
-import textwrap
-from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
-from itertools import pairwise
 from typing import Any
 
 from gde.offers import AnyOffer, Offer
-from gde.request.settings import build, describe, dump
+from gde.request.settings import build, describe, dump, field_docstrings
+from gde.testing.context import PlainContext
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol
 
 
@@ -35,14 +32,15 @@ def check_offer(offer: AnyOffer, protocol: type[Any] | None = None, config: obje
     _check_config(offer)
     if protocol is not None:
         chosen = config if config is not None else build(offer.config, {}, offer.name)
-        promise_protocol(offer.make(chosen), protocol)
+        promise_protocol(offer.make(chosen, PlainContext()), protocol)
 
 
 def _check_config(offer: AnyOffer) -> None:
     config, name = offer.config, offer.name
     frozen = is_dataclass(config) and config.__dataclass_params__.frozen  # type: ignore[attr-defined]
     promise(frozen, f"{name}: the configuration must be a frozen dataclass, got {config.__name__}")
-    undocumented = [field for field in _fields(config) if field not in {*documented(config)}]
+    documented = field_docstrings(config)
+    undocumented = [field for field in _fields(config) if field not in documented]
     promise(not undocumented, f"{name}: a docstring must stand under {config.__name__}.{', '.join(undocumented)}")
     calling(lambda: describe(config), f"{name}: pydantic must be able to describe {config.__name__}")
     if all(field.default is not MISSING or field.default_factory is not MISSING for field in fields(config)):
@@ -54,13 +52,3 @@ def _check_config(offer: AnyOffer) -> None:
 def _fields(config: type[Any]) -> list[str]:
     """Fields that the class itself declares; inherited ones are documented where they are declared."""
     return [name for name in inspect.get_annotations(config) if not name.startswith("_")]
-
-
-def documented(config: type[Any]) -> Iterator[str]:
-    """Names of the fields under which a docstring stands."""
-    (node,) = ast.parse(textwrap.dedent(inspect.getsource(config))).body
-    body = node.body if isinstance(node, ast.ClassDef) else []
-    for field, below in pairwise(body):
-        is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
-            yield field.target.id

@@ -17,6 +17,7 @@ from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
+from gde.parts.language_model import LanguageModel
 from gde.seeding import derive, generator
 
 ACTIONS = ("LEFT", "RIGHT")
@@ -30,7 +31,7 @@ MARKED = 3
 class Corridor:
     """Cells 0..length-1 in a row, the goal in the last; the seed chooses the cell to start in.
 
-    Gives STATE, MODEL and GRID. Reaching the goal earns 1, the model's every step costs 1.
+    Gives STATE, MDP, SNAPSHOT and MAP. Reaching the goal earns 1, the model's every step costs 1.
     """
 
     length: int = 3
@@ -58,12 +59,12 @@ class Corridor:
             raise ValueError("the episode is over: call reset")
         self.at = max(0, self.at - 1) if action == LEFT else self.at + 1
         ended = self.at == self.length - 1
-        return Outcome.terminal(self._observe(), 1.0) if ended else Outcome.running(self._observe())
+        return Outcome.terminal(self._observe(), 1.0, success=1.0) if ended else Outcome.running(self._observe())
 
     def state(self) -> State:
         return State(facts={"agent": [1, self.at + 1]}, index=self.at)
 
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         n = self.length
         cells = np.arange(n)
         terminal = cells == n - 1
@@ -112,18 +113,18 @@ class ScriptedAgent:
 
 @dataclass
 class AskingAgent:
-    """Shows the observation to the language model of its brief and takes the answer as the action."""
+    """Shows the observation to its language model and takes the answer as the action."""
+
+    model: LanguageModel
 
     def begin(self, brief: Brief) -> None:
-        if brief.language_model is None:
-            raise GdeError("the asking agent needs a language model, got none")
-        self._model, self._seed, self._turn = brief.language_model, brief.seed, -1
+        self._seed, self._turn = brief.seed, -1
 
     async def act(self, observation: Observation) -> Decision:
         self._turn += 1
         message = Message(role="user", content=observation.text)
         request = ChatRequest(messages=(message,), seed=derive(self._seed, self._turn))
-        completion = await self._model.complete(request)
+        completion = await self.model.complete(request)
         if observation.actions is not None and completion.text not in observation.actions:
             detail = f"wanted one of {', '.join(observation.actions)}, got {completion.text!r}"
             return Decision.unusable("invalid_action", detail, completion)

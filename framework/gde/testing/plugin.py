@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Facet, ModelName, NoConfig, Offer
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +33,7 @@ class ScriptedConfig:
 class AskingConfig:
     """Whom to ask."""
 
-    model: str = "planted"
+    model: ModelName = "planted"
     """The language model that answers."""
 
 
@@ -43,7 +46,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="A row of cells with the goal in the last.",
             config=CorridorConfig,
             make=_corridor,
-            gives=frozenset({Facet.STATE, Facet.MODEL, Facet.GRID}),
+            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP}),
         ),
     )
 
@@ -77,25 +80,25 @@ def gde_language_models() -> Sequence[AnyOffer]:
     )
 
 
-def _corridor(config: CorridorConfig) -> object:
+def _corridor(config: CorridorConfig, _: "Context") -> object:
     from gde.testing.parts import Corridor
 
     return Corridor(config.length)
 
 
-def _scripted(config: ScriptedConfig) -> object:
+def _scripted(config: ScriptedConfig, _: "Context") -> object:
     from gde.testing.parts import ScriptedAgent
 
     return ScriptedAgent(config.actions)
 
 
-def _asking(_: AskingConfig) -> object:
+def _asking(config: AskingConfig, context: "Context") -> object:
     from gde.testing.parts import AskingAgent
 
-    return AskingAgent()
+    return AskingAgent(context.model(config.model))
 
 
-def _planted(_: NoConfig) -> object:
+def _planted(_: NoConfig, __: "Context") -> object:
     from gde.testing.parts import PlantedModel
 
     return PlantedModel()

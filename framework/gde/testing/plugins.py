@@ -7,7 +7,7 @@ from types import ModuleType
 import pluggy
 
 from gde import hookspecs
-from gde.request.catalogue import HOOKS
+from gde.request.kinds import KINDS
 from gde.testing.offer import check_offer
 from gde.testing.promises import calling, promise, promise_equal
 
@@ -32,7 +32,7 @@ def check_plugin(plugin: ModuleType) -> None:
     calling(register, f"{name} must implement hooks of gde as they are specified")
     callers = manager.get_hookcallers(plugin) or []
     promise(callers, f"{name} must implement a hook, marked with `gde.hookimpl`")
-    for hook in sorted(set(HOOKS.values()) & {caller.name for caller in callers}):
+    for hook in sorted({kind.hook for kind in KINDS.values()} & {caller.name for caller in callers}):
         _check_hook(plugin, hook)
     _check_weight(name)
 
@@ -49,7 +49,7 @@ def _check_hook(plugin: ModuleType, hook: str) -> None:
 
 def _check_weight(name: str) -> None:
     """In a fresh interpreter, because this one may have loaded anything."""
-    hooks = ", ".join(f"{hook!r}" for hook in sorted(HOOKS.values()))
+    hooks = ", ".join(f"{hook!r}" for hook in sorted(kind.hook for kind in KINDS.values()))
     program = (
         f"import sys, importlib; plugin = importlib.import_module({name!r});"
         f"[getattr(plugin, hook)() for hook in ({hooks},) if hasattr(plugin, hook)];"

@@ -26,12 +26,12 @@ def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
         failure="RuntimeError: for the sake of the example",
     )
 
-    def model(trajectory: Trajectory) -> TabularMDP:
+    def mdp(trajectory: Trajectory) -> TabularMDP:
         corridor = Corridor(length)
         corridor.reset(trajectory.seed)
-        return corridor.model()
+        return corridor.mdp()
 
-    return Evidence(trajectories=(*trajectories, failed), model=model)
+    return Evidence(trajectories=(*trajectories, failed), mdp=mdp)
 
 
 def sample_plan() -> Plan:
@@ -50,7 +50,7 @@ def sample_result() -> Result:
         plan_hash="0" * 12,
         measurements=(measured, unmeasured),
         failures=(failure,),
-        provenance={"plan_hash": "0" * 12, "parts": {}, "model": None, "notice": "", "python": "3.11", "packages": {}},
+        provenance={"plan_hash": "0" * 12, "parts": {}, "models": {}, "notice": "", "python": "3.11", "packages": {}},
     )
 
 
@@ -70,6 +70,7 @@ async def _episode(world: int, length: int) -> Trajectory:
                 reward=outcome.reward,
                 terminated=outcome.terminated,
                 truncated=outcome.truncated,
+                success=outcome.success,
                 state=state,
                 optimal=(RIGHT,),
                 value=float(state.index or 0) - (length - 1),

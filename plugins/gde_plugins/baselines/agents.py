@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from gde.data.mdp import TabularMDP
-from gde.data.observation import Observation, State
+from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.numerics.tabular import solve
 from gde.parts.agent import Brief
-from gde.parts.environment import HasModel
+from gde.parts.environment import HasMDP, HasOptimum, HasState
 from gde.seeding import derive
 from gde_plugins.baselines.config import Ties
 
@@ -42,7 +42,7 @@ class RandomAgent:
 
 
 class OracleAgent:
-    """Takes an optimal action, except for slips. It sees the environment's model, not the observation."""
+    """Takes an optimal action, except for slips. It asks the environment what is best, not the observation."""
 
     def __init__(self, *, slip: float, ties: Ties) -> None:
         """Slip with probability `slip`; among several optimal actions choose by `ties`."""
@@ -50,33 +50,33 @@ class OracleAgent:
         self._ties = ties
 
     def begin(self, brief: Brief) -> None:
-        """Take hold of the episode's model.
+        """Take hold of the episode's environment.
 
         Raises:
-            GdeError: the environment has no model.
+            GdeError: it does not know what is optimal.
         """
-        if brief.oracle is None:
-            raise GdeError("an optimal agent needs an environment that gives a model, this one does not: take random")
         self._dice = _Dice(brief.seed)
-        self._oracle: HasModel = brief.oracle
-        self._model: TabularMDP | None = None
+        if not isinstance(brief.environment, HasOptimum | HasMDP):
+            raise GdeError("an optimal agent needs an environment that knows what is optimal: take the agent random")
+        self._oracle: HasOptimum | HasMDP = brief.environment
+        self._mdp: TabularMDP | None = None
 
     async def act(self, observation: Observation) -> Decision:
         self._dice.next_turn()
         if self._dice.happens(self._slip):
             return _random_action(observation, self._dice)
-        state = self._oracle.state()
-        best = self._best(state)
+        best = self._best()
         if not best:
-            detail = f"state {state.index} has no optimal action: no end can be reached from it"
-            return Decision.unusable("error", detail)
+            return Decision.unusable("error", "no action is optimal here: no end can be reached any more")
         return Decision.act(best[0] if self._ties == "first" else self._dice.choose(best, "optimal"))
 
-    def _best(self, state: State) -> Sequence[str]:
-        model = self._oracle.model()
-        if model is not self._model:
-            self._model, self._optimal = model, solve(model).optimal
-        return [model.actions[a] for a in self._optimal[state.index].nonzero()[0]]
+    def _best(self) -> Sequence[str]:
+        if isinstance(self._oracle, HasOptimum):
+            return self._oracle.optimum().actions
+        mdp = self._oracle.mdp()
+        if mdp is not self._mdp:
+            self._mdp, self._optimal = mdp, solve(mdp).optimal
+        return [mdp.actions[a] for a in self._optimal[self._oracle.state().index].nonzero()[0]]
 
 
 class ExplorerAgent(OracleAgent):
@@ -85,9 +85,10 @@ class ExplorerAgent(OracleAgent):
     Worlds that hide something say in the fact `belief_optimal` of their state which actions those are.
     """
 
-    def _best(self, state: State) -> Sequence[str]:
-        believed = state.facts.get("belief_optimal")
-        return [str(action) for action in believed] if isinstance(believed, list | tuple) else super()._best(state)
+    def _best(self) -> Sequence[str]:
+        facts = self._oracle.state().facts if isinstance(self._oracle, HasState) else {}
+        believed = facts.get("belief_optimal")
+        return [str(action) for action in believed] if isinstance(believed, list | tuple) else super()._best()
 
 
 def _random_action(observation: Observation, dice: _Dice) -> Decision:

@@ -9,8 +9,9 @@ from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 
 if TYPE_CHECKING:
     from gde.parts.agent import Agent
+    from gde.parts.context import Context
 
-NEEDS_MODEL = frozenset({Facet.MODEL})
+NEEDS_OPTIMUM = frozenset({Facet.OPTIMUM})
 
 
 @hookimpl
@@ -20,47 +21,47 @@ def gde_agents() -> Sequence[AnyOffer]:
         Offer(name="random", summary="a uniformly random admissible action", config=NoConfig, make=_random),
         Offer(
             name="optimal",
-            summary="an optimal action, from the environment's model",
+            summary="an optimal action, as the environment certifies it",
             config=OptimalConfig,
             make=_optimal,
-            needs=NEEDS_MODEL,
+            needs=NEEDS_OPTIMUM,
         ),
         Offer(
             name="explorer",
             summary="the best action by what can be known so far, e.g. under fog; optimal where nothing is hidden",
             config=OptimalConfig,
             make=_explorer,
-            needs=NEEDS_MODEL,
+            needs=NEEDS_OPTIMUM,
         ),
         Offer(
             name="noisy",
             summary="an optimal action, and a random one with probability p",
             config=NoisyConfig,
             make=_noisy,
-            needs=NEEDS_MODEL,
+            needs=NEEDS_OPTIMUM,
         ),
     )
 
 
-def _random(_: NoConfig) -> "Agent":
+def _random(_: NoConfig, __: "Context") -> "Agent":
     from gde_plugins.baselines.agents import RandomAgent
 
     return RandomAgent()
 
 
-def _optimal(config: OptimalConfig) -> "Agent":
+def _optimal(config: OptimalConfig, _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import OracleAgent
 
     return OracleAgent(slip=0.0, ties=config.ties)
 
 
-def _explorer(config: OptimalConfig) -> "Agent":
+def _explorer(config: OptimalConfig, _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import ExplorerAgent
 
     return ExplorerAgent(slip=0.0, ties=config.ties)
 
 
-def _noisy(config: NoisyConfig) -> "Agent":
+def _noisy(config: NoisyConfig, _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import OracleAgent
 
     return OracleAgent(slip=config.p, ties="random")

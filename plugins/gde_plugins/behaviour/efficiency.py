@@ -29,7 +29,7 @@ def efficiency(evidence: Evidence) -> Sequence[Measurement]:
     changed the world or moved the agent half-way (`recovery` is about such episodes); a distractor does neither.
     """
     trajectories = [trajectory for trajectory in finished(evidence) if trajectory.turns]
-    if reason := unidentified(trajectories) or uncertified(trajectories) or ("" if evidence.model else NO_MODEL):
+    if reason := unidentified(trajectories) or uncertified(trajectories) or ("" if evidence.mdp else NO_MODEL):
         return _unmeasured(reason)
     losses = _losses(evidence, trajectories)
     regrets = [of_world.regret(one) for one, of_world in zip(trajectories, losses, strict=True)]
@@ -41,7 +41,7 @@ def efficiency(evidence: Evidence) -> Sequence[Measurement]:
 
 def _losses(evidence: Evidence, trajectories: Sequence[Trajectory]) -> list[Losses]:
     """Those of each trajectory's world; every world is solved once."""
-    model, solved = evidence.model, cache(Losses.of)
+    model, solved = evidence.mdp, cache(Losses.of)
     return [solved(model(trajectory)) for trajectory in trajectories] if model else []
 
 

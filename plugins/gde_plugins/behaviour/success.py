@@ -8,12 +8,16 @@ from gde.numerics.episodes import NOTHING_FINISHED, clusters, finished, unmeasur
 from gde.numerics.stats import cluster_share
 from gde.seeding import generator
 
+NO_GOAL = "the world has no goal that can be reached"
+
 
 def success(evidence: Evidence) -> Sequence[Measurement]:
-    """Goal success rate: the share of finished episodes that end in the goal (paper 000, equation 1)."""
-    trajectories = finished(evidence)
+    """Goal success rate: the share of the goal that finished episodes reach, which is all or nothing in most worlds
+    (paper 000, equation 1)."""
+    trajectories = [one for one in finished(evidence) if one.success is not None]
     if not trajectories:
-        return [unmeasured("success", "share", NOTHING_FINISHED)]
-    reached = [trajectory.succeeded for trajectory in trajectories]
+        reason = NO_GOAL if finished(evidence) else NOTHING_FINISHED
+        return [unmeasured("success", "share", reason)]
+    reached = [trajectory.success or 0.0 for trajectory in trajectories]
     rng = generator(evidence.seed, "metric", "success")
     return [cluster_share(reached, clusters(trajectories), rng).measurement("success", "share")]

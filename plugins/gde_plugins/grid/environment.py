@@ -64,7 +64,7 @@ class _Episode:
         )
 
     @cached_property
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         return tabulate(self.grid, tuple(self.moves))
 
     @cached_property
@@ -83,7 +83,7 @@ class _Episode:
 
 
 class GridEnvironment(Walker[_Episode]):
-    """Implements `gde.parts.environment.HasModel` and `HasWorlds`. States are the free cells in reading order."""
+    """Implements `gde.parts.environment.HasMDP` and `HasWorlds`. States are the free cells in reading order."""
 
     def __init__(self, config: GridConfig, origins: Sequence[Origin] | None = None) -> None:
         """Prepare to make the grids that the configuration describes, or to take them from its file.

@@ -9,10 +9,13 @@ from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 
 if TYPE_CHECKING:
+    from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
 
-TABULATED = frozenset({Facet.STATE, Facet.MODEL, Facet.GRID})
+TABULATED = frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP})
+KEYS = "keys"
+"""The facet of worlds with an object to be taken."""
 
 
 @hookimpl
@@ -32,44 +35,44 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="rooms with a locked door: take the key, open the door, reach the goal",
             config=KeyDoorConfig,
             make=_make_key_door,
-            gives=TABULATED,
+            gives=TABULATED | {KEYS},
         ),
         Offer(
             name="key-no-door",
             summary="the rooms of key-door without the door: the key, or another object, is good for nothing",
             config=KeyNoDoorConfig,
             make=_make_key_no_door,
-            gives=TABULATED,
+            gives=TABULATED | {KEYS},
         ),
         Offer(
             name="two-path-key",
             summary="two equally short ways to the goal, a useless key or other object on one of them",
             config=TwoPathKeyConfig,
             make=_make_two_path_key,
-            gives=TABULATED,
+            gives=TABULATED | {KEYS},
         ),
     )
 
 
-def _make(config: GridConfig) -> "Environment":
+def _make(config: GridConfig, _: "Context") -> "Environment":
     from gde_plugins.grid.composition import compose
 
     return compose(config)
 
 
-def _make_key_door(config: KeyDoorConfig) -> "Environment":
+def _make_key_door(config: KeyDoorConfig, _: "Context") -> "Environment":
     from gde_plugins.grid.keyed.worlds import key_door
 
     return key_door(config)
 
 
-def _make_key_no_door(config: KeyNoDoorConfig) -> "Environment":
+def _make_key_no_door(config: KeyNoDoorConfig, _: "Context") -> "Environment":
     from gde_plugins.grid.keyed.worlds import key_no_door
 
     return key_no_door(config)
 
 
-def _make_two_path_key(config: TwoPathKeyConfig) -> "Environment":
+def _make_two_path_key(config: TwoPathKeyConfig, _: "Context") -> "Environment":
     from gde_plugins.grid.keyed.worlds import two_path_key
 
     return two_path_key(config)
@@ -78,45 +81,48 @@ def _make_two_path_key(config: TwoPathKeyConfig) -> "Environment":
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """What keys, fog and perturbations do to an agent."""
-    model = frozenset({Facet.MODEL})
+    optimum = frozenset({Facet.OPTIMUM})
     return (
         Offer(
             name="keys",
             summary="in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
             config=NoConfig,
             make=_keys,
-            needs=model | {Facet.GRID},
+            needs=frozenset({Facet.OPTIMUM, Facet.MAP, KEYS}),
+            default=True,
         ),
         Offer(
             name="exploration",
             summary="in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
             config=NoConfig,
             make=_exploration,
-            needs=model,
+            needs=optimum,
+            default=True,
         ),
         Offer(
             name="recovery",
             summary="after a perturbation: success, accuracy before and after, delay and excess turns",
             config=NoConfig,
             make=_recovery,
-            needs=model,
+            needs=optimum,
+            default=True,
         ),
     )
 
 
-def _keys(_: NoConfig) -> "Metric":
+def _keys(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.grid.metrics.keys import keys
 
     return keys
 
 
-def _exploration(_: NoConfig) -> "Metric":
+def _exploration(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.grid.metrics.exploration import exploration
 
     return exploration
 
 
-def _recovery(_: NoConfig) -> "Metric":
+def _recovery(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.grid.metrics.recovery import recovery
 
     return recovery

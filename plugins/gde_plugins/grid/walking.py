@@ -13,7 +13,7 @@ class Walk(Protocol):
     """What stays the same from reset to reset, worked out once so that a step only looks things up."""
 
     @property
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         """The world as a Markov decision process."""
 
     @property
@@ -45,11 +45,13 @@ class Walker(ABC, Generic[WalkT]):
             raise ValueError("the episode is over, the agent is at the goal: call reset(seed)")
         self._state = successors[self._state]
         observation = self._observe()
-        return Outcome.terminal(observation, 1.0) if episode.goals[self._state] else Outcome.running(observation)
+        if episode.goals[self._state]:
+            return Outcome.terminal(observation, 1.0, success=1.0)
+        return Outcome.running(observation)
 
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         """The model of the episode; every step costs 1."""
-        return self._episode.model
+        return self._episode.mdp
 
     def snapshot(self) -> int:
         """The state index: all that changes."""

@@ -10,9 +10,8 @@ from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
-from gde.parts.metric import Metric
+from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Run
-from gde.request.catalogue import Catalogue
 from gde_plugins.grid_studies.config import BehaviourConfig
 from gde_plugins.grid_studies.lookup import find, scaled
 from gde_plugins.grid_studies.printed import APPENDIX_D, BASELINE, KEY_DOOR, KEY_NO_DOOR, TWO_PATHS, Quantity
@@ -39,8 +38,8 @@ class BehaviourStudy:
     the square root.
     """
 
-    def __init__(self, config: BehaviourConfig) -> None:
-        self._config = config
+    def __init__(self, config: BehaviourConfig, context: Context) -> None:
+        self._config, self._context = config, context
         self._paired: tuple[Mapping[str, Run], Sequence[Measurement]] | None = None
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
@@ -70,7 +69,11 @@ class BehaviourStudy:
         return [
             *_rows("Base grids (section 4.1)", BASELINE, grids),
             *_trends(grids),
-            *_rows("Iso-difficulty transforms against their base grids (table 3)", APPENDIX_D, self._pairs(runs)),
+            *_rows(
+                "Iso-difficulty transforms against their base grids (table 3)",
+                APPENDIX_D,
+                self._pairs(runs),
+            ),
             *_rows("KeyDoor (table 1)", KEY_DOOR, runs["key-door"].result.measurements),
             *_rows("KeyNoDoor (table 1)", KEY_NO_DOOR, runs["key-no-door"].result.measurements),
             *_rows("2PathKey (table 1)", TWO_PATHS, runs["two-path-key"].result.measurements),
@@ -90,15 +93,13 @@ class BehaviourStudy:
     def _pairs(self, runs: Mapping[str, Run]) -> Sequence[Measurement]:
         """`pairs` of these runs, worked out once."""
         if self._paired is None or self._paired[0] is not runs:
-            self._paired = (runs, pairs(runs))
+            self._paired = (runs, pairs(self._context, runs))
         return self._paired[1]
 
 
-def pairs(runs: Mapping[str, Run]) -> Sequence[Measurement]:
+def pairs(context: Context, runs: Mapping[str, Run]) -> Sequence[Measurement]:
     """Every transformed grid held against its base grid, which is in another run."""
-    offer = Catalogue.default().find("metric", "pairs").offer
-    metric: Metric = offer.make(offer.config())
-    return metric(_joined(runs["grids"].evidence, runs["transforms"].evidence))
+    return context.metric("pairs")(_joined(runs["grids"].evidence, runs["transforms"].evidence))
 
 
 def _joined(base: Evidence, other: Evidence) -> Evidence:

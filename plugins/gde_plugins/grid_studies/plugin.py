@@ -1,10 +1,14 @@
 """Offers the reproductions of paper 000."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, NoConfig, Offer
 from gde_plugins.grid_studies.config import BehaviourConfig
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
 
 
 @hookimpl
@@ -26,13 +30,13 @@ def gde_reproductions() -> Sequence[AnyOffer]:
     )
 
 
-def _cogmap(_: NoConfig) -> object:
+def _cogmap(_: NoConfig, __: "Context") -> object:
     from gde_plugins.grid_studies.cogmap_study import CogmapStudy
 
     return CogmapStudy()
 
 
-def _behaviour(config: BehaviourConfig) -> object:
+def _behaviour(config: BehaviourConfig, context: "Context") -> object:
     from gde_plugins.grid_studies.behaviour_study import BehaviourStudy
 
-    return BehaviourStudy(config)
+    return BehaviourStudy(config, context)

@@ -10,12 +10,13 @@ from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfi
 if TYPE_CHECKING:
     import typer
 
+    from gde.parts.context import Context
     from gde.parts.language_model import LanguageModel
 
 LOCAL_IMPORTS = ("torch", "transformers", "safetensors", "jinja2")
 
 
-def make_nano(config: NanoConfig) -> "LanguageModel":
+def make_nano(config: NanoConfig, _: "Context") -> "LanguageModel":
     """The embedded model, on the CPU, so that every machine gives the same tokens."""
     from gde_plugins.language_models.nano import NOTICE, folder
     from gde_plugins.language_models.transformers_model import TransformersModel
@@ -25,7 +26,7 @@ def make_nano(config: NanoConfig) -> "LanguageModel":
     )
 
 
-def make_hf(config: HfConfig) -> "LanguageModel":
+def make_hf(config: HfConfig, _: "Context") -> "LanguageModel":
     """A model of transformers."""
     from gde_plugins.language_models.transformers_model import TransformersModel
 
@@ -39,7 +40,7 @@ def make_hf(config: HfConfig) -> "LanguageModel":
     )
 
 
-def make_openai(config: OpenAIConfig) -> "LanguageModel":
+def make_openai(config: OpenAIConfig, _: "Context") -> "LanguageModel":
     """A model behind a server."""
     from gde_plugins.language_models.openai_model import OpenAIModel
 

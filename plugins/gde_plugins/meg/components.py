@@ -77,6 +77,9 @@ class ComponentsProbe:
         scale = np.where(spread > 0, spread, 1.0)
         return ComponentsReadout(mean=_single(mean), axes=_single(axes), scale=_single(scale))
 
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
+        return ComponentsReadout.from_arrays(arrays)
+
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         """ "explained": the share of the variance of held-out activations that the components keep."""
         assert isinstance(readout, ComponentsReadout)

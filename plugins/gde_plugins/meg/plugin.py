@@ -8,6 +8,7 @@ from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig
 
 if TYPE_CHECKING:
+    from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
     from gde.parts.probe import Probe
@@ -23,12 +24,12 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="diagonal moves along a cliff in the wind, for a number of steps (paper 002, section 6)",
             config=CliffWorldConfig,
             make=_cliff_world,
-            gives=frozenset({Facet.STATE, Facet.MODEL}),
+            gives=frozenset({Facet.STATE, Facet.MDP}),
         ),
     )
 
 
-def _cliff_world(config: CliffWorldConfig) -> "Environment":
+def _cliff_world(config: CliffWorldConfig, _: "Context") -> "Environment":
     from gde_plugins.meg.cliffworld.environment import CliffWorldEnvironment
 
     return CliffWorldEnvironment(config)
@@ -37,19 +38,21 @@ def _cliff_world(config: CliffWorldConfig) -> "Environment":
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """How well the agent's behaviour is predicted by the assumption that it pursues something."""
-    needs = frozenset({Facet.MODEL})
+    needs = frozenset({Facet.MDP})
     return (
         Offer(
             name="meg-belief",
             summary="goal-directedness towards where the activations say that the goal is, and towards where it is",
             config=NoConfig,
+            group="meg",
             make=_belief,
-            needs=needs | {Facet.ACTIVATIONS, Facet.GRID},
+            needs=needs | {Facet.ACTIVATIONS, Facet.MAP},
         ),
         Offer(
             name="meg-inside",
             summary="goal-directedness towards utilities that the hidden state chooses (with --probe components)",
             config=NoConfig,
+            group="meg",
             make=_inside,
             needs=needs | {Facet.ACTIVATIONS},
         ),
@@ -57,6 +60,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="meg-known",
             summary="goal-directedness towards the environment's own reward, in nats",
             config=NoConfig,
+            group="meg",
             make=_known,
             needs=needs,
         ),
@@ -64,6 +68,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="meg-to",
             summary="goal-directedness towards each feature of states, e.g. key or wall, and which the agent is after",
             config=NoConfig,
+            group="meg",
             make=_towards,
             needs=needs,
         ),
@@ -71,37 +76,38 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="meg-unknown",
             summary="goal-directedness towards anything that is linear in the features of states",
             config=NoConfig,
+            group="meg",
             make=_unknown,
             needs=needs,
         ),
     )
 
 
-def _belief(_: NoConfig) -> "Metric":
+def _belief(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.meg.metrics.belief import belief
 
     return belief
 
 
-def _inside(_: NoConfig) -> "Metric":
+def _inside(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.meg.metrics.hidden_state import inside
 
     return inside
 
 
-def _known(_: NoConfig) -> "Metric":
+def _known(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import known
 
     return known
 
 
-def _towards(_: NoConfig) -> "Metric":
+def _towards(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import towards
 
     return towards
 
 
-def _unknown(_: NoConfig) -> "Metric":
+def _unknown(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import unknown
 
     return unknown
@@ -120,7 +126,7 @@ def gde_reproductions() -> Sequence[AnyOffer]:
     )
 
 
-def _cliff_world_study(config: CliffWorldStudyConfig) -> "Reproduction":
+def _cliff_world_study(config: CliffWorldStudyConfig, _: "Context") -> "Reproduction":
     from gde_plugins.meg.cliffworld.study import CliffWorldStudy
 
     return CliffWorldStudy(config)
@@ -140,7 +146,7 @@ def gde_probes() -> Sequence[AnyOffer]:
     )
 
 
-def _components(config: ComponentsConfig) -> "Probe":
+def _components(config: ComponentsConfig, _: "Context") -> "Probe":
     from gde_plugins.meg.components import ComponentsProbe
 
     return ComponentsProbe(config)

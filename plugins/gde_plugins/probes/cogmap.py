@@ -102,6 +102,9 @@ class CogmapProbe:
         ).fit(train.inputs, train.labels)
         return CogmapReadout(weights=classifier.weights_, size=config.size, classes=classifier.classes_)
 
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
+        return CogmapReadout.from_arrays(arrays)
+
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         """See `score_maps`."""
         return score_maps(readout.predict(test.inputs), test.labels.astype(np.int64), test.groups, rng)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Ge, Gt, Interval
+from pydantic import BeforeValidator
 
 from gde.data.completion import ModelInfo
 from gde.errors import GdeError
@@ -16,12 +17,18 @@ Depth = Literal["early", "middle", "late"]
 THIRDS: dict[Depth, int] = {"early": 1, "middle": 2, "late": 3}
 
 
+def _several(value: object) -> object:
+    """One layer stands for a list of one."""
+    return value if isinstance(value, list | tuple) else (value,)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProbeConfig:
     """Which activations are read, and how a probe learns to read them."""
 
-    layer: Annotated[int, Ge(0)] | Depth = "middle"
-    """Decoder layer counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23)."""
+    layer: Annotated[tuple[Annotated[int, Ge(0)] | Depth, ...], BeforeValidator(_several)] = ("middle",)
+    """Decoder layers counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23). Each is read
+    by a probe of its own."""
     marks: tuple[str, ...] = ("pre", "post")
     """Token marks read, each by a probe of its own: before and after the reasoning."""
     variants: tuple[Variant, ...] = ("mlp", "linear")
@@ -45,13 +52,13 @@ class ProbeConfig:
     """Where torch trains, e.g. cpu or cuda."""
 
     def __post_init__(self) -> None:
-        for name in ("marks", "variants"):
+        for name in ("layer", "marks", "variants"):
             chosen = getattr(self, name)
             if not chosen or len(set(chosen)) != len(chosen):
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
 
     def capture(self, model: ModelInfo) -> "CaptureRequest":
-        """The chosen layer of this model at the chosen marks.
+        """The chosen layers of this model at the chosen marks.
 
         Raises:
             GdeError: the model has no such layer, or no activations at all.
@@ -60,15 +67,17 @@ class ProbeConfig:
 
         if not model.n_layers:
             raise GdeError(f"probes read activations, and model {model.name!r} gives none; choose a white-box model")
-        return CaptureRequest(layers=(self._layer(model),), marks=self.marks)
+        layers = dict.fromkeys(_layer(each, model) for each in self.layer)
+        return CaptureRequest(layers=tuple(layers), marks=self.marks)
 
-    def _layer(self, model: ModelInfo) -> int:
-        if isinstance(self.layer, str):
-            return max(0, round(model.n_layers * THIRDS[self.layer] / 3) - 1)
-        if self.layer >= model.n_layers:
-            wanted = f"0 to {model.n_layers - 1} or one of {', '.join(THIRDS)}"
-            raise GdeError(f"layer of a probe: model {model.name!r} has layers {wanted}, got {self.layer}")
-        return self.layer
+
+def _layer(layer: int | Depth, model: ModelInfo) -> int:
+    if isinstance(layer, str):
+        return max(0, round(model.n_layers * THIRDS[layer] / 3) - 1)
+    if layer >= model.n_layers:
+        wanted = f"0 to {model.n_layers - 1} or one of {', '.join(THIRDS)}"
+        raise GdeError(f"layer of a probe: model {model.name!r} has layers {wanted}, got {layer}")
+    return layer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,6 +95,9 @@ class DistanceProbe:
         weights, _ = fit_network(examples, 1, settings, rng)
         return DistanceReadout(weights=_in_steps(weights, mean, scale))
 
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
+        return DistanceReadout.from_arrays(arrays)
+
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         """ "mae", the mean absolute error in steps, and "r2", the share of the variance explained."""
         errors = readout.predict(test.inputs) - test.labels

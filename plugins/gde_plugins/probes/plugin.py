@@ -8,6 +8,7 @@ from gde.offers import AnyOffer, Facet, Offer
 from gde_plugins.probes.config import CogmapConfig, ProbeConfig
 
 if TYPE_CHECKING:
+    from gde.parts.context import Context
     from gde.parts.probe import Probe
 
 
@@ -20,7 +21,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="the map an agent holds: agent, goal, wall or empty, for every cell of the grid",
             config=CogmapConfig,
             make=_cogmap,
-            needs=frozenset({Facet.ACTIVATIONS, Facet.GRID}),
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
             imports=("torch", "sklearn"),
             extra="probes",
         ),
@@ -29,20 +30,20 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="how many steps the goal is away by the shortest way",
             config=ProbeConfig,
             make=_distance,
-            needs=frozenset({Facet.ACTIVATIONS, Facet.MODEL}),
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
             imports=("torch",),
             extra="probes",
         ),
     )
 
 
-def _cogmap(config: CogmapConfig) -> "Probe":
+def _cogmap(config: CogmapConfig, _: "Context") -> "Probe":
     from gde_plugins.probes.cogmap import CogmapProbe
 
     return CogmapProbe(config)
 
 
-def _distance(config: ProbeConfig) -> "Probe":
+def _distance(config: ProbeConfig, _: "Context") -> "Probe":
     from gde_plugins.probes.distance import DistanceProbe
 
     return DistanceProbe(config)

@@ -18,9 +18,10 @@ from gde.numerics.stats import (
     holm,
     paired_difference,
 )
+from gde.parts.context import Context
 from gde.seeding import generator
 from gde_plugins.stats_tests.config import PairsConfig
-from gde_plugins.stats_tests.measures import Measure, measure
+from gde_plugins.stats_tests.measures import Measured, measure
 
 UNVARIED = "none"
 """The value of a label that marks the world which others are variations of."""
@@ -52,11 +53,15 @@ class Place(NamedTuple):
         return self.cluster, tuple(pair for pair in self.labels if pair[0] != label)
 
 
+def _episode_of(trajectory: Trajectory) -> tuple[Place, str]:
+    return Place.of(trajectory), str(trajectory.key)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contrast:
     """One measurement under one variation against no variation."""
 
-    measure: Measure[Place]
+    measure: Measured[Place]
     label: str
     variation: Value
     difference: Difference | None
@@ -79,6 +84,7 @@ class Pairs:
     """
 
     config: PairsConfig
+    context: Context
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         """Give the tests of the whole run; a part of it is no place to compare parts."""
@@ -86,8 +92,8 @@ class Pairs:
         labels = [] if evidence.part else variations(places)
         if not labels:
             return ()
-        measures = measure(self.config.measures, split(evidence, Place.of))
-        episodes = measure(self.config.each_episode, split(evidence, lambda one: (Place.of(one), str(one.key))))
+        measures = measure(self.context, self.config.measures, split(evidence, Place.of))
+        episodes = measure(self.context, self.config.each_episode, split(evidence, _episode_of))
         return [
             found
             for label in labels
@@ -107,7 +113,7 @@ def variations(places: set[Place]) -> list[str]:
     return sorted({label for (label, _), found in values.items() if UNVARIED in found and len(found) > 1})
 
 
-def _family(label: str, measures: Sequence[Measure[Place]], places: set[Place], seed: int) -> Iterator[Measurement]:
+def _family(label: str, measures: Sequence[Measured[Place]], places: set[Place], seed: int) -> Iterator[Measurement]:
     contrasts = [_contrast(one, label, value, seed) for value in _values(label, places) for one in measures]
     raw = [contrast.difference.signed_rank.p_value if contrast.difference else None for contrast in contrasts]
     for contrast, p_holm, q in zip(contrasts, adjusted(raw, holm), adjusted(raw, benjamini_hochberg), strict=True):
@@ -122,7 +128,7 @@ def _values(label: str, places: set[Place]) -> list[Value]:
 
 
 def _replicates(
-    label: str, episodes: Sequence[Measure[tuple[Place, str]]], places: set[Place], seed: int
+    label: str, episodes: Sequence[Measured[tuple[Place, str]]], places: set[Place], seed: int
 ) -> Iterator[Measurement]:
     tests = [(value, one, _exchanged(one, label, value, seed)) for value in _values(label, places) for one in episodes]
     corrected = adjusted([found.p_value for *_, (found, _) in tests], holm)
@@ -131,7 +137,7 @@ def _replicates(
             yield replace(replace(found, p_value=p).significance(f"pairs.{one.name}.{name}", n), where={label: value})
 
 
-def _exchanged(one: Measure[tuple[Place, str]], label: str, variation: Value, seed: int) -> tuple[Finding, int]:
+def _exchanged(one: Measured[tuple[Place, str]], label: str, variation: Value, seed: int) -> tuple[Finding, int]:
     """The test, and of how many episodes."""
     pair = (label, UNVARIED), (label, variation)
     rows = [
@@ -146,7 +152,7 @@ def _exchanged(one: Measure[tuple[Place, str]], label: str, variation: Value, se
     return exchange_replicates(values, varied, twins, rng), len(rows)
 
 
-def _contrast(one: Measure[Place], label: str, variation: Value, seed: int) -> Contrast:
+def _contrast(one: Measured[Place], label: str, variation: Value, seed: int) -> Contrast:
     varied, unvaried = (_twins(one, (label, value)) for value in (variation, UNVARIED))
     common = sorted(varied.keys() & unvaried.keys(), key=str)
     if not common:
@@ -157,7 +163,7 @@ def _contrast(one: Measure[Place], label: str, variation: Value, seed: int) -> C
     return Contrast(measure=one, label=label, variation=variation, difference=difference)
 
 
-def _twins(one: Measure[Place], varied: tuple[str, Value]) -> dict[Twin, float]:
+def _twins(one: Measured[Place], varied: tuple[str, Value]) -> dict[Twin, float]:
     """The mean over the worlds that have the label in question, by what they have in common with their twins."""
     twins: dict[Twin, list[float]] = {}
     for place, value in one.values.items():

@@ -8,6 +8,7 @@ from gde.offers import AnyOffer, Offer
 from gde_plugins.stats_tests.config import PairsConfig, TrendsConfig
 
 if TYPE_CHECKING:
+    from gde.parts.context import Context
     from gde.parts.metric import Metric
 
 
@@ -30,13 +31,13 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
-def _pairs(config: PairsConfig) -> "Metric":
+def _pairs(config: PairsConfig, context: "Context") -> "Metric":
     from gde_plugins.stats_tests.pairs import Pairs
 
-    return Pairs(config)
+    return Pairs(config, context)
 
 
-def _trends(config: TrendsConfig) -> "Metric":
+def _trends(config: TrendsConfig, context: "Context") -> "Metric":
     from gde_plugins.stats_tests.trends import Trends
 
-    return Trends(config)
+    return Trends(config, context)

@@ -12,9 +12,10 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.numerics.by_world import split
 from gde.numerics.stats import Finding, linear_trend, page, spearman
+from gde.parts.context import Context
 from gde.seeding import generator
 from gde_plugins.stats_tests.config import TrendsConfig
-from gde_plugins.stats_tests.measures import Measure, measure
+from gde_plugins.stats_tests.measures import Measured, measure
 from gde_plugins.stats_tests.pairs import UNVARIED, Place, variations
 
 LINEAR_BELOW = 20
@@ -43,6 +44,7 @@ class Trends:
     """
 
     config: TrendsConfig
+    context: Context
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         """Give the trends of the whole run; a part of it is no place to compare parts."""
@@ -55,7 +57,7 @@ class Trends:
         return [
             *chain.from_iterable(
                 _along(label, axis, one, evidence.seed)
-                for one in measure(self.config.measures, spots)
+                for one in measure(self.context, self.config.measures, spots)
                 for axis, label in enumerate(labels)
             ),
             *_over_distance(unvaried),
@@ -76,7 +78,7 @@ def _spot(trajectory: Trajectory, labels: Sequence[str]) -> Spot:
     return Spot(trajectory.world.cluster, tuple(_number(trajectory, label) or 0.0 for label in labels))
 
 
-def _along(label: str, axis: int, one: Measure[Spot], seed: int) -> Iterator[Measurement]:
+def _along(label: str, axis: int, one: Measured[Spot], seed: int) -> Iterator[Measurement]:
     rng = generator(seed, "metric", "trends", one.name, label)
     values, clusters = [*one.values.values()], [spot.cluster for spot in one.values]
     table = _blocks(one, axis)
@@ -90,7 +92,7 @@ def _along(label: str, axis: int, one: Measure[Spot], seed: int) -> Iterator[Mea
     yield from (replace(each, name=f"trends.{one.name}.{each.name}", where={"by": label}) for each in found)
 
 
-def _blocks(one: Measure[Spot], axis: int) -> list[tuple[float, ...]]:
+def _blocks(one: Measured[Spot], axis: int) -> list[tuple[float, ...]]:
     """(blocks, conditions) values; conditions rise along the axis, and within a block all else is equal."""
     conditions = sorted({spot.coordinates[axis] for spot in one.values})
     groups: dict[tuple[float, ...], dict[float, list[float]]] = {}

@@ -7,30 +7,23 @@ from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
+from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
 from gde_plugins.text_agent.answers import decide
-from gde_plugins.text_agent.config import GptOssConfig
+from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
 
 EMBEDDED = "nano"
 
 
-class GptOssAgent:
-    """Asks the language model of its brief for one action a turn; an unusable answer is reported, never repaired."""
+class TextAgent:
+    """Asks a language model for one action a turn; an unusable answer is reported, never repaired."""
 
-    def __init__(self, config: GptOssConfig) -> None:
-        self._config = config
+    def __init__(self, config: TextAgentConfig, model: LanguageModel) -> None:
+        self._config, self._model = config, model
         self._sampling = Sampling(temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens)
 
     def begin(self, brief: Brief) -> None:
-        """Prepare for the episode.
-
-        Raises:
-            GdeError: the brief names no language model.
-        """
-        if brief.language_model is None:
-            raise GdeError("agent gpt-oss: wanted a language model (agent.model), got none")
-        self._model = brief.language_model
         self._brief = brief
         self._turn = 0
         self._past: deque[Exchange] = deque(maxlen=self._config.history)

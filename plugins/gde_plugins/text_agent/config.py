@@ -1,4 +1,4 @@
-"""What of the gpt-oss agent can be chosen."""
+"""What of the text agent can be chosen."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Interval
 
 from gde.data.completion import Effort
+from gde.offers import ModelName
 
 
 @dataclass(frozen=True, kw_only=True)
-class GptOssConfig:
+class TextAgentConfig:
     """Sampling as in paper 000, appendix E.1."""
 
-    model: str = "nano"
+    model: ModelName = "nano"
     """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
     """How the task is put: at length as in the paper, or in the one line that nano is trained on; auto is compact for

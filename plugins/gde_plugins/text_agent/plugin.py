@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
 from gde.offers import Facet, Offer
-from gde_plugins.text_agent.config import GptOssConfig
+from gde_plugins.text_agent.config import TextAgentConfig
 
 if TYPE_CHECKING:
     from gde.parts.agent import Agent
+    from gde.parts.context import Context
 
 
-def make_gpt_oss(config: GptOssConfig) -> "Agent":
+def make_text_agent(config: TextAgentConfig, context: "Context") -> "Agent":
     """An agent for one episode."""
-    from gde_plugins.text_agent.agent import GptOssAgent
+    from gde_plugins.text_agent.agent import TextAgent
 
-    return GptOssAgent(config)
+    return TextAgent(config, context.model(config.model))
 
 
 @hookimpl
@@ -25,8 +26,8 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
         Offer(
             name="gpt-oss",
             summary="a language model reads the world as text, reasons and answers with one action (paper 000)",
-            config=GptOssConfig,
-            make=make_gpt_oss,
+            config=TextAgentConfig,
+            make=make_text_agent,
             version=2,
             gives=frozenset({Facet.ACTIVATIONS}),
         ),

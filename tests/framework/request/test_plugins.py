@@ -14,7 +14,7 @@ AGENT = """
 from gde import Offer, NoConfig, hookimpl
 @hookimpl
 def gde_agents():
-    return (Offer(name={name!r}, summary="s", config=NoConfig, make=lambda c: None),)
+    return (Offer(name={name!r}, summary="s", config=NoConfig, make=lambda c, _: None),)
 """
 
 
@@ -29,7 +29,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_bundled_plugins_load_through_the_public_group() -> None:
     records = {record.name: record for record in load_plugins().records}
-    assert {"grid", "gpt_oss", "probes", "builtin"} <= records.keys()
+    assert {"grid", "text_agent", "probes", "shipped"} <= records.keys()
     assert not [record for record in records.values() if record.error]
 
 

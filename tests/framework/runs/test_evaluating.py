@@ -171,8 +171,10 @@ def test_later_stages_can_be_run_again_from_the_folder(run: Callable[[Plan], Res
     trajectories = load_evidence(folder).trajectories
     assert rescore(folder, catalogue=catalogue).measurements == result.measurements
     assert probe(folder, catalogue=catalogue).measurements == result.measurements
-    only = rescore(folder, [Choice(name="success")], catalogue)
-    assert {each.name for each in only.measurements if not each.where} == {"success"}
+    more = rescore(folder, ["length"], catalogue)
+    assert {each.source for each in more.measurements} == {"success", "accuracy", "outcomes", "where", "length"}
+    assert [each for each in more.measurements if each.source != "length"] == [*result.measurements]
+    assert rescore(folder, catalogue=catalogue).measurements == more.measurements
     assert [path.name for path in report(folder, catalogue=catalogue)] == ["report.html"]
     assert load_evidence(folder).trajectories == trajectories
 

@@ -16,9 +16,9 @@ import pytest
 
 from gde import Choice, GdeError, Plan, RunFailed, read_plan, resume, write_plan
 from gde.request.catalogue import Catalogue
+from gde.request.plugins import load_plugins
 from gde.runs.evaluating import evaluate
 from gde.runs.exporting import export
-from gde.request.plugins import load_plugins
 from gde.store import journal
 from gde.store.folder import RunFolder
 

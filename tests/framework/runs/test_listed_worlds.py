@@ -7,8 +7,9 @@ import pytest
 
 from gde import Choice, GdeError, Plan, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
-from gde.runs.evaluating import prepare
-from gde.stages.rollout import episode_keys
+from gde.runs.evaluating import dry, prepare
+from gde.stages.context import Resources
+from gde.stages.rollout import episode_keys, list_worlds
 
 Starts = Callable[..., list[object]]
 
@@ -47,9 +48,10 @@ def test_fewer_episodes_are_a_sample_that_grows(starts: Starts) -> None:
 
 
 def test_every_stratum_has_the_worlds_that_it_lists(catalogue: Catalogue) -> None:
-    keys = episode_keys(prepare(plan(length=[4, 7], episodes=5), catalogue))
+    ready = prepare(plan(length=[4, 7], episodes=5), catalogue)
+    keys = episode_keys(ready, list_worlds(ready, Resources(ready)))
     assert [key.world for key in keys] == [0, 1, 2, 0, 1, 2, 3, 4]
-    assert len(episode_keys(prepare(plan(env="corridor"), catalogue))) == 200
+    assert dry(plan(env="corridor"), catalogue).episodes == 200
 
 
 def test_without_its_list_a_run_does_not_begin(

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gde import Choice, GdeError, rescore
-from gde.request.catalogue import Catalogue
 from gde.cli.main import build_app
+from gde.request.catalogue import Catalogue
 from gde.runs.reproducing import Request, Study, reproduce, study_json
 from gde.stages.progress import Progress
 

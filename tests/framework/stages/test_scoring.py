@@ -10,7 +10,8 @@ from gde.data.observation import World
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import EpisodeKey, Trajectory
-from gde.stages.scoring import restricted, score
+from gde.stages.evidence import restricted
+from gde.stages.scoring import score
 
 STRATA = ({"size": 7}, {"size": 9})
 
@@ -46,7 +47,7 @@ def small_only(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def test_a_metric_sees_the_whole_and_each_stratum_and_its_own_labels_stay() -> None:
-    measurements, failures = score([("count", Count())], EVIDENCE, STRATA)
+    measurements, failures = score([("count", Count)], EVIDENCE, STRATA)
     assert [(one.value, one.where) for one in measurements] == [
         (3.0, {"kind": "all"}),
         (2.0, {"kind": "all", "size": 7}),
@@ -57,7 +58,7 @@ def test_a_metric_sees_the_whole_and_each_stratum_and_its_own_labels_stay() -> N
 
 @pytest.mark.parametrize("strata", [(), ({},), ({"size": 7},)])
 def test_without_a_sweep_there_is_no_breakdown(strata: tuple[dict[str, int], ...]) -> None:
-    assert len(score([("count", Count())], EVIDENCE, strata)[0]) == 1
+    assert len(score([("count", Count)], EVIDENCE, strata)[0]) == 1
 
 
 def test_a_stratum_has_its_own_traces_and_the_same_seed() -> None:
@@ -67,7 +68,7 @@ def test_a_stratum_has_its_own_traces_and_the_same_seed() -> None:
 
 
 def test_a_metric_that_raises_is_a_failure_and_the_others_are_measured() -> None:
-    measurements, failures = score([("small", small_only), ("count", Count())], EVIDENCE, STRATA)
+    measurements, failures = score([("small", lambda: small_only), ("count", Count)], EVIDENCE, STRATA)
     assert [(one.stage, one.subject, one.reason) for one in failures] == [
         ("metric", "small", "ZeroDivisionError: nine"),
         ("metric", "small size=9", "ZeroDivisionError: nine"),
@@ -76,8 +77,18 @@ def test_a_metric_that_raises_is_a_failure_and_the_others_are_measured() -> None
 
 
 def test_of_two_metrics_that_give_the_same_measurement_the_second_is_a_failure() -> None:
-    measurements, failures = score([("mine", Count()), ("theirs", Count())], EVIDENCE, ())
+    measurements, failures = score([("mine", Count), ("theirs", Count)], EVIDENCE, ())
     assert [one.name for one in measurements] == ["episodes"]
     ((subject, reason),) = [(one.subject, one.reason) for one in failures]
     assert subject == "theirs"
     assert reason.startswith("metrics 'mine' and 'theirs' both give 'episodes kind=all'")
+
+
+def unmakable() -> Count:
+    raise OSError("no data")
+
+
+def test_a_metric_that_cannot_be_made_costs_no_other() -> None:
+    measurements, failures = score([("lost", unmakable), ("count", Count)], EVIDENCE, ())
+    assert [one.source for one in measurements] == ["count"]
+    assert [(one.subject, one.reason) for one in failures] == [("lost", "OSError: no data")]

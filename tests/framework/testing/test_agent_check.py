@@ -8,7 +8,7 @@ import pytest
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.parts.agent import Agent, Brief, FunctionAgent
-from gde.parts.environment import HasModel
+from gde.parts.environment import HasMDP
 from gde.testing import check_agent
 from gde.testing.parts import AskingAgent, PlantedModel, ScriptedAgent, ScriptedModel
 
@@ -16,11 +16,11 @@ from gde.testing.parts import AskingAgent, PlantedModel, ScriptedAgent, Scripted
 def test_good_agents_keep_every_promise() -> None:
     check_agent(lambda: ScriptedAgent(("LEFT", "RIGHT")))
     check_agent(lambda: FunctionAgent(lambda observation: (observation.actions or ("",))[-1]))
-    check_agent(AskingAgent, language_model=PlantedModel())
+    check_agent(lambda: AskingAgent(PlantedModel()))
 
 
 def test_an_unusable_answer_is_a_kept_promise() -> None:
-    check_agent(AskingAgent, language_model=ScriptedModel(lambda _: "UP"))
+    check_agent(lambda: AskingAgent(ScriptedModel(lambda _: "UP")))
 
 
 class Lacking:
@@ -58,10 +58,10 @@ class AnswersText(ScriptedAgent):
 
 
 class MovesTheWorld(ScriptedAgent):
-    oracle: HasModel | None
+    oracle: HasMDP | None
 
     def begin(self, brief: Brief) -> None:
-        self.oracle = brief.oracle
+        self.oracle = brief.environment
 
     async def act(self, observation: Observation) -> Decision:
         self.oracle.step("RIGHT")  # type: ignore[union-attr]
@@ -75,7 +75,7 @@ BROKEN = [
     (Inadmissible, "must be one of LEFT, RIGHT; got 'UP'"),
     (SaysNotWhy, "must say in `detail`"),
     (AnswersText, "must give a Decision"),
-    (MovesTheWorld, "must not move the world"),
+    (MovesTheWorld, "must leave the world"),
 ]
 
 

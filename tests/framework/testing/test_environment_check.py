@@ -36,7 +36,7 @@ class Flips(Corridor):
     """After the second step LEFT and RIGHT change places, and there is another model."""
 
     def reset(self, seed: int) -> Observation:
-        shown, plain = super().reset(seed), super().model()
+        shown, plain = super().reset(seed), super().mdp()
         self.steps, self.models = 0, (plain, replace(plain, transition=plain.transition[::-1]))
         return shown
 
@@ -47,7 +47,7 @@ class Flips(Corridor):
         self.steps += 1
         return outcome
 
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         return self.models[self.steps >= 2]
 
     def snapshot(self) -> tuple[int, int]:  # type: ignore[override]
@@ -60,7 +60,7 @@ class Flips(Corridor):
 
 
 class FlipsUnseenByTheModel(Flips):
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         return self.models[0]
 
 
@@ -117,7 +117,7 @@ class TakesAnything(Corridor):
 class GoesOnAfterTheEnd(Corridor):
     def step(self, action: str) -> Outcome:
         if self.at == self.length - 1:
-            return Outcome.terminal(self._observe(), 0.0)
+            return Outcome.terminal(self._observe(), 0.0, success=0.0)
         return super().step(action)
 
 
@@ -245,30 +245,30 @@ class IndexOutsideTheModel(Corridor):
 
 
 class StartsElsewhere(Corridor):
-    def model(self) -> TabularMDP:
-        model = super().model()
+    def mdp(self) -> TabularMDP:
+        model = super().mdp()
         return replace(model, start=np.roll(model.start, 1))
 
 
 class SwapsActionsInTheModel(Corridor):
-    def model(self) -> TabularMDP:
-        model = super().model()
+    def mdp(self) -> TabularMDP:
+        model = super().mdp()
         return replace(model, transition=model.transition[::-1])
 
 
 class NamelessActions(Corridor):
-    def model(self) -> TabularMDP:
-        return replace(super().model(), actions=())
+    def mdp(self) -> TabularMDP:
+        return replace(super().mdp(), actions=())
 
 
 class NoEndInTheModel(Corridor):
-    def model(self) -> TabularMDP:
-        return replace(super().model(), terminal=None)
+    def mdp(self) -> TabularMDP:
+        return replace(super().mdp(), terminal=None)
 
 
 class RowsThatDoNotSumToOne(Corridor):
-    def model(self) -> TabularMDP:
-        model = super().model()
+    def mdp(self) -> TabularMDP:
+        model = super().mdp()
         model.transition[0].data *= 0.5
         return model
 
@@ -310,7 +310,7 @@ BROKEN = [
     (InfiniteReward, "reward must be finite"),
     (EndsTwice, "both terminated and truncated"),
     (RepeatsAnAction, "distinct actions"),
-    (IndexOutsideTheModel, "row of the model"),
+    (IndexOutsideTheModel, "row of the process"),
     (StartsElsewhere, "first state a probability above zero"),
     (SwapsActionsInTheModel, "agree with step: "),
     (FlipsUnseenByTheModel, "agree with step: "),

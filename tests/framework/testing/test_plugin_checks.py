@@ -16,7 +16,7 @@ from gde.parts.agent import Agent
 from gde.testing import check_offer, check_plugin
 from gde.testing.parts import ScriptedAgent
 
-GOOD: AnyOffer = Offer(name="good", summary="Goes right.", config=NoConfig, make=lambda _: ScriptedAgent())
+GOOD: AnyOffer = Offer(name="good", summary="Goes right.", config=NoConfig, make=lambda _, __: ScriptedAgent())
 
 
 def test_the_kit_plugin_keeps_every_promise() -> None:
@@ -77,7 +77,7 @@ BROKEN_OFFERS: list[tuple[object, str]] = [
     (replace(GOOD, config=Undescribable), "able to describe Undescribable"),
     (replace(GOOD, config=WrongDefault), "defaults of WrongDefault"),
     (replace(GOOD, config=Unrepeatable), "survive being written"),
-    (replace(GOOD, make=lambda _: object()), "must have act, begin to be a Agent"),
+    (replace(GOOD, make=lambda _, __: object()), "must have act, begin to be a Agent"),
 ]
 
 
@@ -106,7 +106,7 @@ HEAD = """
 import dataclasses
 from gde.hookspecs import hookimpl
 from gde.offers import NoConfig, Offer
-OFFER = Offer(name="good", summary="Good.", config=NoConfig, make=lambda _: None)
+OFFER = Offer(name="good", summary="Good.", config=NoConfig, make=lambda _, __: None)
 """
 
 

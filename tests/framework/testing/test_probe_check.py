@@ -50,6 +50,9 @@ class LineProbe:
         weights, *_ = np.linalg.lstsq(train.inputs[rows], train.labels[rows].astype(np.float32), rcond=None)
         return Line(weights.astype(np.float32))
 
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
+        return Line(arrays["weights"])
+
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         rows = rng.integers(len(test.inputs), size=10)
         error = np.abs(readout.predict(test.inputs)[rows] - test.labels[rows])

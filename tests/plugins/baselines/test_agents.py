@@ -16,6 +16,7 @@ from gde.errors import ConfigError, GdeError
 from gde.offers import Facet, NoConfig
 from gde.parts.agent import Agent, Brief
 from gde.request.settings import build
+from gde.testing.context import PlainContext
 from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 from gde_plugins.baselines.plugin import gde_agents
 
@@ -37,7 +38,7 @@ class Row:
         """Another end, and so another model."""
         self._model = self._tabulate(end)
 
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         return self._model
 
     def _tabulate(self, final: int) -> TabularMDP:
@@ -56,8 +57,8 @@ class Row:
 
 def begun(name: str, seed: int = 0, world: Row | None = None, **config: Any) -> Agent:
     (offer,) = (offer for offer in gde_agents() if offer.name == name)
-    agent: Agent = offer.make(offer.config(**config))
-    agent.begin(Brief(task=Task(objective="", horizon=10), seed=seed, oracle=world or Row()))
+    agent: Agent = offer.make(offer.config(**config), PlainContext())
+    agent.begin(Brief(task=Task(objective="", horizon=10), seed=seed, environment=world or Row()))
     return agent
 
 
@@ -80,12 +81,12 @@ def test_offers() -> None:
         "explorer": OptimalConfig,
         "noisy": NoisyConfig,
     }
-    assert {name for name, offer in offers.items() if Facet.MODEL in offer.needs} == {
+    assert {name for name, offer in offers.items() if Facet.OPTIMUM in offer.needs} == {
         "optimal",
         "explorer",
         "noisy",
     }
-    assert all(isinstance(offer.make(offer.config()), Agent) for offer in offers.values())
+    assert all(isinstance(offer.make(offer.config(), PlainContext()), Agent) for offer in offers.values())
 
 
 @pytest.mark.parametrize("name", ["random", "optimal", "explorer", "noisy"])
@@ -124,7 +125,7 @@ def test_optimal_follows_the_state_of_the_world() -> None:
     (decision,) = decisions(agent, 1)
     assert (decision.status, decision.detail) == (
         "error",
-        "state 5 has no optimal action: no end can be reached from it",
+        "no action is optimal here: no end can be reached any more",
     )
     world.at = 3
     assert set(choices(agent, 20)) == {"ON", "SKIP"}
@@ -171,8 +172,8 @@ def test_slips_do_not_change_what_is_chosen_otherwise() -> None:
 
 def test_optimal_needs_a_model() -> None:
     (offer,) = (offer for offer in gde_agents() if offer.name == "optimal")
-    with pytest.raises(GdeError, match="needs an environment that gives a model, this one does not: take random"):
-        offer.make(OptimalConfig()).begin(Brief(task=Task(objective="", horizon=1), seed=0))
+    with pytest.raises(GdeError, match="needs an environment that knows what is optimal: take the agent random"):
+        offer.make(OptimalConfig(), PlainContext()).begin(Brief(task=Task(objective="", horizon=1), seed=0))
 
 
 @pytest.mark.parametrize(

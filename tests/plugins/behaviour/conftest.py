@@ -32,6 +32,7 @@ def write_down(
             decision=MUTE if action is None else Decision.act(action),
             reward=float(ending == "terminated" and index == last),
             terminated=ending == "terminated" and index == last,
+            success=float(ending == "terminated" and index == last),
             truncated=False,
             state=State(facts={}, index=state),
             optimal=OPTIMAL[state],

@@ -12,6 +12,7 @@ from gde.data.observation import Observation, World
 from gde.data.result import Measurement
 from gde.data.trajectory import STATUSES, Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.parts.metric import Metric
+from gde.testing.context import PlainContext
 from gde.testing.metric import check_metric
 from gde.testing.samples import sample_evidence
 from gde_plugins.behaviour.accuracy import accuracy
@@ -41,6 +42,7 @@ def episode(
             decision=decision,
             reward=reward if i == last else 0.0,
             terminated=ending == "terminated" and i == last,
+            success=float(ending == "terminated" and i == last and reward > 0),
             truncated=False,
             optimal=("UP", "LEFT"),
         )
@@ -140,7 +142,7 @@ def test_intervals_resample_clusters_and_averages_count_worlds() -> None:
 def test_the_offers_make_the_metrics_and_what_judges_actions_needs_a_model() -> None:
     offers = {offer.name: offer for offer in gde_metrics()}
     made = {metric.__name__: metric for metric in METRICS}
-    assert {name: offers[name].make(offers[name].config()) for name in made} == made
+    assert {name: offers[name].make(offers[name].config(), PlainContext()) for name in made} == made
     assert [name for name in made if not offers[name].needs] == ["success", "length", "outcomes"]
 
 

@@ -11,7 +11,8 @@ from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.stages.scoring import restricted, score
+from gde.stages.evidence import restricted
+from gde.stages.scoring import score
 from gde_plugins.behaviour.accuracy import accuracy
 from gde_plugins.behaviour.difficulty import NOTHING_VARIES, difficulty
 from gde_plugins.behaviour.policy import policy
@@ -132,9 +133,11 @@ def test_values_that_are_no_distances_are_not_taken_for_them(episode: Episode) -
 def test_strata_are_not_broken_down_again(episode: Episode) -> None:
     evidence = study(episode)
     strata = [{"size": size, "density": density} for size in SIZES for density in DENSITIES]
-    measurements, failures = score([("accuracy", accuracy), ("difficulty", difficulty)], evidence, strata)
+    measurements, failures = score(
+        [("accuracy", lambda: accuracy), ("difficulty", lambda: difficulty)], evidence, strata
+    )
     assert failures == ()
-    broken_down = [one for one in measurements if one.name in NAMES]
+    broken_down = [replace(one, source="") for one in measurements if one.name in NAMES]
     assert broken_down == list(difficulty(evidence))
     assert all(not one.value or 0 <= one.value <= 2 for one in broken_down)
 

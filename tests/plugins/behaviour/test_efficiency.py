@@ -37,6 +37,7 @@ def turn(index: int, state: int, action: str | None, solution: Solution, over: b
         decision=Decision.act(action) if action else MUTE,
         reward=float(over),
         terminated=over,
+        success=float(over),
         truncated=False,
         state=State(facts={}, index=state),
         optimal=(RIGHT,),
@@ -48,7 +49,7 @@ def walk(seed: int, moves: Sequence[str | None], length: int = LENGTH) -> Trajec
     """The moves in a corridor, as far as they are needed to reach its end."""
     corridor = Corridor(length)
     corridor.reset(seed)
-    solution, turns = solve(corridor.model()), []
+    solution, turns = solve(corridor.mdp()), []
     for index, action in enumerate(moves):
         state = corridor.at
         over = action is not None and corridor.step(action).terminated
@@ -70,11 +71,11 @@ def walk(seed: int, moves: Sequence[str | None], length: int = LENGTH) -> Trajec
 def corridor_model(trajectory: Trajectory) -> TabularMDP:
     corridor = Corridor(LENGTH)
     corridor.reset(trajectory.seed)
-    return corridor.model()
+    return corridor.mdp()
 
 
 def measured(trajectories: Sequence[Trajectory], model: Callable[[Trajectory], TabularMDP]) -> dict[str, Measurement]:
-    return {one.name: one for one in efficiency(Evidence(trajectories=tuple(trajectories), model=model))}
+    return {one.name: one for one in efficiency(Evidence(trajectories=tuple(trajectories), mdp=model))}
 
 
 @untimed

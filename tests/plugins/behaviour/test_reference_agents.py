@@ -93,9 +93,9 @@ def expected(evidence: Evidence) -> dict[str, float]:
     """What a uniformly random agent must score: occupancies of the uniform policy, worlds weighted equally."""
     totals = {"steps": 0.0, "optimal": 0.0, "regret": 0.0, "reached": 0.0}
     worlds = {one.world.id: one for one in evidence.trajectories}
-    assert evidence.model is not None
+    assert evidence.mdp is not None
     for one in worlds.values():
-        mdp = evidence.model(one)
+        mdp = evidence.mdp(one)
         uniform = Policy(probabilities=np.full((mdp.n_states, mdp.n_actions), 1 / mdp.n_actions))
         visits = occupancy(mdp, uniform, one.horizon)
         totals["steps"] += visits.sum()
@@ -113,7 +113,7 @@ def standard_errors(evidence: Evidence, scores: dict[str, float]) -> dict[str, f
     """Of the three numbers, were worlds drawn anew for each episode: more than those of fixed worlds."""
     ends, right, steps, regrets = np.array(
         [
-            [one.succeeded, sum(map(is_optimal, one.turns)), len(one.turns), Losses.of(evidence.model(one)).regret(one)]
+            [one.succeeded, sum(map(is_optimal, one.turns)), len(one.turns), Losses.of(evidence.mdp(one)).regret(one)]
             for one in evidence.trajectories
         ]
     ).T
@@ -154,7 +154,7 @@ def test_more_slips_are_worse_by_every_number(played: Played) -> None:
 
 
 def test_the_numbers_of_a_run_do_not_depend_on_the_order_of_its_record(chance: Evidence) -> None:
-    turned = Evidence(trajectories=chance.trajectories[::-1], seed=chance.seed, model=chance.model)
+    turned = Evidence(trajectories=chance.trajectories[::-1], seed=chance.seed, mdp=chance.mdp)
     for metric in METRICS:
         for one, other in zip(metric(chance), metric(turned), strict=True):
             assert (one.name, one.where, one.n) == (other.name, other.where, other.n)

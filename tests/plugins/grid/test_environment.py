@@ -14,8 +14,9 @@ from gde.data.grid import Grid
 from gde.errors import ConfigError, GdeError
 from gde.numerics.tabular import solve
 from gde.offers import Facet
-from gde.parts.environment import Environment, HasModel, HasWorlds
+from gde.parts.environment import Environment, HasMDP, HasWorlds
 from gde.request.settings import build
+from gde.testing.context import PlainContext
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.grid.making.transforms import Transform
@@ -40,13 +41,13 @@ def grid_of(environment: GridEnvironment) -> Grid:
 
 
 def optimal_action(environment: GridEnvironment) -> str:
-    model, index = environment.model(), environment.state().index
+    model, index = environment.mdp(), environment.state().index
     assert index is not None
     return model.actions[int(solve(model).optimal[index].argmax())]
 
 
 def test_the_page_on_grid_worlds_names_every_setting() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "grid-worlds.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "grid-worlds.md").read_text(encoding="utf-8")
     table = page.partition("| field |")[2].partition("\n## ")[0]
     assert {field.name for field in fields(GridConfig)} == {*re.findall(r"`(\w+)`", table)}
 
@@ -54,10 +55,10 @@ def test_the_page_on_grid_worlds_names_every_setting() -> None:
 def test_offer() -> None:
     (offer,) = (each for each in gde_environments() if each.name == "grid")
     assert offer.config is GridConfig
-    assert offer.gives == {Facet.STATE, Facet.MODEL, Facet.GRID, Facet.WORLDS}
-    environment = offer.make(GridConfig())
+    assert offer.gives == {Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP, Facet.WORLDS}
+    environment = offer.make(GridConfig(), PlainContext())
     assert isinstance(environment, Environment)
-    assert isinstance(environment, HasModel)
+    assert isinstance(environment, HasMDP)
     assert isinstance(environment, HasWorlds)
     assert environment.worlds() == []
 
@@ -232,14 +233,14 @@ def test_nothing_before_reset() -> None:
 
 def test_model_is_in_step_with_the_environment() -> None:
     environment = begun(5, size=9)
-    model, rng = environment.model(), np.random.default_rng(0)
+    model, rng = environment.mdp(), np.random.default_rng(0)
     for _ in range(200):
         index, action = environment.state().index, int(rng.integers(4))
         terminated = environment.step(ACTIONS[action]).terminated
         assert model.transition[action][[index], [environment.state().index]] == 1
         if terminated:
             environment.reset(6)
-            model = environment.model()
+            model = environment.mdp()
 
 
 @pytest.mark.parametrize(

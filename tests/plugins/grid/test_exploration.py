@@ -36,6 +36,7 @@ def episode(
             decision=MUTE if action is None else Decision.act(action),
             reward=float(ending == "terminated" and index == last),
             terminated=ending == "terminated" and index == last,
+            success=float(ending == "terminated" and index == last),
             truncated=False,
             state=state(cell),
             optimal=("RIGHT", "DOWN"),

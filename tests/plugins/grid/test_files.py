@@ -13,9 +13,8 @@ from gde.cli.main import build_app
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, GdeError
 from gde.request.settings import build
-from gde.runs.evaluating import evaluate, prepare, resume
+from gde.runs.evaluating import dry, evaluate, resume
 from gde.stages.evidence import load_evidence
-from gde.stages.rollout import episode_keys
 from gde.store.folder import RunFolder
 from gde.testing import check_environment
 from gde_plugins.grid.config import GridConfig
@@ -52,7 +51,7 @@ def test_grids_of_a_file_keep_the_contract(grids: str) -> None:
 
 
 def test_the_line_of_the_manual_is_a_grid(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "grid-worlds.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "grid-worlds.md").read_text(encoding="utf-8")
     (line,) = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
     assert read_origins(written(tmp_path / "grids.jsonl", line))[0].record == "first"
 
@@ -124,9 +123,9 @@ def test_fewer_episodes_are_a_sample_by_the_seed(grids: str, tmp_path: Path) -> 
 
 
 def test_labels_choose_grids(grids: str) -> None:
-    assert len(episode_keys(prepare(asked(grids, where="colour=red")))) == 1
-    assert len(episode_keys(prepare(asked(grids, where=["size=5", "size=4"])))) == 9
-    assert len(episode_keys(prepare(asked(grids, where="size=5 density=0.25 transform=none")))) == 1
+    assert dry(asked(grids, where="colour=red")).episodes == 1
+    assert dry(asked(grids, where=["size=5", "size=4"])).episodes == 9
+    assert dry(asked(grids, where="size=5 density=0.25 transform=none")).episodes == 1
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_labels_choose_grids(grids: str) -> None:
 )
 def test_refused_selections(grids: str, where: str, message: str) -> None:
     with pytest.raises(GdeError, match=message):
-        episode_keys(prepare(asked(grids, where=where)))
+        dry(asked(grids, where=where))
 
 
 BROKEN: list[tuple[dict[str, Any] | str, str]] = [

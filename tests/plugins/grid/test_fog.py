@@ -17,11 +17,12 @@ from gde.data.observation import State
 from gde.errors import ConfigError, GdeError
 from gde.numerics.tabular import solve
 from gde.parts.agent import Brief
-from gde.parts.environment import HasModel, HasWorlds
+from gde.parts.environment import HasMDP, HasWorlds
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.runs.evaluating import evaluate
 from gde.testing import check_environment
+from gde.testing.context import PlainContext
 from gde_plugins.grid.composition import compose
 from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld
 from gde_plugins.grid.config import GridConfig
@@ -69,7 +70,7 @@ def test_the_text_is_the_grids_where_seen_and_fog_elsewhere(seed: int, walk: lis
     clear.reset(seed)
     seen = np.zeros((9, 9), dtype=bool)
     for move in [None, *walk]:
-        actions = clear.model().actions
+        actions = clear.mdp().actions
         text = foggy.step(actions[move]).observation.text if move is not None else None
         if move is not None and clear.step(actions[move]).terminated:
             break
@@ -89,7 +90,7 @@ def test_the_text_is_the_grids_where_seen_and_fog_elsewhere(seed: int, walk: lis
 def test_with_current_sight_old_ground_is_hidden_but_the_oracle_remembers(seed: int, walk: list[int]) -> None:
     now, lasting = (begun(seed, size=9, reveal=reveal) for reveal in ("current", "cumulative"))
     for move in walk:
-        action = now.model().actions[move]
+        action = now.mdp().actions[move]
         lasting.step(action)
         if now.step(action).terminated:
             return
@@ -123,7 +124,7 @@ def test_the_world_names_the_oracles_steps_and_grants_a_multiple_of_the_most(see
 def test_where_all_is_in_sight_the_belief_oracle_is_the_informed_one() -> None:
     world = begun(3, size=9, density=0.0, view_radius=9)
     assert "*" not in "".join(row[1:-1] for row in facts(world)["known"][1:-1])
-    model = world.model()
+    model = world.mdp()
     best = solve(model).optimal[world.state().index]
     assert facts(world)["belief_optimal"] == [model.actions[a] for a in np.flatnonzero(best)]
     assert set(world.world().facts["explorer_steps"]) == {world.world().labels["distance"]}  # type: ignore[arg-type]
@@ -133,8 +134,8 @@ def test_model_state_and_reward_are_those_of_the_grid() -> None:
     foggy, clear = begun(5, size=9), compose(GridConfig(size=9))
     clear.reset(5)
     assert (foggy.state().index, facts(foggy)["agent"]) == (clear.state().index, clear.state().facts["agent"])
-    assert all((a != b).nnz == 0 for a, b in zip(foggy.model().transition, clear.model().transition, strict=True))
-    assert foggy.model() is foggy.model()
+    assert all((a != b).nnz == 0 for a, b in zip(foggy.mdp().transition, clear.mdp().transition, strict=True))
+    assert foggy.mdp() is foggy.mdp()
     twins = clear.world(), foggy.world()
     assert twins[0].cluster == twins[1].cluster
     assert twins[0].id != twins[1].id
@@ -153,7 +154,7 @@ def test_other_words_for_cells_and_moves() -> None:
     plain, renamed = begun(2, size=9, transform="rotate90"), begun(2, size=9, **words)
     table = str.maketrans("AG#", "@X%")
     assert {cell: symbol.translate(table) for cell, symbol in shown(plain).items()} == shown(renamed)
-    names = dict(zip(plain.model().actions, renamed.model().actions, strict=True))
+    names = dict(zip(plain.mdp().actions, renamed.mdp().actions, strict=True))
     for fact in ("belief_optimal", "known_walls", "known_dead_ends"):
         assert [names[action] for action in facts(plain)[fact]] == facts(renamed)[fact]
     assert facts(plain)["known"] == facts(renamed)["known"]
@@ -163,14 +164,14 @@ def test_other_words_for_cells_and_moves() -> None:
 def test_the_contract(reveal: str) -> None:
     config = build(GridConfig, {"size": 9, "view_radius": 2, "reveal": reveal}, "env")
     check_environment(lambda: compose(config))
-    assert isinstance(compose(config), HasModel)
+    assert isinstance(compose(config), HasMDP)
     assert isinstance(compose(config), HasWorlds)
 
 
 @pytest.mark.parametrize("perturbation", ["none", "move_goal"])
 def test_nothing_before_reset(perturbation: Any) -> None:
     for world in (compose(GridConfig(perturbation=perturbation, view_radius=radius)) for radius in (None, 3)):
-        for ask in (world.state, world.task, world.world, world.model, lambda world=world: world.step("UP")):
+        for ask in (world.state, world.task, world.world, world.mdp, lambda world=world: world.step("UP")):
             with pytest.raises(GdeError, match="no episode yet: call reset"):
                 ask()
 
@@ -226,8 +227,8 @@ def test_a_sweep_of_the_radius_pairs_each_world_with_its_twin(tmp_path: Path) ->
 def test_the_explorer_does_what_the_belief_oracle_says() -> None:
     offer = Catalogue.default().find("agent", "explorer").offer
     world = begun(4, size=11, density=0.8)
-    agent = offer.make(offer.config(ties="first"))
-    agent.begin(Brief(task=world.task(), seed=0, oracle=world))
+    agent = offer.make(offer.config(ties="first"), PlainContext())
+    agent.begin(Brief(task=world.task(), seed=0, environment=world))
     steps: Any = world.world().facts["explorer_steps"]
     for turn in range(steps[0]):
         best = facts(world)["belief_optimal"]

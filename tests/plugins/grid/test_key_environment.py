@@ -17,11 +17,12 @@ from gde.data.observation import State
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.numerics.tabular import solve
 from gde.offers import Facet
-from gde.parts.environment import HasModel
+from gde.parts.environment import HasMDP
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.runs.evaluating import evaluate
 from gde.testing import check_environment
+from gde.testing.context import PlainContext
 from gde_plugins.grid.keyed.environment import KeyEnvironment
 from gde_plugins.grid.plugin import gde_environments
 from gde_plugins.grid.showing.alignment import align
@@ -37,7 +38,7 @@ few = settings(max_examples=40, deadline=None)
 
 def begun(name: str, seed: int = 0, **config: Any) -> KeyEnvironment:
     offer = OFFERS[name]
-    environment: KeyEnvironment = offer.make(build(offer.config, config, "env"))
+    environment: KeyEnvironment = offer.make(build(offer.config, config, "env"), PlainContext())
     environment.reset(seed)
     return environment
 
@@ -51,7 +52,7 @@ def shown(environment: KeyEnvironment) -> str:
 
 
 def optimal_actions(environment: KeyEnvironment) -> list[str]:
-    model, index = environment.model(), environment.state().index
+    model, index = environment.mdp(), environment.state().index
     assert index is not None
     return [model.actions[a] for a in solve(model).optimal[index].nonzero()[0]]
 
@@ -59,8 +60,8 @@ def optimal_actions(environment: KeyEnvironment) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_offers(name: str) -> None:
     assert Catalogue.default().find("environment", name).offer == OFFERS[name]
-    assert OFFERS[name].gives == {Facet.STATE, Facet.MODEL, Facet.GRID}
-    assert isinstance(begun(name), HasModel)
+    assert OFFERS[name].gives == {Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP, "keys"}
+    assert isinstance(begun(name), HasMDP)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_foreign_snapshot(snapshot: object) -> None:
 def test_nothing_before_reset() -> None:
     offer = OFFERS["key-door"]
     with pytest.raises(GdeError, match="no episode yet: call reset"):
-        offer.make(offer.config()).world()
+        offer.make(offer.config(), PlainContext()).world()
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ def turn(index: int, state: State, decision: Decision, optimal: tuple[str, ...])
         decision=decision,
         reward=0.0,
         terminated=False,
+        success=float(False),
         truncated=False,
         state=state,
         optimal=optimal,
@@ -174,12 +175,12 @@ def test_phases_follow_the_key_and_the_door() -> None:
 
 def play(environment: KeyEnvironment, seed: int, choose: Choose, repeat: int = 0) -> Trajectory:
     environment.reset(seed)
-    solution, rng, turns = solve(environment.model()), generator(seed, "play", repeat), []
+    solution, rng, turns = solve(environment.mdp()), generator(seed, "play", repeat), []
     ending: Any = "horizon"
     for index in range(environment.task().horizon):
         state = environment.state()
         assert state.index is not None
-        best = tuple(environment.model().actions[a] for a in solution.optimal[state.index].nonzero()[0])
+        best = tuple(environment.mdp().actions[a] for a in solution.optimal[state.index].nonzero()[0])
         action = choose(environment, solution, rng)
         turns.append(turn(index, state, Decision.act(action), best))
         if environment.step(action).terminated:
@@ -199,16 +200,16 @@ def play(environment: KeyEnvironment, seed: int, choose: Choose, repeat: int = 0
 
 def best(environment: KeyEnvironment, solution: Solution, rng: np.random.Generator) -> str:
     options = solution.optimal[environment.state().index].nonzero()[0]
-    return environment.model().actions[int(rng.choice(options))]
+    return environment.mdp().actions[int(rng.choice(options))]
 
 
 def at_random(environment: KeyEnvironment, solution: Solution, rng: np.random.Generator) -> str:
-    return str(rng.choice(environment.model().actions))
+    return str(rng.choice(environment.mdp().actions))
 
 
 def after_the_key(environment: KeyEnvironment, solution: Solution, rng: np.random.Generator) -> str:
     """The shortest way to the key, then the shortest way to the goal."""
-    model, index = environment.model(), environment.state().index
+    model, index = environment.mdp(), environment.state().index
     if environment.state().facts["carrying"] or "key" not in environment.state().facts:
         return best(environment, solution, rng)
     union = sum(model.transition[1:], start=model.transition[0].copy()).tocsr()
@@ -266,7 +267,7 @@ def test_optimal_play_ignores_a_useless_key() -> None:
 def test_a_random_agent_takes_the_key_as_often_as_the_occupancy_of_its_model_says() -> None:
     environment = two_path_key(TwoPathKeyConfig())
     runs = [play(environment, 1, at_random, repeat) for repeat in range(400)]
-    model = environment.model()
+    model = environment.mdp()
     visits = occupancy(model, Policy(probabilities=np.full((model.n_states, 4), 0.25)), 30)
     carrying = model.labels["carrying"] == 1
     takes = np.stack([carrying[matrix.indices] & ~carrying for matrix in model.transition], axis=1)

@@ -12,7 +12,7 @@ from gde import Choice, Plan, load_evidence
 from gde.data.grid import Grid
 from gde.errors import ConfigError
 from gde.numerics.tabular import solve
-from gde.parts.environment import HasModel, HasWorlds
+from gde.parts.environment import HasMDP, HasWorlds
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.runs.evaluating import evaluate
@@ -44,7 +44,7 @@ def facts(world: GridWorld) -> dict[str, Any]:
 
 
 def best(world: GridWorld) -> str:
-    model, index = world.model(), world.state().index
+    model, index = world.mdp(), world.state().index
     assert index is not None
     return model.actions[int(solve(model).optimal[index].argmax())]
 
@@ -95,16 +95,16 @@ def test_an_agent_that_is_put_back_is_granted_its_turns_again(seed: int, turn: i
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_record_and_the_text_are_of_the_grid_as_it_is(kind: str) -> None:
     world = begun(kind, seed=3, min_distance=6)
-    before, model = grid_now(world), world.model()
+    before, model = grid_now(world), world.mdp()
     for _ in range(3):
         assert shown(world) == render_text(before.rows, grid_now(world).agent, before.goal)
-        assert world.model() is model
+        assert world.mdp() is model
         world.step(best(world))
     after = grid_now(world)
     text = shown(world)
     drawn = {cell: text[slice(*place)] for cell, place in locate(text).items()}
-    assert world.model() is not model
-    assert world.model() is world.model()
+    assert world.mdp() is not model
+    assert world.mdp() is world.mdp()
     assert (after.rows != before.rows) == (kind == "close_path")
     assert (after.goal != before.goal) == (kind == "move_goal")
     coin = facts(world).get("distractor")
@@ -120,7 +120,7 @@ def test_a_distractor_is_covered_by_the_agent_and_there_again_behind_it() -> Non
         world.step(towards[0])
     assert facts(world)["agent"] == facts(world)["distractor"]
     assert "C" not in shown(world)
-    free = next(action for action in world.model().actions if action_moves(world, action))
+    free = next(action for action in world.mdp().actions if action_moves(world, action))
     world.step(free)
     assert "C" in shown(world)
     assert "C is a coin" in world.task().rules
@@ -144,7 +144,7 @@ def test_a_snapshot_brings_back_what_was_before_and_what_has_happened(
     def walk_on(world: GridWorld, moves: list[int]) -> list[tuple[Any, ...]]:
         seen: list[tuple[Any, ...]] = []
         for move in moves:
-            outcome = world.step(world.model().actions[move])
+            outcome = world.step(world.mdp().actions[move])
             seen.append((outcome, world.state()))
             if outcome.terminated:
                 break
@@ -153,10 +153,10 @@ def test_a_snapshot_brings_back_what_was_before_and_what_has_happened(
     first = walk_on(world, walk[:middle])
     assert walk_on(twin, walk[:middle]) == first
     if not first or not first[-1][0].terminated:
-        snapshot, here = world.snapshot(), (world.state(), shown(world), world.model())
+        snapshot, here = world.snapshot(), (world.state(), shown(world), world.mdp())
         rest = walk_on(world, walk[middle:])
         world.restore(snapshot)
-        assert (world.state(), shown(world), world.model()) == here
+        assert (world.state(), shown(world), world.mdp()) == here
         assert walk_on(world, walk[middle:]) == rest == walk_on(twin, walk[middle:])
 
 
@@ -184,7 +184,7 @@ def test_names_and_transforms_of_the_grid_hold_after_the_perturbation_too() -> N
     words: dict[str, Any] = {"actions": "NORTH/SOUTH/WEST/EAST", "symbols": "A=@"}
     both: dict[str, Any] = {"seed": 4, "min_distance": 6, "transform": "reflect"}
     plain, renamed = begun("move_goal", **both), begun("move_goal", **both, **words)
-    names = dict(zip(plain.model().actions, renamed.model().actions, strict=True))
+    names = dict(zip(plain.mdp().actions, renamed.mdp().actions, strict=True))
     for _ in range(4):
         assert shown(plain).replace("A", "@") == shown(renamed)
         assert facts(plain) == facts(renamed)
@@ -212,7 +212,7 @@ def test_in_fog_the_belief_oracle_still_arrives_in_time(kind: str, seed: int, tu
 def test_the_contract(kind: Any, turn: int, radius: int | None) -> None:
     config = GridConfig(size=7, perturbation=kind, perturbation_turn=turn, view_radius=radius)
     check_environment(lambda: compose(config), seeds=(0, 1))
-    assert isinstance(compose(config), HasModel)
+    assert isinstance(compose(config), HasMDP)
     assert isinstance(compose(config), HasWorlds)
 
 

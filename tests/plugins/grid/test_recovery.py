@@ -26,6 +26,7 @@ def episode(
             decision=Decision.act(action),
             reward=float(ending == "terminated" and index == last),
             terminated=ending == "terminated" and index == last,
+            success=float(ending == "terminated" and index == last),
             truncated=False,
             state=State(facts={"perturbed": index >= after, **(facts if index >= after else {})}),
             optimal=("R",),

@@ -15,7 +15,7 @@ from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.making.transforms import REARRANGE, SWAP, Transform
 from gde_plugins.grid.solving.dynamics import MOVES, FreeCells, tabulate
 
-PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "telos-grids.jsonl"
+PUBLISHED = Path(__file__).parents[3].parent / "shared" / "data" / "telos-grids.jsonl"
 OURS = {"ReflectEnv": "reflect", "RotateEnv": "rotate90", "TransposeEnv": "transpose", "StartGoalSwap": "swap"}
 ROWS = ("#####", "#__##", "##_##", "#####")
 L_SHAPE = Grid(rows=ROWS, agent=(1, 1), goal=(2, 2))

@@ -48,7 +48,7 @@ def test_renamed_episodes_run_as_plain_ones(seed: int, walk: list[int], actions:
         one, other = plain.step(PLAIN[index]), renamed.step(names[index])
         drawn = one.observation.text.translate(str.maketrans("AG#_", "@XW."))
         assert other.observation.text == drawn
-        assert other.observation.actions == tuple(names) == renamed.model().actions == renamed.task().actions
+        assert other.observation.actions == tuple(names) == renamed.mdp().actions == renamed.task().actions
         assert (one.reward, one.terminated) == (other.reward, other.terminated)
         assert plain.state() == renamed.state()
         if one.terminated:

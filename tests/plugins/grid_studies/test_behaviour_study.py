@@ -9,6 +9,7 @@ import pytest
 from gde import Choice, Measurement
 from gde.parts.reproduction import Comparison
 from gde.runs.reproducing import Request, Study, reproduce
+from gde.testing.context import PlainContext
 from gde_plugins.grid_studies.behaviour_study import DENSITIES, SIZES, TRANSFORMS, BehaviourStudy
 from gde_plugins.grid_studies.config import BehaviourConfig
 from gde_plugins.grid_studies.lookup import find
@@ -17,7 +18,7 @@ AGENT = Choice(name="gpt-oss", config={"model": "nano"})
 
 
 def test_at_full_scale_the_plans_are_the_published_ones() -> None:
-    plans = BehaviourStudy(BehaviourConfig()).plans(1.0, AGENT)
+    plans = BehaviourStudy(BehaviourConfig(), PlainContext()).plans(1.0, AGENT)
     strata = len(SIZES) * len(DENSITIES)
     assert strata * plans["grids"].episodes == 300
     assert strata * len(TRANSFORMS) * plans["transforms"].episodes == 1200
@@ -26,13 +27,13 @@ def test_at_full_scale_the_plans_are_the_published_ones() -> None:
 
 
 def test_scaled_down_there_are_fewer_worlds_and_still_several_trajectories() -> None:
-    plans = BehaviourStudy(BehaviourConfig()).plans(0.1, AGENT)
+    plans = BehaviourStudy(BehaviourConfig(), PlainContext()).plans(0.1, AGENT)
     assert (plans["grids"].episodes, plans["grids"].repeats, plans["key-door"].episodes) == (1, 4, 10)
 
 
 def test_reasoning_is_longer_in_key_worlds_unless_said_otherwise() -> None:
     def efforts(agent: Choice) -> list[object]:
-        plans = BehaviourStudy(BehaviourConfig()).plans(1.0, agent)
+        plans = BehaviourStudy(BehaviourConfig(), PlainContext()).plans(1.0, agent)
         return [plans[name].agent.config.get("effort") for name in ("grids", "key-door")]
 
     assert efforts(AGENT) == [None, "medium"]
@@ -80,7 +81,7 @@ def test_the_figures_are_those_of_the_paper(study: Study) -> None:
 
 
 def test_grids_can_come_from_a_file(tmp_path: Path) -> None:
-    plans = BehaviourStudy(BehaviourConfig(grids=str(tmp_path / "grids.jsonl"))).plans(1.0, AGENT)
+    plans = BehaviourStudy(BehaviourConfig(grids=str(tmp_path / "grids.jsonl")), PlainContext()).plans(1.0, AGENT)
     config = plans["transforms"].environment.config
     assert config["transform"] == list(TRANSFORMS)
     assert "size" not in config

@@ -19,7 +19,7 @@ def grids(n: int) -> list[TabularMDP]:
     models = []
     for seed in range(n):
         environment.reset(seed)
-        mdp = environment.model()
+        mdp = environment.mdp()
         places = np.flatnonzero((mdp.labels["goal"] == 0) & (mdp.start == 0))
         key = np.arange(mdp.n_states) == np.random.default_rng(seed).choice(places)
         models.append(replace(mdp, labels={**mdp.labels, "key": key.astype(float)}))
@@ -56,7 +56,7 @@ def _draw(probabilities: Floats, rng: np.random.Generator) -> np.ndarray:
 def recorded(episodes: list[Episode], seed: int = 0) -> Evidence:
     """The episodes as a run would record them, each in a world of its own that is named by its cluster."""
     trajectories = tuple(_trajectory(i, episode) for i, episode in enumerate(episodes))
-    return Evidence(trajectories=trajectories, seed=seed, model=lambda one: episodes[one.key.world].mdp)
+    return Evidence(trajectories=trajectories, seed=seed, mdp=lambda one: episodes[one.key.world].mdp)
 
 
 def _trajectory(world: int, episode: Episode) -> Trajectory:
@@ -71,6 +71,7 @@ def _trajectory(world: int, episode: Episode) -> Trajectory:
             decision=decision,
             reward=0.0,
             terminated=False,
+            success=float(False),
             truncated=False,
             state=State(facts={}, index=int(episode.states[t])),
         )

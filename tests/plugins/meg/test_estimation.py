@@ -27,7 +27,7 @@ def rng() -> np.random.Generator:
 def grid(seed: int) -> TabularMDP:
     environment = GridEnvironment(GridConfig(size=7, density=0.3))
     environment.reset(seed)
-    return environment.model()
+    return environment.mdp()
 
 
 def empirical(mdp: TabularMDP, episodes: list[Episode], horizon: int) -> Policy:

@@ -35,7 +35,7 @@ def test_a_world_without_chance_is_found_as_it_is() -> None:
     environment = GridEnvironment(GridConfig(size=7))
     found = explore(environment, (3,))
     environment.reset(3)
-    true = environment.model()
+    true = environment.mdp()
     rows = np.zeros(true.n_states, dtype=int)
     for state in range(true.n_states):
         environment.restore(state)
@@ -96,7 +96,11 @@ class Button:
         self.presses += 1
         if not self.breaks:
             return Outcome.cut_off(self.observation)
-        return Outcome.terminal(self.observation, 1.0) if self.presses == 3 else Outcome.running(self.observation)
+        return (
+            Outcome.terminal(self.observation, 1.0, success=1.0)
+            if self.presses == 3
+            else Outcome.running(self.observation)
+        )
 
     def snapshot(self) -> int:
         return self.presses

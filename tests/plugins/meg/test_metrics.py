@@ -192,7 +192,7 @@ def test_a_world_of_one_action_leaves_nothing_to_decide(metric: Metric) -> None:
 def test_what_cannot_be_measured_has_a_reason(metric: Metric) -> None:
     evidence = recorded(agent(own_reward, 1.0, 3))
     assert [one.reason for one in metric(Evidence(trajectories=()))] == ["no episode was finished"]
-    assert [one.reason for one in metric(replace(evidence, model=None))] == [
+    assert [one.reason for one in metric(replace(evidence, mdp=None))] == [
         "the environment gives no model of its worlds"
     ]
     first = evidence.trajectories[0]
@@ -229,7 +229,7 @@ def test_the_metrics_are_asked_for_by_name(tmp_path: Path) -> None:
         environment=Choice(name="grid"),
         agent=Choice(name="noisy"),
         episodes=5,
-        metrics=tuple(Choice(name=offer.name) for offer in gde_metrics() if offer.needs == {Facet.MODEL}),
+        metrics=tuple(Choice(name=offer.name) for offer in gde_metrics() if offer.needs == {Facet.MDP}),
     )
     result = evaluate(plan, tmp_path / "run")
     assert result.status == "ok"

@@ -16,6 +16,7 @@ from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.errors import GdeError
 from gde.parts.probe import Probe, Readout
+from gde.testing.context import PlainContext
 from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import CogmapConfig, ProbeConfig
 from gde_plugins.probes.plugin import gde_probes
@@ -37,6 +38,7 @@ def trajectory(*agents: tuple[int, int] | None) -> Trajectory:
             decision=Decision.act("LEFT"),
             reward=-1,
             terminated=False,
+            success=float(False),
             truncated=False,
             state=State(facts={"agent": list(agent)}) if agent else None,
         )
@@ -81,13 +83,13 @@ def test_a_turn_without_a_state_is_named() -> None:
     ],
 )
 def test_depth_is_counted_in_thirds_of_the_layers(layer: Any, n_layers: int, index: int) -> None:
-    config = ProbeConfig(layer=layer, marks=("post",))
+    config = ProbeConfig(layer=(layer,), marks=("post",))
     assert config.capture(ModelInfo(name="m", n_layers=n_layers)) == CaptureRequest(layers=(index,), marks=("post",))
 
 
 def test_layers_that_a_model_lacks_are_refused() -> None:
     with pytest.raises(GdeError, match=r"model 'm' has layers 0 to 3 or one of early, middle, late, got 4"):
-        ProbeConfig(layer=4).capture(ModelInfo(name="m", n_layers=4))
+        ProbeConfig(layer=(4,)).capture(ModelInfo(name="m", n_layers=4))
     with pytest.raises(GdeError, match="model 'm' gives none"):
         ProbeConfig().capture(ModelInfo(name="m"))
 
@@ -160,5 +162,5 @@ def test_the_plugin_offers_probes() -> None:
     offers = {offer.name: offer for offer in gde_probes()}
     assert offers.keys() == {"cogmap", "distance"}
     for offer in offers.values():
-        assert isinstance(offer.make(offer.config()), Probe)
+        assert isinstance(offer.make(offer.config(), PlainContext()), Probe)
         assert not offer.missing()

@@ -40,6 +40,7 @@ def trajectory(*values: float | None) -> Trajectory:
             decision=Decision.act("LEFT"),
             reward=-1,
             terminated=False,
+            success=float(False),
             truncated=False,
             value=value,
         )

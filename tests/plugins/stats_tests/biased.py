@@ -19,4 +19,4 @@ class LeftBiased:
 
 @hookimpl
 def gde_agents() -> Sequence[Offer[Any, Any]]:
-    return (Offer(name="left-biased", summary="goes left", config=NoConfig, make=lambda _: LeftBiased()),)
+    return (Offer(name="left-biased", summary="goes left", config=NoConfig, make=lambda _, __: LeftBiased()),)

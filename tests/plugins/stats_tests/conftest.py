@@ -26,6 +26,7 @@ def episode(key: EpisodeKey, world: World, labels: Labels, skill: Skill, rng: np
                 decision=Decision.act("RIGHT" if hit else "LEFT"),
                 reward=float(hit and distance == 1),
                 terminated=hit and distance == 1,
+                success=float(hit and distance == 1),
                 truncated=False,
                 state=State(facts={}, index=distance),
                 optimal=("RIGHT",),

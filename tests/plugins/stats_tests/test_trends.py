@@ -8,6 +8,7 @@ import pytest
 
 from gde.data.result import Measurement
 from gde.testing import check_metric
+from gde.testing.context import PlainContext
 from gde_plugins.stats_tests.config import TrendsConfig
 from gde_plugins.stats_tests.trends import Trends
 
@@ -25,7 +26,9 @@ def worse_with_distance(_: dict[str, Any], distance: int) -> float:
 
 
 def named(run: Any, by: str, config: TrendsConfig = SHORT) -> dict[str, Measurement]:
-    return {one.name.removeprefix("trends."): one for one in Trends(config)(run) if one.where == {"by": by}}
+    return {
+        one.name.removeprefix("trends."): one for one in Trends(config, PlainContext())(run) if one.where == {"by": by}
+    }
 
 
 def test_a_trend_with_size_is_found_and_one_with_density_is_not(make_run: MakeRun) -> None:
@@ -66,11 +69,11 @@ def test_blocks_are_complete(make_run: MakeRun) -> None:
 
 
 def test_there_is_nothing_to_say_without_difficulties(make_run: MakeRun) -> None:
-    assert Trends(SHORT)(make_run(worse_with_size, STRATA[:1])) == ()
+    assert Trends(SHORT, PlainContext())(make_run(worse_with_size, STRATA[:1])) == ()
     run = make_run(worse_with_size, STRATA, n=2)
-    assert Trends(SHORT)(replace(run, part={"size": 5})) == ()
-    assert Trends(TrendsConfig(by=("colour",)))(run) == ()
+    assert Trends(SHORT, PlainContext())(replace(run, part={"size": 5})) == ()
+    assert Trends(TrendsConfig(by=("colour",)), PlainContext())(run) == ()
 
 
 def test_the_metric_keeps_its_promises(make_run: MakeRun) -> None:
-    check_metric(lambda: Trends(SHORT), make_run(worse_with_size, STRATA, n=4))
+    check_metric(lambda: Trends(SHORT, PlainContext()), make_run(worse_with_size, STRATA, n=4))

@@ -14,10 +14,11 @@ from gde.errors import GdeError
 from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
 from gde.testing import check_agent, check_plugin
+from gde.testing.context import PlainContext
 from gde.testing.parts import Corridor
 from gde_plugins.text_agent import plugin
-from gde_plugins.text_agent.agent import GptOssAgent
-from gde_plugins.text_agent.config import GptOssConfig
+from gde_plugins.text_agent.agent import TextAgent
+from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.plugin import gde_agents
 
 MOVES = ("UP", "DOWN", "LEFT", "RIGHT")
@@ -52,8 +53,8 @@ class Scripted:
 def play(
     model: Scripted, turns: int = 1, observation: Observation = SEEN, task: Task = TASK, seed: int = 3, **config: Any
 ) -> list[Decision]:
-    agent = GptOssAgent(GptOssConfig(**config))
-    agent.begin(Brief(task=task, seed=seed, language_model=model))
+    agent = TextAgent(TextAgentConfig(**config), model)
+    agent.begin(Brief(task=task, seed=seed))
 
     async def act() -> list[Decision]:
         return [await agent.act(observation) for _ in range(turns)]
@@ -72,13 +73,13 @@ def test_the_plugin_keeps_the_contract() -> None:
 
 def test_the_agent_keeps_the_contract() -> None:
     model = Scripted(['{"action": "RIGHT"}'])
-    check_agent(lambda: GptOssAgent(GptOssConfig(history=1)), Corridor, model)
+    check_agent(lambda: TextAgent(TextAgentConfig(history=1), model), Corridor)
 
 
 def test_the_offer_makes_an_agent_that_gives_activations() -> None:
     (offer,) = gde_agents()
     assert (offer.name, offer.gives) == ("gpt-oss", frozenset({Facet.ACTIVATIONS}))
-    assert isinstance(offer.make(offer.config()), Agent)
+    assert isinstance(offer.make(offer.config(), PlainContext()), Agent)
     assert offer.config().model == "nano"
 
 
@@ -190,8 +191,3 @@ def test_small_faults_are_forgiven_only_where_wanted() -> None:
     model = Scripted(['```json\n{"action": "UP"}\n```'])
     assert play(model)[0].status == "unparsable"
     assert play(model, strict=False)[0].action == "UP"
-
-
-def test_an_agent_without_a_model_is_refused() -> None:
-    with pytest.raises(GdeError, match=r"agent gpt-oss: wanted a language model \(agent.model\), got none"):
-        GptOssAgent(GptOssConfig()).begin(Brief(task=TASK, seed=0))

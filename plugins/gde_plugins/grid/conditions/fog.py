@@ -10,7 +10,7 @@ from gde.data.grid import Grid
 from gde.data.json import Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
-from gde.parts.environment import Environment, HasModel
+from gde.parts.environment import Environment, HasMDP, HasSnapshot
 from gde_plugins.grid.showing.layout import offsets, put
 from gde_plugins.grid.showing.visibility import visible
 from gde_plugins.grid.solving.belief import UNKNOWN_SYMBOL, Belief, Mask, believe, known_rows
@@ -19,7 +19,7 @@ from gde_plugins.grid.solving.dynamics import MOVES
 Reveal = Literal["cumulative", "current"]
 
 
-class GridWorld(Environment, HasModel, Protocol):
+class GridWorld(HasSnapshot, Environment, HasMDP, Protocol):
     """A world whose record tells `rows`, `agent` and `goal`, whose text `layout` writes and whose actions are MOVES."""
 
     def worlds(self) -> Sequence[str]:
@@ -27,7 +27,7 @@ class GridWorld(Environment, HasModel, Protocol):
 
 
 class FoggyGrid:
-    """Implements `gde.parts.environment.HasModel` around a grid world that is shown in full.
+    """Implements `gde.parts.environment.HasMDP` around a grid world that is shown in full.
 
     Model, and with it each turn's certified optimum, are those of the grid without fog. What can be known is in the
     facts of each state: `known`, the rows with `*` for every cell not seen so far, and of the belief oracle
@@ -85,7 +85,7 @@ class FoggyGrid:
 
     def state(self) -> State:
         """The grid's state with what is known of it."""
-        inner, belief, names = self._inner.state(), self._belief, self._inner.model().actions
+        inner, belief, names = self._inner.state(), self._belief, self._inner.mdp().actions
 
         def named(indices: tuple[int, ...]) -> list[Json]:
             return [names[index] for index in indices]
@@ -100,9 +100,9 @@ class FoggyGrid:
         }
         return replace(inner, facts={**inner.facts, **facts})
 
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         """The grid's own model, without fog."""
-        return self._inner.model()
+        return self._inner.mdp()
 
     def snapshot(self) -> tuple[object, Mask]:
         """The grid's snapshot and what has been seen."""
@@ -153,7 +153,7 @@ class FoggyGrid:
         self._begin(shown)
         while self._belief.steps:
             move = min(self._belief.optimal, key=lambda move: (move - favourite) % len(MOVES))
-            self.step(self._inner.model().actions[move])
+            self.step(self._inner.mdp().actions[move])
             steps += 1
         self._inner.restore(start)
         return steps

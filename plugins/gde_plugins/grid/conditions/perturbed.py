@@ -38,7 +38,7 @@ class _Phase:
 
 
 class PerturbedGrid:
-    """Implements `gde.parts.environment.HasModel`: a grid world with one perturbation after so many actions.
+    """Implements `gde.parts.environment.HasMDP`: a grid world with one perturbation after so many actions.
 
     An unusable answer is no action and does not count. The perturbation is a function of the grid and of the agent's
     place in it, so equal grids are perturbed alike, and a run that is resumed sees the same. From then on `model()` is
@@ -109,14 +109,14 @@ class PerturbedGrid:
         if change is not None:
             facts |= {"rows": [*change.grid.rows], "goal": [*change.grid.goal]}
         if change is not None and change.distractor is not None:
-            names = self.model().actions
+            names = self.mdp().actions
             toward = [names[move] for move in moves_towards(self._now(), change.distractor)]
             facts |= {"distractor": [*change.distractor], "toward_distractor": [*toward]}
         return replace(inner, facts=facts)
 
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         """The model of the grid as it now is: another object after the perturbation."""
-        return self._phase.grid.model()
+        return self._phase.grid.mdp()
 
     def snapshot(self) -> tuple[int, _Phase, object]:
         """Actions taken, what has happened, and the grid's own snapshot."""

@@ -20,7 +20,7 @@ class _Episode:
     """What stays the same from reset to reset, worked out once so that a step only looks things up."""
 
     scene: Scene
-    model: TabularMDP
+    mdp: TabularMDP
     distance: int
     """Length of the shortest way by way of the key where it is needed, in steps."""
     positions: list[list[int]]
@@ -38,11 +38,11 @@ class _Episode:
     @classmethod
     def of(cls, scene: Scene) -> "_Episode":
         states = KeyStates.of(scene)
-        model, positions = tabulate(scene, states), states.positions.tolist()
+        mdp, positions = tabulate(scene, states), states.positions.tolist()
         return cls(
             scene=scene,
-            model=model,
-            distance=shortest_way(model),
+            mdp=mdp,
+            distance=shortest_way(mdp),
             positions=positions,
             stages=states.stages.tolist(),
             moves={action: states.successors[:, a].tolist() for a, action in enumerate(ACTIONS)},
@@ -54,7 +54,7 @@ class _Episode:
 
 
 class KeyEnvironment(Walker[_Episode]):
-    """Implements `gde.parts.environment.HasModel`. States are pairs of stage and free cell; a step that reaches the key
+    """Implements `gde.parts.environment.HasMDP`. States are pairs of stage and free cell; a step that reaches the key
     or the door takes or opens it."""
 
     def __init__(self, draw: Callable[[int], Scene], horizon: int, labels: Labels) -> None:

@@ -50,12 +50,14 @@ def train(
 
 def _environments(name: str) -> "MakeEnvironment":
     """Grids by size and density, from whichever plugin offers them."""
+    from gde.parts.context import OutsideRun
     from gde.request.catalogue import Catalogue
 
     offer = Catalogue.default().find("environment", name).offer
     if not {"size", "density"} <= set(offer.config.__dataclass_fields__):
         raise ConfigError(f"--env {name}: wanted an environment with the settings size and density, e.g. grid")
-    return lambda size, density: offer.make(offer.config(size=size, density=density))
+    outside = OutsideRun()
+    return lambda size, density: offer.make(offer.config(size=size, density=density), outside)
 
 
 def _reporter(steps: int) -> "Callable[[Step], None]":

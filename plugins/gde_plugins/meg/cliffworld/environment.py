@@ -23,7 +23,7 @@ RULES = (
 
 
 class CliffWorldEnvironment:
-    """Implements `gde.parts.environment.HasModel`. A step earns the reward of the cell that it is taken in.
+    """Implements `gde.parts.environment.HasMDP`. A step earns the reward of the cell that it is taken in.
 
     Every seed has the same map; the seed is that of the wind.
     """
@@ -63,7 +63,8 @@ class CliffWorldEnvironment:
         self._time += 1
         observation = self._observe()
         over = self._time == self._config.horizon
-        return Outcome.terminal(observation, reward) if over else Outcome.running(observation, reward)
+        make = Outcome.terminal if over else Outcome.running
+        return make(observation, reward, success=None)  # reward is collected, no goal is ever reached
 
     def state(self) -> State:
         """Facts `agent`: [row, column], and `time`: steps taken."""
@@ -71,7 +72,7 @@ class CliffWorldEnvironment:
         index = self._time * self._map.n_states + self._cell
         return State(facts={"agent": [row, column], "time": self._time}, index=index)
 
-    def model(self) -> TabularMDP:
+    def mdp(self) -> TabularMDP:
         """The map with the time in its state: which action is best depends on the steps that are left."""
         return self._model
 

@@ -31,9 +31,9 @@ def model_of(trajectory: Trajectory, evidence: Evidence) -> TabularMDP:
     Raises:
         GdeError: there is none.
     """
-    if evidence.model is None:
+    if evidence.mdp is None:
         raise GdeError("the environment gives no model of its worlds")
-    return evidence.model(trajectory)
+    return evidence.mdp(trajectory)
 
 
 def episode_of(trajectory: Trajectory, model: TabularMDP) -> Episode:

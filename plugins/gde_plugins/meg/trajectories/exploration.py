@@ -13,6 +13,7 @@ from gde.data.mdp import Floats, TabularMDP
 from gde.data.observation import Observation
 from gde.errors import GdeError
 from gde.parts.environment import Environment, HasState
+from gde.parts.snapshots import Restorable, restorable
 
 Key = Callable[[Environment], Hashable]
 MOST_STATES = 10_000
@@ -40,7 +41,7 @@ def explore(
     depth: int | None = None,
     most_states: int = MOST_STATES,
 ) -> Explored:
-    """Try every action in every state, breadth first, by snapshots.
+    """Try every action in every state, breadth first, by snapshots or, where it has none, by replay.
 
     An environment is a function of its seed, so that a snapshot that is restored repeats itself: one seed is enough
     where nothing is left to chance, and a frequency from more tries takes more seeds, which must give the same world.
@@ -56,10 +57,10 @@ def explore(
         GdeError: too many states; no facts and no key; free text as actions; seeds of different worlds; states that
             only an episode that was cut off leads to, or that end the episode at one time and not at another.
     """
-    table = _Table(environment, _facts if key is None else key, depth, most_states)
+    table = _Table(restorable(environment), _facts if key is None else key, depth, most_states)
     worlds = {}
     for seed in seeds:
-        observation = environment.reset(seed)
+        observation = table.environment.reset(seed)
         worlds[environment.world().id] = seed
         if len(worlds) > 1:
             raise GdeError(f"seeds: wanted episodes of one world, got different ones of {sorted(worlds.values())}")
@@ -77,7 +78,7 @@ def _facts(environment: Environment) -> Hashable:
 class _Table:
     """What was seen so far, over all seeds."""
 
-    environment: Environment
+    environment: Restorable
     key: Key
     depth: int | None
     most_states: int

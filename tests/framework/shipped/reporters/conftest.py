@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.probe import CONTROLS, Arm, ProbeReport
 from gde.data.result import Failure, Measurement, Result
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.parts.metric import Metric
 from gde.stages.scoring import score
 from gde_plugins.behaviour.accuracy import accuracy
 from gde_plugins.behaviour.length import length
@@ -84,6 +86,7 @@ def walk(stratum: int, index: int) -> Trajectory:
                 decision=decision,
                 reward=float(agent == goal),
                 terminated=agent == goal,
+                success=float(agent == goal),
                 truncated=False,
                 state=state,
                 optimal=optimal,
@@ -164,9 +167,14 @@ def evidence() -> Evidence:
     return Evidence(trajectories=trajectories, probe_reports=reports(trajectories), seed=7)
 
 
+def _given(metric: Metric) -> Metric:
+    return metric
+
+
 @pytest.fixture(scope="session")
 def result(evidence: Evidence) -> Result:
-    metrics = [("success", success), ("accuracy", accuracy), ("outcomes", outcomes), ("length", length)]
+    found: dict[str, Metric] = {"success": success, "accuracy": accuracy, "outcomes": outcomes, "length": length}
+    metrics = [(name, partial(_given, metric)) for name, metric in found.items()]
     measurements, failures = score(metrics, evidence, STRATA)
     lost = Failure(stage="rollout", subject="0/4/0", reason="the model server went away")
     provenance: dict[str, Json] = {

@@ -1,0 +1,65 @@
+"""What a part is made with."""
+
+from functools import cached_property
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import NoReturn, Protocol, runtime_checkable
+
+from gde.errors import GdeError
+from gde.parts.language_model import LanguageModel
+from gde.parts.metric import Metric
+from gde.parts.probe import Readout
+
+
+@runtime_checkable
+class Context(Protocol):
+    """The run as one of its parts may use it. Nothing that a part needs is looked up anywhere else."""
+
+    @property
+    def seed(self) -> int:
+        """The part's own randomness is a function of this alone."""
+
+    @property
+    def scratch(self) -> Path:
+        """A folder of the part's own, empty at first and gone after the run."""
+
+    def model(self, name: str) -> LanguageModel:
+        """A language model by the text that a user writes. One text is one model for all parts of a run; what it is
+        asked through here is journaled, and what was answered before is not asked again.
+
+        Raises:
+            GdeError: there is no such model, or it cannot be made.
+        """
+
+    def metric(self, name: str) -> Metric:
+        """A metric of the run, or with its defaults one that is offered, by its name or by that of a number it gives.
+
+        Raises:
+            GdeError: there is no such metric.
+        """
+
+    def readout(self, probe: str, arm: str) -> Readout:
+        """A fitted probe of this run, by the names of the probe and of its arm.
+
+        Raises:
+            GdeError: the run holds no such arm, or the probe cannot be loaded again.
+        """
+
+
+class OutsideRun:
+    """Where a part is made that belongs to no run, e.g. by a command: there is nothing to ask for."""
+
+    seed = 0
+
+    @cached_property
+    def scratch(self) -> Path:
+        return Path(mkdtemp(prefix="gde-"))
+
+    def model(self, name: str) -> NoReturn:
+        raise GdeError(f"language model {name!r}: a part that is made outside of a run has none to ask")
+
+    def metric(self, name: str) -> NoReturn:
+        raise GdeError(f"metric {name!r}: a part that is made outside of a run has none to ask")
+
+    def readout(self, probe: str, arm: str) -> NoReturn:
+        raise GdeError(f"arm {arm!r} of probe {probe!r}: a part that is made outside of a run has none to ask")

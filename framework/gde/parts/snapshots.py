@@ -1,0 +1,83 @@
+"""Snapshots of environments that have none of their own: the episode is played again from its seed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gde.data.observation import Observation, Outcome, Task, World
+from gde.parts.environment import Environment, HasSnapshot
+
+
+class Restorable(Environment, HasSnapshot, Protocol):
+    """An environment that can be put back."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A moment of an episode: how it came about."""
+
+    seed: int
+    actions: tuple[str, ...]
+
+
+class Replayed:
+    """An environment that is put back by beginning again and taking the same actions."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self._seed: int | None = None
+        self._actions: list[str] = []
+
+    def reset(self, seed: int) -> Observation:
+        self._seed, self._actions = seed, []
+        return self.environment.reset(seed)
+
+    def task(self) -> Task:
+        return self.environment.task()
+
+    def world(self) -> World:
+        return self.environment.world()
+
+    def step(self, action: str) -> Outcome:
+        outcome = self.environment.step(action)
+        self._actions.append(action)
+        return outcome
+
+    def snapshot(self) -> Played:
+        """What has been played.
+
+        Raises:
+            ValueError: no episode has begun.
+        """
+        if self._seed is None:
+            raise ValueError("a snapshot of an episode, got none: call reset first")
+        return Played(self._seed, tuple(self._actions))
+
+    def restore(self, snapshot: object) -> Observation:
+        """Play a snapshot again.
+
+        Raises:
+            ValueError: it is no snapshot of this episode.
+        """
+        if not isinstance(snapshot, Played) or snapshot.seed != self._seed:
+            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
+        return _play(self, snapshot.seed, snapshot.actions)
+
+    def close(self) -> None:
+        self.environment.close()
+
+    def __getattr__(self, name: str) -> Any:
+        """The facets of the environment."""
+        return getattr(self.environment, name)
+
+
+def restorable(environment: Environment) -> Restorable:
+    """The environment itself where it has snapshots, else one that is put back by replay."""
+    return environment if isinstance(environment, HasSnapshot) else Replayed(environment)
+
+
+def _play(environment: Replayed, seed: int, actions: Sequence[str]) -> Observation:
+    observation = environment.reset(seed)
+    for action in actions:
+        observation = environment.step(action).observation
+    return observation

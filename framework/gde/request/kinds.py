@@ -1,0 +1,47 @@
+"""The kinds of parts, one descriptor each: what a kind is called wherever it can be asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of part."""
+
+    name: str
+    """In Python and in the record, e.g. "reward_model"."""
+    table: str = ""
+    """Its table in a plan file, its option of `gde eval` and its name in `--set`; empty for what no plan chooses."""
+    field: str = ""
+    """Its field of a `Plan`."""
+    several: bool = False
+    """Whether a plan may choose more than one."""
+
+    @property
+    def hook(self) -> str:
+        """The hook that offers parts of the kind."""
+        return f"gde_{self.name}s"
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        return self.name.replace("_", " ")
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(name="environment", table="env", field="environment"),
+        Kind(name="agent", table="agent", field="agent"),
+        Kind(name="language_model"),
+        Kind(name="probe", table="probe", field="probes", several=True),
+        Kind(name="reward_model", table="reward", field="rewards", several=True),
+        Kind(name="metric", table="metric", field="metrics", several=True),
+        Kind(name="executor", table="executor", field="executor"),
+        Kind(name="reporter", table="report", field="reporters", several=True),
+        Kind(name="reproduction"),
+    )
+}
+"""By name, in the order in which a run meets them."""
+SINGLE = tuple(kind for kind in KINDS.values() if kind.field and not kind.several)
+SEVERAL = tuple(kind for kind in KINDS.values() if kind.several)

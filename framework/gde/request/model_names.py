@@ -1,0 +1,69 @@
+"""Language models by the text that a user writes: NAME, NAME:ARGUMENT or plugin:NAME."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, get_type_hints
+
+from gde.data.json import Json
+from gde.errors import ConfigError
+from gde.offers import ModelReference
+from gde.request.catalogue import Catalogue, Entry
+from gde.request.settings import build
+
+SOURCE_FIELD = "source"
+
+
+def model_names(config: object) -> dict[str, str]:
+    """The language models that a configuration names, by the field that names each; empty ones are left out."""
+    hints = get_type_hints(type(config), include_extras=True)
+    named = {
+        name: getattr(config, name)
+        for name, hint in hints.items()
+        if any(isinstance(each, ModelReference) for each in getattr(hint, "__metadata__", ()))
+    }
+    return {field: name for field, name in named.items() if name}
+
+
+def check_settings(label: str, config: object, settings: Mapping[str, Json]) -> None:
+    """Refuse settings of a model where the agent names none.
+
+    Raises:
+        ConfigError: there are some.
+    """
+    if settings and not model_names(config):
+        raise ConfigError(f"model.{next(iter(settings))}: agent {label!r} uses no language model")
+
+
+def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], whose: str) -> tuple[Entry, Any]:
+    """The offer of a named model and its typed configuration.
+
+    Args:
+        name: as a user writes it.
+        catalogue: what there is.
+        settings: of the model's configuration.
+        whose: which setting names the model, for messages.
+
+    Raises:
+        UnknownName: no plugin offers it, or a setting of it.
+        ConfigError: an argument that it does not take, or none where it needs one.
+    """
+    offer, _, argument = name.partition(":")
+    if offer not in catalogue.names("language_model") and argument:
+        plugin, (offer, _, argument) = offer, argument.partition(":")
+        offer = f"{plugin}:{offer}"
+    entry = catalogue.find("language_model", offer)
+    return entry, _configured(entry, argument, settings, name, whose)
+
+
+def _configured(entry: Entry, argument: str, settings: Mapping[str, Json], name: str, whose: str) -> Any:
+    """ARGUMENT goes into the field `source`; a model whose `source` has no default cannot do without it."""
+    source = next((field for field in fields(entry.offer.config) if field.name == SOURCE_FIELD), None)
+    given = {SOURCE_FIELD: argument, **settings} if argument else settings
+    if argument and settings.get(SOURCE_FIELD, argument) != argument:
+        got = f"got {settings[SOURCE_FIELD]!r}; drop one of them"
+        raise ConfigError(f"model.{SOURCE_FIELD}: wanted {argument!r} as {whose} says, {got}")
+    if argument and source is None:
+        raise ConfigError(f"{whose}: wanted {entry.offer.name}, got {name!r}")
+    if source is not None and source.default is MISSING and SOURCE_FIELD not in given:
+        raise ConfigError(f"{whose}: wanted {entry.offer.name}:SOURCE, got {name!r}")
+    return build(entry.offer.config, given, "model")

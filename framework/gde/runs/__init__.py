@@ -1,0 +1,1 @@
+"""Ways through the stages: evaluate, resume, rescore, probe, compare, reproduce, export."""

@@ -1,0 +1,102 @@
+"""What is added to a finished run: other metrics, other probes, its reports again. The agent is not asked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gde.data.plan import Choice, Plan
+from gde.data.result import Result
+from gde.errors import GdeError, MissingExtra
+from gde.request.catalogue import Catalogue
+from gde.request.check import lacking
+from gde.request.planfile import plan_of, plan_tables
+from gde.request.resolve import Ready, resolve
+from gde.runs.conclusion import conclude, render
+from gde.runs.pipeline import Pipeline, checked_hash
+from gde.stages.progress import Watch, ignore
+from gde.store.folder import RunFolder
+from gde.store.journal import Journal
+
+Wanted = Mapping[str, Sequence[Choice | str]]
+"""A field of the plan, and the parts that are asked for."""
+NOTED = "plan_since"
+"""The journal's note of the plan with all that was added."""
+
+
+def rescore(path: Path | str, metrics: Sequence[Choice | str] = (), catalogue: Catalogue | None = None) -> Result:
+    """Compute metrics of a run: the given ones, whose numbers are added to the others, or all that it has.
+
+    Raises:
+        GdeError: a given metric does not exist, or needs what the run has not.
+    """
+    with _opened(path, {"metrics": metrics}, catalogue, ignore) as run:
+        return conclude(run, _earlier(run) if metrics else None)
+
+
+def probe(
+    path: Path | str, probes: Sequence[Choice | str] = (), catalogue: Catalogue | None = None, watch: Watch = ignore
+) -> Result:
+    """Probe a run: with the given probes, whose arms are added to the others, or with all that it has. Tokens are
+    replayed where activations are not stored yet."""
+    with _opened(path, {"probes": probes}, catalogue, watch) as run:
+        run.probe()
+        return conclude(run)
+
+
+def report(path: Path | str, reporters: Sequence[Choice | str] = (), catalogue: Catalogue | None = None) -> list[Path]:
+    """Render reports of a finished run again, the given ones or those of its plan. Gives the files to open."""
+    with _opened(path, {"reporters": reporters}, catalogue, ignore, keep=False) as run:
+        return render(run, run.folder.read_result())
+
+
+def current_plan(folder: RunFolder, journal: Journal) -> Plan:
+    """The plan of the run with the metrics and probes that were added to it since."""
+    noted = journal.noted(NOTED)
+    return folder.plan() if noted is None else plan_of(noted, f"{folder.path} (with what was added)")
+
+
+@contextmanager
+def _opened(
+    path: Path | str,
+    wanted: Wanted,
+    catalogue: Catalogue | None,
+    watch: Watch,
+    keep: bool = True,
+) -> Iterator[Pipeline]:
+    """The run with the wanted parts in the place of those of its kind, or with its own. What is wanted must be there;
+    what else the run was made with may be missing here."""
+    folder, catalogue = RunFolder.open(Path(path)), catalogue or Catalogue.default()
+    ((kind, choices),) = wanted.items()
+    asked: Any = {kind: tuple(map(Choice.of, choices))}
+    with closing(folder.journal()) as journal:
+        checked_hash(folder, journal)
+        plan = current_plan(folder, journal)
+        ready = resolve(replace(plan, **asked) if choices else plan, catalogue, absent=True)
+        if choices:
+            _check(ready, kind)
+        with closing(Pipeline(ready, folder, journal, watch)) as run:
+            yield run
+        if choices and keep:
+            journal.note(NOTED, plan_tables(_joined(plan, ready, kind)))
+
+
+def _joined(plan: Plan, ready: Ready, kind: str) -> Plan:
+    added = {choice.label: choice for choice in getattr(ready.plan, kind)}
+    known = {choice.label: choice for choice in getattr(plan, kind)}
+    joined: Any = {kind: tuple({**known, **added}.values())}
+    return replace(plan, **joined)
+
+
+def _check(ready: Ready, kind: str) -> None:
+    for part in getattr(ready, kind):
+        reason = part.absent or lacking(part, ready, ready.gives)
+        if missing := part.entry.offer.missing():
+            raise MissingExtra(part.label, missing, part.entry.offer.extra or "all")
+        if reason and not ready.environment.absent:
+            raise GdeError(reason)
+
+
+def _earlier(run: Pipeline) -> Result | None:
+    return run.folder.read_result() if (run.folder.path / "result.json").is_file() else None

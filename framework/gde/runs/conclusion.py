@@ -1,0 +1,132 @@
+"""From what the stages left to the result of a run: measured, judged, stored and reported."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gde.data.evidence import Evidence
+from gde.data.measure import Measure
+from gde.data.result import Failure, Measurement, Result, RunStatus
+from gde.request.planfile import plan_hash
+from gde.request.plugins import call_each
+from gde.request.resolve import Chosen, Ready
+from gde.runs.pipeline import Pipeline
+from gde.stages.episode import reason_of
+from gde.stages.evidence import gather
+from gde.stages.probing import results
+from gde.stages.scoring import score
+
+
+def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
+    """Score by the metrics of the plan, store the result and render the reports.
+
+    Args:
+        run: its stages are done, or stopped.
+        earlier: a result to which this one is added: what other metrics measured then is kept.
+    """
+    evidence = gather(run.folder, run.journal, lambda: run.ready)
+    measured, failed = score(_metrics(run), evidence, run.strata)
+    measured = (*_kept(run, earlier), *measured)
+    measurements = (*measured, *results(evidence.probe_reports))
+    failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
+    result = Result(
+        run=str(run.folder.path),
+        status=_status(measurements, failures, evidence),
+        plan_hash=plan_hash(run.folder.plan()),
+        measurements=measurements,
+        failures=failures,
+        provenance=run.origin(),
+        measures=_measures(run.ready, earlier),
+    )
+    run.folder.write_result(result, run.journal)
+    result = _with_report_failures(run, result, evidence)
+    call_each(run.ready.catalogue.plugins.manager.hook.gde_run_finished, warnings.warn, result=result)
+    return result
+
+
+def render(run: Pipeline, result: Result) -> list[Path]:
+    """Render the reports of the plan. Gives the files to open."""
+    evidence = gather(run.folder, run.journal, lambda: run.ready)
+    reporters: list[Any] = [run.resources.make(chosen) for chosen in run.ready.reporters]
+    return [reporter.render(run.ready.plan, result, evidence, run.folder.path) for reporter in reporters]
+
+
+def _metrics(run: Pipeline) -> list[tuple[str, Any]]:
+    return [(chosen.label, partial(run.resources.metric, chosen)) for chosen in run.ready.metrics]
+
+
+def _kept(run: Pipeline, earlier: Result | None) -> Iterator[Measurement]:
+    anew = {chosen.label for chosen in (*run.ready.metrics, *run.ready.probes)}
+    probes = run.journal.probes()
+    for one in earlier.measurements if earlier else ():
+        if one.source not in anew and one.source not in probes:
+            yield one
+
+
+def _kept_failures(run: Pipeline, earlier: Result | None) -> Iterator[Failure]:
+    anew = {chosen.label for chosen in run.ready.metrics}
+    for one in earlier.failures if earlier else ():
+        if one.stage == "metric" and one.subject.split(" ")[0] not in anew:
+            yield one
+
+
+def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
+    found = {one.name: one for one in (earlier.measures if earlier else ())}
+    for chosen in (*ready.probes, *ready.metrics):
+        found.update({one.name: one for one in _declared(chosen)})
+    return tuple(found.values())
+
+
+def _declared(chosen: Chosen) -> Iterable[Measure]:
+    """A probe's numbers bear its name."""
+    measures = chosen.entry.offer.measures
+    return (one.under(chosen.label) for one in measures) if chosen.kind == "probe" else measures
+
+
+def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
+    """A report that cannot be rendered is a failure of the run, not the loss of its numbers."""
+    failures = []
+    for chosen in run.ready.reporters:
+        try:
+            reporter: Any = run.resources.make(chosen)
+            reporter.render(run.ready.plan, result, evidence, run.folder.path)
+        except Exception as error:
+            failures.append(Failure(stage="report", subject=chosen.label, reason=reason_of(error)))
+    if not failures:
+        return result
+    status: RunStatus = "partial" if result.status == "ok" else result.status
+    result = replace(result, status=status, failures=(*result.failures, *failures))
+    run.folder.write_result(result, run.journal)
+    return result
+
+
+def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
+    episodes = [
+        Failure(stage="rollout", subject=episode, reason=reason) for episode, reason in run.journal.failed_episodes()
+    ]
+    planned, ended = run.journal.noted("episodes"), len(evidence.trajectories)
+    if planned is not None and ended < planned:
+        reason = f"{ended} of {planned} episodes are finished: go on with `gde resume`"
+        episodes.append(Failure(stage="rollout", subject="run", reason=reason))
+    rewards = [
+        Failure(stage="reward", subject=f"{trace.model} on {trace.episode}", reason=trace.failure)
+        for trace in evidence.reward_traces
+        if trace.failure
+    ]
+    probes = [
+        Failure(stage="probe", subject=report.arm.name, reason=report.reason)
+        for report in evidence.probe_reports
+        if report.reason
+    ]
+    return [*episodes, *rewards, *probes]
+
+
+def _status(measurements: Sequence[Measurement], failures: Sequence[Failure], evidence: Evidence) -> RunStatus:
+    nothing = not measurements and failures  # a metric may have nothing to say of a run
+    failed = sum(failure.stage == "rollout" and failure.subject != "run" for failure in failures)
+    if nothing or failed >= len(evidence.trajectories):
+        return "failed"
+    return "partial" if failures else "ok"

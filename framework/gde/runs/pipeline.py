@@ -1,0 +1,218 @@
+"""One run's folder and parts, and its stages in the order in which they are called."""
+
+import asyncio
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from gde.data.json import Json, Labels
+from gde.data.probe import Arm
+from gde.data.trajectory import Trajectory, Turn
+from gde.errors import GdeError, RunFailed
+from gde.parts.language_model import WhiteBox
+from gde.parts.probe import Probe
+from gde.request.planfile import plan_hash
+from gde.request.plugins import call_each
+from gde.request.provenance import provenance
+from gde.request.resolve import Chosen, Ready
+from gde.seeding import derive
+from gde.stages.capturing import merge, record, record_bags
+from gde.stages.context import Resources
+from gde.stages.evidence import Recorded
+from gde.stages.models import NOTED
+from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
+from gde.stages.progress import Listeners, Progress, Watch, watching
+from gde.stages.rewarding import reward
+from gde.stages.rollout import Listed, count_episodes, digest, episode_keys, list_worlds, roll_out
+from gde.store.activations import ActivationStore
+from gde.store.folder import RunFolder
+from gde.store.journal import Journal
+from gde.store.probes import made_by, write_report
+
+Share = tuple[Ready, Listed, int, int]
+"""Of the episodes, the i-th of n shares: one worker's work."""
+
+
+@dataclass
+class Pipeline:
+    """The stages of one run. Each goes on where it was stopped."""
+
+    ready: Ready
+    folder: RunFolder
+    journal: Journal
+    watch: Watch
+    resources: Resources = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.resources = Resources(self.ready, self.journal, self.folder.probes)
+
+    @property
+    def strata(self) -> list[Labels]:
+        """The swept values of each stratum, as the run began with them."""
+        noted = self.journal.noted("strata")
+        return noted if noted is not None else [stratum.labels for stratum in self.ready.strata]
+
+    def roll_out(self) -> None:
+        """Run the episodes that are not finished, wherever the executor does.
+
+        Raises:
+            GdeError: the plan or its worlds are no longer those that the run began with.
+            RunFailed: stopped from outside, or a worker has died.
+        """
+        ready, hook = self.ready, self.ready.catalogue.plugins.manager.hook
+        worlds = list_worlds(ready, self.resources)
+        total = count_episodes(ready, worlds)
+        origin = {**provenance(ready, {}), "worlds": digest(worlds)}
+        self._begin(origin, total)
+        call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
+        executor: Any = self.resources.make(ready.executor)
+        shares: list[Share] = [(ready, worlds, i, executor.workers) for i in range(min(executor.workers, total))]
+        with watching(self.folder.journal_path, total, self._listeners()):
+            for _ in executor.map(partial(roll_out_share, self.folder.journal_path), shares):
+                pass
+
+    def _begin(self, origin: Mapping[str, Json], total: int) -> None:
+        """Note what the run is rolled out with or, on resuming, that it still is."""
+        known = self.journal.noted("provenance")
+        if known is None:
+            self.journal.note("strata", [dict(stratum.labels) for stratum in self.ready.strata])
+            self.journal.note("episodes", total)
+            self.journal.note("provenance", origin)
+        elif known["worlds"] != origin["worlds"]:
+            raise GdeError(
+                "the environment lists other worlds than when this run began: bring back what they were read from"
+                " (env.grids in plan.toml says which file), or begin a new run"
+            )
+
+    def _listeners(self) -> Listeners:
+        """Hooks are called for plugins that implement them; nothing is read from the record for others."""
+        hook = self.ready.catalogue.plugins.manager.hook
+
+        def episode(trajectory: Trajectory, done: int, total: int) -> None:
+            call_each(hook.gde_episode_finished, warnings.warn, trajectory=trajectory, done=done, total=total)
+
+        def turn(key: str, turn: Turn) -> None:
+            call_each(hook.gde_turn_finished, warnings.warn, episode=key, turn=turn)
+
+        return Listeners(
+            progress=self.watch,
+            episode=episode if hook.gde_episode_finished.get_hookimpls() else None,
+            turn=turn if hook.gde_turn_finished.get_hookimpls() else None,
+        )
+
+    def probe(self) -> None:
+        """Record what the probes ask for, and fit them with their controls."""
+        name = self.ready.agent_model
+        model = self.resources.models.get(name) if self.ready.probes and name else None
+        if not isinstance(model, WhiteBox):
+            return
+        trajectories = Recorded(self.folder.journal_path)
+        store = ActivationStore(self.folder.activations, self.journal)
+        probes: list[tuple[Chosen, Probe]] = [(one, self._probe(one)) for one in self.ready.probes]
+        requests = [probe.capture(model.info) for _, probe in probes]
+        self._capture(trajectories, model, store, probes)
+        stage = ProbeStage(
+            trajectories=trajectories,
+            activations=store,
+            folder=self.folder.probes,
+            seed=self.ready.plan.seed,
+            strata=self.strata,
+        )
+        known = made_by(self.journal)
+        work = [
+            (chosen, probe, arm)
+            for (chosen, probe), request in zip(probes, requests, strict=True)
+            for arm in arms(chosen.label, probe, request)
+        ]
+        for done, (chosen, probe, arm) in enumerate(work):
+            self.watch(Progress("probes", done, len(work)))
+            origin = _origin(chosen, arm, model, trajectories)
+            if known.get(arm.name) != origin:
+                write_report(self.journal, self.folder.probes, stage.fit(probe, arm), origin)
+        self.watch(Progress("probes", len(work), len(work)))
+
+    def _probe(self, chosen: Chosen) -> Probe:
+        probe: Probe = chosen.make(self.resources.context("probe", chosen.label))
+        return probe
+
+    def _capture(
+        self,
+        trajectories: Sequence[Trajectory],
+        model: WhiteBox,
+        store: ActivationStore,
+        probes: Sequence[tuple[Chosen, Probe]],
+    ) -> None:
+        request = merge([probe.capture(model.info) for _, probe in probes])
+        self.watch(Progress("activations", 0, 3))
+        record(trajectories, model, MODEL, request, store)
+        self.watch(Progress("activations", 1, 3))
+        record_bags(trajectories, model, BAGS, request.marks, store)
+        self.watch(Progress("activations", 2, 3))
+        with closing(model.untrained(derive(self.ready.plan.seed, "untrained"))) as untrained:
+            record(trajectories, untrained, UNTRAINED, request, store)
+        self.watch(Progress("activations", 3, 3))
+
+    def reward(self) -> None:
+        """Have every reward model judge the episodes that it has not judged yet."""
+        trajectories = Recorded(self.folder.journal_path)
+        for chosen in self.ready.rewards:
+            model: Any = self.resources.make(chosen)
+            work = reward(chosen.label, model, trajectories, self.ready.plan.concurrency, self.journal)
+            asyncio.run(work)
+
+    def origin(self) -> dict[str, Json]:
+        """Where the numbers come from, the rollout and what came after."""
+        now = provenance(self.ready, self.journal.noted(NOTED) or {})
+        return {**now, "rolled_out_with": self.journal.noted("provenance")}
+
+    def close(self) -> None:
+        self.resources.close()
+
+
+def roll_out_share(path: Path, share: Share) -> None:
+    """Run a share of the episodes; the unit of work of an executor.
+
+    Raises:
+        RunFailed: the journal cannot be written, or the time of the plan is over.
+    """
+    ready, worlds, i, n = share
+    with closing(Journal.open(path)) as journal, closing(Resources(ready, journal)) as resources:
+        keys = (key for place, key in enumerate(episode_keys(ready, worlds)) if place % n == i)
+        asyncio.run(_within(ready, resources, keys, worlds, journal))
+
+
+async def _within(ready: Ready, resources: Resources, keys: Any, worlds: Listed, journal: Journal) -> None:
+    seconds = ready.plan.run_seconds
+    try:
+        async with asyncio.timeout(seconds):
+            await roll_out(ready, resources, keys, worlds, journal)
+    except TimeoutError:
+        raise RunFailed(f"run.run_seconds={seconds:g} are over; go on with `gde resume`") from None
+
+
+def _origin(chosen: Chosen, arm: Arm, model: WhiteBox, trajectories: Recorded) -> str:
+    """Equal for fits that must be equal."""
+    offer, info = chosen.entry.offer, model.info
+    parts = (chosen.entry.qualified, offer.version, chosen.config, asdict(arm), info.name, dict(info.versions))
+    return sha256(repr((*parts, trajectories.episodes)).encode()).hexdigest()
+
+
+def checked_hash(folder: RunFolder, journal: Journal) -> str:
+    """The hash of the run's plan.
+
+    Raises:
+        GdeError: plan.toml is no longer the one that the run began with.
+    """
+    now = plan_hash(folder.plan())
+    begun = journal.noted("provenance")
+    if begun is not None and begun["plan_hash"] != now:
+        raise GdeError(
+            f"{folder.path}: plan.toml was changed after the run had begun (plan {begun['plan_hash']}, now {now}):"
+            " bring it back, or run the changed plan in a new folder with `gde eval --plan`"
+        )
+    return now

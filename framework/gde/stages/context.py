@@ -1,0 +1,124 @@
+"""What the parts of a run are made with, and what they share."""
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+
+from gde.errors import GdeError
+from gde.parts.language_model import LanguageModel
+from gde.parts.metric import Metric
+from gde.parts.probe import Readout
+from gde.request.catalogue import Catalogue
+from gde.request.metric_names import find_metric
+from gde.request.model_names import find_model
+from gde.request.resolve import Chosen, Ready
+from gde.request.settings import build
+from gde.seeding import derive
+from gde.stages.models import Models, Scope
+from gde.store.journal import Journal
+from gde.store.probes import read_readout
+
+
+class Resources:
+    """What all parts of a run share in one process: its models, its journal and a folder for scratch."""
+
+    def __init__(self, parts: Ready | Catalogue, journal: Journal | None = None, probes: Path | None = None) -> None:
+        """Take the parts of a plan, or for what belongs to no plan all that is offered. Without a journal, what models
+        answer is not kept; `probes` is where fitted ones are."""
+        self.ready = parts if isinstance(parts, Ready) else None
+        self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
+        self.journal, self.probes = journal, probes
+        self.models = Models(self._make_model, journal)
+        self._metrics: dict[str, Metric] = {}
+
+    def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":
+        """What a part is made with; agents ask models within the scope of their episode."""
+        return RunContext(self, kind, label, scope)
+
+    def make(self, part: Chosen, scope: Scope | None = None) -> object:
+        """A new part."""
+        return part.make(self.context(part.kind, part.label, scope))
+
+    @cached_property
+    def scratch(self) -> Path:
+        """Gone when the resources are closed."""
+        return Path(mkdtemp(prefix="gde-"))
+
+    def find_metric(self, name: str) -> Chosen:
+        """Of the run's own metrics the one that is called so, else one with its defaults."""
+        chosen = self.ready.metrics if self.ready else ()
+        own = next((each for each in chosen if each.label == name), None)
+        if own is not None:
+            return own
+        entry = find_metric(name, self.catalogue)
+        known = next((each for each in chosen if each.entry is entry), None)
+        config, label = build(entry.offer.config, {}, name), entry.offer.name
+        return known or Chosen(kind="metric", name=label, label=label, entry=entry, config=config)
+
+    def metric(self, chosen: Chosen) -> Metric:
+        """A metric, made once: it keeps nothing from one evidence to the next."""
+        if chosen.label not in self._metrics:
+            self._metrics[chosen.label] = chosen.make(self.context("metric", chosen.label))
+        return self._metrics[chosen.label]
+
+    def close(self) -> None:
+        """Release models and scratch."""
+        self.models.close()
+        if "scratch" in self.__dict__:
+            rmtree(self.scratch, ignore_errors=True)
+            del self.__dict__["scratch"]
+
+    def _make_model(self, name: str) -> LanguageModel:
+        chosen = self.ready.models.get(name) if self.ready else None
+        if chosen is None:
+            entry, config = find_model(name, self.catalogue, {}, f"model {name!r}")
+            chosen = Chosen(kind="language_model", name=name, label=name, entry=entry, config=config)
+        model: LanguageModel = chosen.make(self.context("language_model", name))
+        return model
+
+
+class RunContext:
+    """Implements `gde.parts.context.Context` for one part of a run."""
+
+    def __init__(self, resources: Resources, kind: str, label: str, scope: Scope | None) -> None:
+        self._resources, self._kind, self._label = resources, kind, label
+        self._find_scope: Callable[[], Scope] = lambda: scope or resources.models.scope(f"{kind} {label}")
+
+    @property
+    def seed(self) -> int:
+        ready = self._resources.ready
+        return derive(ready.plan.seed if ready else 0, "part", self._kind, self._label)
+
+    @cached_property
+    def scratch(self) -> Path:
+        safe = "".join(each if each.isalnum() or each in "-_" else "-" for each in self._label)
+        path = self._resources.scratch / f"{self._kind}-{safe}"
+        path.mkdir(exist_ok=True)
+        return path
+
+    @cached_property
+    def _scope(self) -> Scope:
+        return self._find_scope()
+
+    def model(self, name: str) -> LanguageModel:
+        return self._scope.model(name)
+
+    def metric(self, name: str) -> Metric:
+        """Of the run's own metrics the one that is called so, else one with its defaults."""
+        chosen = self._resources.find_metric(name)
+        if chosen.label == self._label and self._kind == "metric":
+            raise GdeError(f"metric {name!r} asks for itself")
+        return self._resources.metric(chosen)
+
+    def readout(self, probe: str, arm: str) -> Readout:
+        resources = self._resources
+        probes = resources.ready.probes if resources.ready else ()
+        chosen = next((each for each in probes if each.label == probe), None)
+        if chosen is None or resources.probes is None or resources.journal is None:
+            known = ", ".join(each.label for each in probes) or "none"
+            raise GdeError(f"readout of probe {probe!r}: wanted a probe of this run, which has {known}")
+        variant, arrays = read_readout(resources.journal, resources.probes, probe, arm)
+        made: Readout = chosen.make(resources.context("probe", probe)).load(variant, arrays)
+        return made

@@ -1,0 +1,112 @@
+"""The language models of a run: shared by all parts, journaled, and never asked the same again."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from hashlib import sha256
+from typing import Any
+
+from gde.data.completion import ChatRequest, Completion, ModelInfo
+from gde.errors import GdeError
+from gde.parts.language_model import LanguageModel
+from gde.store.journal import Journal
+
+NOTED = "models"
+"""The journal's note of the models that were asked, by the names that users gave them."""
+
+
+class Models:
+    """Makes each model when it is first asked for, once in a process."""
+
+    def __init__(self, make: Callable[[str], LanguageModel], journal: Journal | None) -> None:
+        """Take what makes a model of a name; without a journal nothing is kept."""
+        self._make, self._journal = make, journal
+        self._made: dict[str, LanguageModel] = {}
+
+    def get(self, name: str) -> LanguageModel:
+        """The model itself, not journaled: for activations, and for what need not be repeated."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+            self._note(name)
+        return self._made[name]
+
+    def scope(self, name: str) -> "Scope":
+        """The models as they are asked on behalf of an episode or a part."""
+        return Scope(name, self, self._journal)
+
+    def close(self) -> None:
+        """Release every model that was made."""
+        for model in self._made.values():
+            model.close()
+        self._made = {}
+
+    def _note(self, name: str) -> None:
+        if self._journal is not None:
+            known = self._journal.noted(NOTED) or {}
+            self._journal.note(NOTED, {**known, name: asdict(self._made[name].info)})
+
+
+class Scope:
+    """What is asked of models on behalf of one episode or one part of the run."""
+
+    def __init__(self, name: str, models: Models, journal: Journal | None) -> None:
+        self.models, self.name = models, name
+        self.turn: int | None = None
+        """The turn in which the questions are asked, where there is one."""
+        self._journal = journal
+        self._known = journal.calls(name) if journal is not None else {}
+        self._asked: dict[str, asyncio.Lock] = {}
+
+    def model(self, name: str) -> "Journaled":
+        """A model that remembers in this scope."""
+        return Journaled(self, name, self.models.get(name))
+
+    def knows(self, completion: Completion) -> bool:
+        """Whether the completion was given in this scope, in whatever form it is now."""
+        return completion.request in self._known
+
+    async def answer(self, name: str, model: LanguageModel, request: ChatRequest) -> Completion:
+        """What the model answered to this request before, else what it answers now."""
+        identity = sha256(f"{name}\n{request.identity}".encode()).hexdigest()
+        # Of two that ask the same at once, the second waits for the first: a server might answer twice differently.
+        async with self._asked.setdefault(identity, asyncio.Lock()):
+            if identity not in self._known:
+                completion = replace(await model.complete(request), request=identity, model=name)
+                if self._journal is not None:
+                    await self._journal.call(self.name, self.turn, completion)
+                self._known[identity] = completion
+        self._asked.pop(identity, None)
+        return self._known[identity]
+
+
+class Journaled:
+    """A language model through which a part asks; what it can do beyond completing, it still can."""
+
+    def __init__(self, scope: Scope, name: str, model: LanguageModel) -> None:
+        self._scope, self._name, self._model = scope, name, model
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._model.info
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """The journaled answer to this request, else a new one."""
+        return await self._scope.answer(self._name, self._model, request)
+
+    def close(self) -> None:
+        """The model belongs to the run and stays open."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Activations and the like, which nothing is asked for."""
+        return getattr(self._model, name)
+
+
+def check_known(scope: Scope, completion: Completion | None) -> None:
+    """Refuse a completion that no model of the run gave, which the record could not show.
+
+    Raises:
+        GdeError: it is one.
+    """
+    if completion is not None and not scope.knows(completion):
+        wanted = "a completion of a model that the agent was made with (context.model), or a copy that keeps `request`"
+        raise GdeError(f"the decision's completion is in no journal: wanted {wanted}, got {completion.text[:80]!r}")

@@ -1,0 +1,41 @@
+"""Reward traces in run.sqlite: one row a turn, or one with the reason why there are none."""
+
+import numpy as np
+
+from gde.data.reward import RewardTrace
+from gde.store.journal import Journal, Statement
+
+
+def judged(journal: Journal, model: str) -> set[str]:
+    """The episodes of which the model's trace is stored."""
+    found = journal.query("SELECT DISTINCT episode FROM rewards WHERE model = ?", (model,))
+    return {row["episode"] for row in found}
+
+
+def write_trace(trace: RewardTrace, journal: Journal) -> None:
+    """Store one trace. That of an episode without turns is kept as one that failed: it has no rows of its own."""
+    query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?)"
+    place = trace.model, trace.episode
+    statements: list[Statement] = [
+        (query, (*place, turn, float(value), "")) for turn, value in enumerate(trace.values) if not trace.failure
+    ]
+    if not statements:
+        statements = [(query, (*place, -1, None, trace.failure or "the episode has no turns"))]
+    journal.write(statements)
+
+
+def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
+    """The stored traces."""
+    values: dict[tuple[str, str], list[float]] = {}
+    failures: dict[tuple[str, str], str] = {}
+    for row in journal.query("SELECT * FROM rewards ORDER BY model, episode, turn"):
+        place = (row["model"], row["episode"])
+        kept = values.setdefault(place, [])
+        if row["failure"]:
+            failures[place] = row["failure"]
+        else:
+            kept.append(row["value"])
+    return tuple(
+        RewardTrace(model=model, episode=episode, values=np.array(kept), failure=failures.get((model, episode), ""))
+        for (model, episode), kept in values.items()
+    )

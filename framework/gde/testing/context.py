@@ -1,0 +1,42 @@
+"""A context to make parts with in tests, without a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from tempfile import mkdtemp
+
+from gde.errors import GdeError
+from gde.parts.language_model import LanguageModel
+from gde.parts.metric import Metric
+from gde.parts.probe import Readout
+from gde.request.catalogue import Catalogue
+from gde.request.metric_names import find_metric
+from gde.testing.parts import PlantedModel
+
+
+@dataclass
+class PlainContext:
+    """Implements `gde.parts.context.Context`: models are those given, else planted; metrics those installed."""
+
+    models: Mapping[str, LanguageModel] = field(default_factory=dict)
+    readouts: Mapping[tuple[str, str], Readout] = field(default_factory=dict)
+    """By probe and arm."""
+    seed: int = 0
+
+    @cached_property
+    def scratch(self) -> Path:
+        return Path(mkdtemp(prefix="gde-test-"))
+
+    def model(self, name: str) -> LanguageModel:
+        return self.models.get(name) or PlantedModel()
+
+    def metric(self, name: str) -> Metric:
+        offer = find_metric(name, Catalogue.default()).offer
+        metric: Metric = offer.make(offer.config(), self)
+        return metric
+
+    def readout(self, probe: str, arm: str) -> Readout:
+        if (probe, arm) not in self.readouts:
+            raise GdeError(f"arm {arm!r} of probe {probe!r}: none was given to this context")
+        return self.readouts[probe, arm]
