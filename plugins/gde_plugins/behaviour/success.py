@@ -10,7 +10,7 @@ from gde.seeding import generator
 
 
 def success(evidence: Evidence) -> Sequence[Measurement]:
-    """Goal success rate: the share of finished episodes that end in the goal (paper 000, equation 1)."""
+    """Goal success rate: the share of finished episodes that end in the goal (Arghal et al. 2026, eq. 1)."""
     trajectories = finished(evidence)
     if not trajectories:
         return [unmeasured("success", "share", NOTHING_FINISHED)]
