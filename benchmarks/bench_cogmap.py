@@ -1,7 +1,8 @@
 """The factored probe against the same training on materialised (activation, row, column) rows.
 
-Both train the paper's MLP (3 x 2880 activations + 2 coordinates, 1024 hidden units, 15 x 15 cells, 5 classes) from the
-same weights on the same turns in the same order, for the same number of AdamW steps. On one or two threads,
+Both train the MLP of Arghal et al. (2026), section 5.1 (3 x 2880 activations + 2 coordinates, 1024 hidden units,
+15 x 15 cells, 5 classes), from the same weights on the same turns in the same order, for the same number of AdamW
+steps. On one or two threads,
 
     OMP_NUM_THREADS=1 python benchmarks/bench_cogmap.py
 

@@ -3,11 +3,11 @@
 `python benchmarks/bench_meg.py --plot docs/meg-cost.svg` measures the cost against the number of states, the horizon
 and the number of policies, and draws it instead.
 
-The published way is Algorithm 1 of paper 002: gradient ascent on the rationality, each step a soft value iteration and
-a pass forwards over one dense array of transitions. It is computed twice: as `imitation` does, with SciPy's logsumexp
-and an einsum over three arrays, which cost most of its time on arrays this small; and in plain NumPy. It is stopped
-twice: by the rule of such a library, at a gradient of 1e-4, which ours is held to as well; and, as it could not
-do by itself, as soon as it is within 1e-6 nats of the exact value.
+The published way is Algorithm 1 of MacDermott et al. (2024): gradient ascent on the rationality, each step a soft value
+iteration and a pass forwards over one dense array of transitions. It is computed twice: as `imitation` (Gleave et al.
+2022) does, with SciPy's logsumexp and an einsum over three arrays, which cost most of its time on arrays this small;
+and in plain NumPy. It is stopped twice: by the rule of such a library, at a gradient of 1e-4, which ours is held to as
+well; and, as it could not do by itself, as soon as it is within 1e-6 nats of the exact value.
 """
 
 import json
@@ -137,7 +137,7 @@ def seconds(work: Callable[[], object], times: int = 5) -> float:
 
 
 def against_the_published_way() -> dict[str, object]:
-    """Both ways on policies of the paper's tables."""
+    """Both ways on policies of the published tables (MacDermott et al. 2024, appendix D.1)."""
     mdp = cliff_world()
     optimal = greedy(mdp, HORIZON)
     policies = {f"epsilon {epsilon}": epsilon_greedy(optimal, epsilon, "others") for epsilon in EPSILONS}

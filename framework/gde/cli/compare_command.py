@@ -21,10 +21,10 @@ def command(
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare runs that share no world.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Compare two runs over the worlds they share: paired differences, with p values corrected after Holm.
+    """Compare two runs over the worlds they share: paired differences, with p values corrected after Holm (1979).
 
-    The effect is the matched-pairs rank-biserial correlation; a detectable difference would be found in 80 % of
-    studies like this one. Rows are measurements of whole worlds; --json has breakdowns and further tests.
+    The effect is the matched-pairs rank-biserial correlation (Kerby 2014); a detectable difference would be found
+    in 80 % of studies like this one. Rows are measurements of whole worlds; --json has breakdowns and further tests.
     """
     from gde.runs.comparing import compare
 

@@ -1,4 +1,4 @@
-"""gde reproduce: re-run a published study and print paper, ours and the difference side by side."""
+"""gde reproduce: re-run a published study and print its numbers, ours and the difference side by side."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Folder for the runs; what it has finished is kept.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Re-run a published study and print paper, ours and the difference side by side."""
+    """Re-run a published study and print its numbers, ours and the difference side by side."""
     from gde.runs.reproducing import reproduce
 
     request = _request(name, scale, agent, model, settings or [], executor)

@@ -27,7 +27,7 @@ class Comparison:
     """As printed, in the unit of `ours`; None where the publication shows no number."""
     ours: Measurement
     source: str
-    """Where it is printed, e.g. "paper 000, Fig. 6"."""
+    """Where it is printed, e.g. "Arghal et al. (2026), fig. 6"."""
     table: str = ""
     """The heading under which the row stands; rows of a table follow one another."""
     others: Mapping[str, Measurement] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the paper's; None where there is none, or none that means anything: p values are no quantities."""
+        """Ours less the printed; None where there is none, or none that means anything: p values are no quantities."""
         if self.paper is None or self.ours.value is None or self.ours.unit == "probability":
             return None
         return self.ours.value - self.paper

@@ -56,13 +56,13 @@ class Row:
     p_wilcoxon: float | None
     rank_biserial: float | None
     effect_paper: float | None
-    """As in paper 000, table 3."""
+    """As in Arghal et al. (2026), table 3."""
     mde: float | None
     """Smallest difference found with a power of 80 %."""
     p: float | None = None
-    """Holm-corrected over the rows of a family: of Wilcoxon's test or, without pairs, of the permutation test."""
+    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test or, without pairs, of the permutation test."""
     q: float | None = None
-    """The same, corrected after Benjamini and Hochberg."""
+    """The same, corrected after Benjamini and Hochberg (1995)."""
     reason: str
     """Why there are no p values; empty otherwise."""
 

@@ -17,7 +17,7 @@ AGENT = Choice(name="gpt-oss")
 
 
 def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) -> None:
-    """Ask for the plans, hold runs against the paper, and check every promise of `Reproduction`.
+    """Ask for the plans, hold runs against the publication, and check every promise of `Reproduction`.
 
     Args:
         make: gives the reproduction.

@@ -12,7 +12,7 @@ from gde.seeding import generator
 
 
 def accuracy(evidence: Evidence) -> Sequence[Measurement]:
-    """Per-action accuracy (paper 000, equations 2 and 3), and the same pooled over all steps.
+    """Per-action accuracy (Arghal et al. 2026, eqs. 2 and 3), and the same pooled over all steps.
 
     "accuracy" is the share of optimal actions in a trajectory, averaged over the trajectories of a world, then over
     worlds: its n is the number of worlds. "accuracy.pooled" gives every step the same weight: its n is the number of

@@ -21,12 +21,12 @@ NAMES = ("calibration.ece", "calibration.ece_released")
 
 
 def calibration(evidence: Evidence) -> Sequence[Measurement]:
-    """Expected calibration error of the empirical policy, world by world, then averaged (paper 000, equations 6 to 8).
+    """Expected calibration error of the empirical policy, world by world (Arghal et al. 2026, eqs. 6 to 8).
 
-    "calibration.ece" is the paper's definition, over state-action pairs; "calibration.ece_released" is what its
-    released code computes, over states. Confidence is the relative frequency of an action in a state, so an agent
-    that varies between equally good actions is under-confident: zero is not the score of every optimal agent. States
-    without a usable answer have no policy and are left out.
+    "calibration.ece" is as published, over state-action pairs; "calibration.ece_released" is what the authors'
+    released code computes, over states. Worlds are averaged. Confidence is the relative frequency of an action in a
+    state, so an agent that varies between equally good actions is under-confident: zero is not the score of every
+    optimal agent. States without a usable answer have no policy and are left out.
     """
     trajectories = finished(evidence)
     if reason := unidentified(trajectories) or uncertified(trajectories):
@@ -58,7 +58,7 @@ def pair_error(states: Sequence[VisitedState]) -> float:
 
 
 def released_error(states: Sequence[VisitedState]) -> float:
-    """Expected calibration error as the paper's released code has it, in [0, 1].
+    """Expected calibration error as the released code of Arghal et al. (2026) has it, in [0, 1].
 
     One sample a state: as confident as its most frequent action is frequent, and right if that is optimal. Bins are
     closed below, [0, 0.1), ..., [0.9, 1), so a state in which one action was always taken is in none. It adds nothing

@@ -25,7 +25,7 @@ FEWEST = 3
 """Worlds that a cell at one distance needs."""
 MARGINS = (("size",), ("density",), (DISTANCE,), ("size", "density"), ("size", DISTANCE), ("density", DISTANCE))
 PANELS = ("size", "density", DISTANCE)
-"""The heat maps of paper 000, figure 4."""
+"""The heat maps of Arghal et al. (2026), fig. 4."""
 NOTHING_VARIES = "size and density do not vary, and the optimal values are no distances"
 
 
@@ -52,7 +52,7 @@ class Breakdown:
 
 
 def difficulty(evidence: Evidence) -> Sequence[Measurement]:
-    """Accuracy, success, divergence and entropy by size, density and distance to the goal (paper 000, figure 4).
+    """Accuracy, success, divergence and entropy by size, density and distance to the goal (Arghal et al. 2026, fig. 4).
 
     Each is the number of its name without "difficulty" ("policy.jsd" and "policy.entropy" for states), restricted to
     a cell: n counts the worlds in it. Accuracy belongs to the distance from which a step is taken, divergence and

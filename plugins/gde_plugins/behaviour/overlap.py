@@ -15,7 +15,7 @@ ALONE = "no world has two episodes with a usable answer; give the plan at least 
 
 
 def overlap(evidence: Evidence) -> Sequence[Measurement]:
-    """Jaccard similarity of what was done in two episodes of one world (paper 000, appendix B).
+    """Jaccard similarity of what was done in two episodes of one world (Arghal et al. 2026, appendix B).
 
     |A and B| / |A or B| of the sets of state-action pairs, averaged over all pairs of episodes of a world, then over
     the worlds with at least two: its n. Unusable answers are no actions; an episode of nothing else is left out.

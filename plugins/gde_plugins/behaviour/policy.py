@@ -25,7 +25,7 @@ HOPELESS = "no usable answer was given where the goal could still be reached"
 
 
 def policy(evidence: Evidence) -> Sequence[Measurement]:
-    """Entropy of the empirical policy and its divergence from optimal ones, in bits (paper 000, equations 4 and 5).
+    """Entropy of the empirical policy and its divergence from optimal ones, in bits (Arghal et al. 2026, eqs. 4 and 5).
 
     The policy in a state is the relative frequency of the actions taken there in all episodes of a world. Every state
     visited in a world has the same weight, then every world: n counts worlds. Unusable answers are no actions; states

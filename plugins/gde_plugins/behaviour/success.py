@@ -13,7 +13,7 @@ NO_GOAL = "the world has no goal that can be reached"
 
 def success(evidence: Evidence) -> Sequence[Measurement]:
     """Goal success rate: the share of the goal that finished episodes reach, which is all or nothing in most worlds
-    (paper 000, equation 1)."""
+    (Arghal et al. 2026, eq. 1)."""
     trajectories = [one for one in finished(evidence) if one.success is not None]
     if not trajectories:
         reason = NO_GOAL if finished(evidence) else NOTHING_FINISHED

@@ -1,4 +1,4 @@
-"""What was done in each state that was visited: the empirical policy (paper 000, section 4.1 and appendix B)."""
+"""What was done in each state visited: the empirical policy (Arghal et al. 2026, section 4.1 and appendix B)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class VisitedState:
 
     @property
     def entropy(self) -> float:
-        """Of the empirical policy, in bits (paper 000, equation 4)."""
+        """Of the empirical policy, in bits (Arghal et al. 2026, eq. 4)."""
         return abs(fsum(p * log2(p) for p in self.probabilities.values()))
 
     @property

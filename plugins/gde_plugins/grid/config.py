@@ -81,7 +81,7 @@ class GridConfig:
     max_distance: Annotated[int, Ge(1)] | None = None
     """Greatest number of steps from agent to goal by the shortest way; none for no bound."""
     horizon_factor: Annotated[float, Ge(1)] = 1.5
-    """Turns allowed, as a multiple of the shortest way, rounded up (paper 000, section 4)."""
+    """Turns allowed, as a multiple of the shortest way, rounded up (Arghal et al. 2026, section 4)."""
     grids: Annotated[str, Readable(_path)] | None = None
     """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of random ones."""
     where: Annotated[str, Readable(_selection)] | None = None
@@ -94,8 +94,8 @@ class GridConfig:
     symbols: Annotated[str, Readable(_symbols)] = NONE
     """Other symbols for agent A, goal G, wall # or free cell _, e.g. A=@/G=X; none for these."""
     view_radius: Annotated[int, Ge(1)] | None = None
-    """Rows and columns that the agent sees around itself, the rest being hidden in fog (3 in paper 000, appendix A);
-    none shows the whole grid."""
+    """Rows and columns that the agent sees around itself, the rest being hidden in fog (3 in Arghal et al. 2026,
+    appendix A); none shows the whole grid."""
     reveal: Literal["cumulative", "current"] = "cumulative"
     """Under fog, whether a cell that was seen stays shown, or only while it is in sight: then the agent has to
     remember."""

@@ -1,1 +1,1 @@
-"""Published tables of paper 000 (goal-directedness of language-model agents in grid worlds), to be re-run."""
+"""Published tables on goal-directed language-model agents in grid worlds (Arghal et al. 2026), to be re-run."""

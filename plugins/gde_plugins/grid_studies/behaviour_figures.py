@@ -1,4 +1,4 @@
-"""The figures of the behavioural study (paper 000, figures 4, 5 and 13)."""
+"""The figures of the behavioural study (Arghal et al. 2026, figs. 4, 5 and 13)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

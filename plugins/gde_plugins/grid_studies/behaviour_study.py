@@ -1,4 +1,4 @@
-"""The behavioural study of paper 000, section 4 and appendices B to D: its plans, and what is printed of it."""
+"""The behavioural study of Arghal et al. (2026), section 4 and appendices B to D: its plans and its printed numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -64,7 +64,7 @@ class BehaviourStudy:
         }
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """Appendix C, the trends of section 4.1, table 3 and table 1, as far as the paper gives numbers."""
+        """Appendix C, the trends of section 4.1, table 3 and table 1, as far as numbers are printed."""
         grids = runs["grids"].result.measurements
         return [
             *_rows("Base grids (section 4.1)", BASELINE, grids),
@@ -145,7 +145,7 @@ def _rows(table: str, quantities: Sequence[Quantity], measurements: Sequence[Mea
 
 
 def _trends(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
-    """The paper says "decreases monotonically" and "linearly" without a number: ours stand alone."""
+    """The authors say "decreases monotonically" and "linearly" without a number: ours stand alone."""
     for (title, name), by in product(TRENDS.items(), ("size", "density")):
         for what, suffix in (("Spearman's rho", "spearman"), ("its p value", "spearman_p")):
             yield _trend(f"{title} by {by}: {what}", find(measurements, f"trends.{name}.{suffix}", by=by))
@@ -155,5 +155,5 @@ def _trends(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
 
 
 def _trend(quantity: str, ours: Measurement) -> Comparison:
-    source = "paper 000, section 4.1, in words"
+    source = "Arghal et al. (2026), section 4.1, in words"
     return Comparison(quantity=quantity, paper=None, ours=ours, source=source, table="Trends (section 4.1)")

@@ -1,4 +1,4 @@
-"""The probing study of paper 000, section 5.1: what is printed of it, and the plan that re-runs it."""
+"""The probing study of Arghal et al. (2026), section 5.1: what is printed of it, and the plan that re-runs it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ WORLDS = 10
 
 @dataclass(frozen=True)
 class Printed:
-    """A number of the paper and the measurement of ours that answers it."""
+    """A printed number and the measurement of ours that answers it."""
 
     quantity: str
     value: float
@@ -29,17 +29,17 @@ class Printed:
 
 
 PRINTED = (
-    Printed("cell accuracy, MLP, before reasoning", 0.75, "section 5.1, Fig. 8", "mlp", "pre"),
-    Printed("cell accuracy, MLP, after reasoning", 0.60, "section 5.1, Fig. 8", "mlp", "post"),
-    Printed("cell accuracy, linear, before reasoning", 0.391, "section 5.1, Fig. 6", "linear", "pre"),
+    Printed("cell accuracy, MLP, before reasoning", 0.75, "section 5.1, fig. 8", "mlp", "pre"),
+    Printed("cell accuracy, MLP, after reasoning", 0.60, "section 5.1, fig. 8", "mlp", "post"),
+    Printed("cell accuracy, linear, before reasoning", 0.391, "section 5.1, fig. 6", "linear", "pre"),
 )
 
 
 class CogmapStudy:
     """300 grids of five sizes and six densities, one general probe padded to size 15.
 
-    The paper trains on some 6,000 further single-step samples that were not printed with it; here training and
-    held-out grids are drawn from the same 300, so at scale 1 the probe sees fewer grids than the paper's.
+    Arghal et al. (2026) train on some 6,000 further single-step samples that were not printed; here training and
+    held-out grids are drawn from the same 300, so at scale 1 the probe sees fewer grids than theirs.
     """
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
@@ -59,7 +59,7 @@ class CogmapStudy:
                 quantity=printed.quantity,
                 paper=printed.value,
                 ours=_find(runs["cogmap"].result.measurements, printed),
-                source=f"paper 000, {printed.source}",
+                source=f"Arghal et al. (2026), {printed.source}",
             )
             for printed in PRINTED
         ]

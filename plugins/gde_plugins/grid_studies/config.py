@@ -1,4 +1,4 @@
-"""What of the studies of paper 000 can be chosen."""
+"""What of the studies of Arghal et al. (2026) can be chosen."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Offers the reproductions of paper 000."""
+"""Offers the reproductions of Arghal et al. (2026)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -17,13 +17,14 @@ def gde_reproductions() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="telos-cogmap",
-            summary="Cognitive maps before and after reasoning, by linear and MLP probes (paper 000, section 5.1).",
+            summary="Cognitive maps before and after reasoning, by linear and MLP probes "
+            "(Arghal et al. 2026, section 5.1).",
             config=NoConfig,
             make=_cogmap,
         ),
         Offer(
             name="telos-behaviour",
-            summary="Accuracy by difficulty, iso-difficulty transforms and key worlds (paper 000, section 4).",
+            summary="Accuracy by difficulty, iso-difficulty transforms and key worlds (Arghal et al. 2026, section 4).",
             config=BehaviourConfig,
             make=_behaviour,
         ),

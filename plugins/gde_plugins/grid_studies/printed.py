@@ -1,6 +1,6 @@
-"""The numbers of paper 000, section 4 and appendix D, and the measurements that answer them.
+"""The numbers of Arghal et al. (2026), section 4 and appendix D, and the measurements that answer them.
 
-Where the paper shows a quantity in a figure only there is no printed number. The cells of table 1 are lost in the text
+Where they show a quantity in a figure only there is no printed number. The cells of table 1 are lost in the text
 that we have; the numbers of it that the running text repeats are here.
 """
 
@@ -20,24 +20,27 @@ class Quantity:
     where: Mapping[str, str | int | float] = field(default_factory=dict)
 
 
-BEYOND = "beyond the paper"
+BEYOND = "beyond Arghal et al. (2026)"
 KEY: Mapping[str, str] = {"artefact": "key"}
 NO_KEY: Mapping[str, str] = {"artefact": "none"}
 
 BASELINE = (
-    Quantity("goal success rate", "success", None, "paper 000, equation 1"),
-    Quantity("accuracy", "accuracy", None, "paper 000, equations 2 and 3"),
+    Quantity("goal success rate", "success", None, "Arghal et al. (2026), eq. 1"),
+    Quantity("accuracy", "accuracy", None, "Arghal et al. (2026), eqs. 2 and 3"),
     Quantity("accuracy, pooled over steps", "accuracy.pooled", None, BEYOND),
-    Quantity("entropy of the policy", "policy.entropy", None, "paper 000, equation 4"),
-    Quantity("divergence from the optimal policy", "policy.jsd", None, "paper 000, equation 5"),
+    Quantity("entropy of the policy", "policy.entropy", None, "Arghal et al. (2026), eq. 4"),
+    Quantity("divergence from the optimal policy", "policy.jsd", None, "Arghal et al. (2026), eq. 5"),
     Quantity("divergence from the nearest optimal policy", "policy.jsd_nearest", None, BEYOND),
-    Quantity("calibration error", "calibration.ece", None, "paper 000, equation 6"),
+    Quantity("calibration error", "calibration.ece", None, "Arghal et al. (2026), eq. 6"),
     Quantity(
-        "calibration error, as the released code has it", "calibration.ece_released", None, "paper 000, released code"
+        "calibration error, as the released code has it",
+        "calibration.ece_released",
+        None,
+        "Arghal et al. (2026), released code",
     ),
     Quantity("success weighted by path length", "efficiency.spl", None, BEYOND),
     Quantity("regret", "efficiency.regret", None, BEYOND),
-    Quantity("similarity of two trajectories", "overlap.jaccard", None, "paper 000, appendix B"),
+    Quantity("similarity of two trajectories", "overlap.jaccard", None, "Arghal et al. (2026), appendix B"),
 )
 
 TABLE_3: Mapping[tuple[str, str], tuple[float, float]] = {
@@ -57,7 +60,7 @@ APPENDIX_D = tuple(
         f"{metric}, {transform}: {title}",
         f"pairs.{metric}.{name}",
         printed,
-        "paper 000, table 3",
+        "Arghal et al. (2026), table 3",
         {"transform": transform},
     )
     for (metric, transform), (p_value, effect) in TABLE_3.items()
@@ -70,31 +73,31 @@ APPENDIX_D = tuple(
 )
 
 KEY_DOOR = (
-    Quantity("success", "success", 1.0, "paper 000, section 4.3"),
-    Quantity("accuracy", "accuracy", None, "paper 000, table 1"),
-    Quantity("accuracy while collecting the key", "keys.accuracy.collect", None, "paper 000, table 1"),
-    Quantity("accuracy while opening the door", "keys.accuracy.open", None, "paper 000, table 1"),
-    Quantity("accuracy while reaching the goal", "keys.accuracy.reach", None, "paper 000, table 1"),
-    Quantity("key pickup rate", "keys.pickup", 1.0, "paper 000, section 4.3"),
+    Quantity("success", "success", 1.0, "Arghal et al. (2026), section 4.3"),
+    Quantity("accuracy", "accuracy", None, "Arghal et al. (2026), table 1"),
+    Quantity("accuracy while collecting the key", "keys.accuracy.collect", None, "Arghal et al. (2026), table 1"),
+    Quantity("accuracy while opening the door", "keys.accuracy.open", None, "Arghal et al. (2026), table 1"),
+    Quantity("accuracy while reaching the goal", "keys.accuracy.reach", None, "Arghal et al. (2026), table 1"),
+    Quantity("key pickup rate", "keys.pickup", 1.0, "Arghal et al. (2026), section 4.3"),
 )
 
 KEY_NO_DOOR = (
-    Quantity("success", "success", None, "paper 000, table 1", KEY),
-    Quantity("success without the key", "success", None, "paper 000, table 1", NO_KEY),
-    Quantity("accuracy", "accuracy", None, "paper 000, table 1", KEY),
-    Quantity("accuracy without the key", "accuracy", None, "paper 000, table 1", NO_KEY),
-    Quantity("key pickup rate", "keys.pickup", None, "paper 000, table 1"),
-    Quantity("key attraction bias", "keys.attraction", 0.75, "paper 000, section 4.3"),
+    Quantity("success", "success", None, "Arghal et al. (2026), table 1", KEY),
+    Quantity("success without the key", "success", None, "Arghal et al. (2026), table 1", NO_KEY),
+    Quantity("accuracy", "accuracy", None, "Arghal et al. (2026), table 1", KEY),
+    Quantity("accuracy without the key", "accuracy", None, "Arghal et al. (2026), table 1", NO_KEY),
+    Quantity("key pickup rate", "keys.pickup", None, "Arghal et al. (2026), table 1"),
+    Quantity("key attraction bias", "keys.attraction", 0.75, "Arghal et al. (2026), section 4.3"),
     Quantity("the same in the twins without the key", "keys.attraction.control", None, BEYOND),
 )
 
 TWO_PATHS = (
-    Quantity("success", "success", 0.714, "paper 000, section 4.3", KEY),
-    Quantity("success without the key", "success", 0.755, "paper 000, section 4.3", NO_KEY),
-    Quantity("accuracy", "accuracy", 0.760, "paper 000, section 4.3", KEY),
-    Quantity("accuracy without the key", "accuracy", 0.743, "paper 000, section 4.3", NO_KEY),
-    Quantity("key pickup rate", "keys.pickup", 0.673, "paper 000, section 4.3"),
+    Quantity("success", "success", 0.714, "Arghal et al. (2026), section 4.3", KEY),
+    Quantity("success without the key", "success", 0.755, "Arghal et al. (2026), section 4.3", NO_KEY),
+    Quantity("accuracy", "accuracy", 0.760, "Arghal et al. (2026), section 4.3", KEY),
+    Quantity("accuracy without the key", "accuracy", 0.743, "Arghal et al. (2026), section 4.3", NO_KEY),
+    Quantity("key pickup rate", "keys.pickup", 0.673, "Arghal et al. (2026), section 4.3"),
     Quantity("visits of the key's place in the twins", "keys.pickup.control", None, BEYOND),
-    Quantity("similarity of trajectories with and without", "keys.jaccard", None, "paper 000, table 1", KEY),
+    Quantity("similarity of trajectories with and without", "keys.jaccard", None, "Arghal et al. (2026), table 1", KEY),
     Quantity("similarity of two trajectories without the key", "overlap.jaccard", None, BEYOND, NO_KEY),
 )

@@ -1,7 +1,7 @@
 """Splitting a completion into reasoning and answer, at the level of token ids, and marking where activations are read.
 
-The marks are those of paper 000, section 5.1: the last three tokens of the prompt ("pre"), and the three tokens that
-stand in the same place once the model has reasoned ("post").
+The marks are those of Arghal et al. (2026), section 5.1: the last three tokens of the prompt ("pre"), and the three
+tokens that stand in the same place once the model has reasoned ("post").
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

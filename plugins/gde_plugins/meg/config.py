@@ -25,7 +25,7 @@ class CliffWorldConfig:
     wind: Annotated[float, Interval(ge=0, le=1)] = 0.3
     """Probability that a move ends one row further up."""
     horizon: Annotated[int, Interval(ge=1, le=1000)] = 30
-    """Steps of an episode; the printed values of paper 002 fit 30."""
+    """Steps of an episode; the printed values of MacDermott et al. (2024) fit 30."""
 
     def __post_init__(self) -> None:
         most = min(self.height, self.width - 1)
@@ -42,7 +42,7 @@ class CliffWorldStudyConfig:
     starts: Annotated[int, Ge(1)] = 5
     """Networks fitted to each policy, whose mean is compared with the published mean of several runs."""
     steps: Annotated[int, Ge(1)] = 1000
-    """Gradient steps of each, as the adapted algorithm of the paper takes by default."""
+    """Gradient steps of each, as the algorithm that MacDermott et al. (2024) adapted takes by default."""
 
 
 @dataclass(frozen=True, kw_only=True)

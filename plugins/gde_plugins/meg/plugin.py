@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The world that paper 002 measures in."""
+    """The world that MacDermott et al. (2024) measure in."""
     return (
         Offer(
             name="cliff-world",
-            summary="diagonal moves along a cliff in the wind, for a number of steps (paper 002, section 6)",
+            summary="diagonal moves along a cliff in the wind, for a number of steps "
+            "(MacDermott et al. 2024, section 6)",
             config=CliffWorldConfig,
             make=_cliff_world,
             gives=frozenset({Facet.STATE, Facet.MDP}),
@@ -115,11 +116,12 @@ def _unknown(_: NoConfig, __: "Context") -> "Metric":
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """What `gde reproduce` can re-run of paper 002."""
+    """What `gde reproduce` can re-run of MacDermott et al. (2024)."""
     return (
         Offer(
             name="meg-cliffworld",
-            summary="Goal-directedness of optimal and erring policies in the cliff world (paper 002, section 6).",
+            summary="Goal-directedness of optimal and erring policies in the cliff world "
+            "(MacDermott et al. 2024, section 6).",
             config=CliffWorldStudyConfig,
             make=_cliff_world_study,
         ),

@@ -18,7 +18,7 @@ Ties = Literal["first", "last", "uniform"]
 
 
 def cliff_world(width: int = 10, height: int = 4, goal_length: int = 1, wind: float = 0.3) -> TabularMDP:
-    """The cliff world of the `seals` suite: from the top left corner to the top right one, along a cliff.
+    """The cliff world of the `seals` suite (Gleave et al. 2020): along a cliff from the top left to the top right.
 
     State index: row * width + column, row 0 at the top. With probability `wind` a move ends one row further up.
     Rows and columns are clamped to the world, each for itself. The reward (S,) is that of the current state: 10 in
@@ -29,7 +29,7 @@ def cliff_world(width: int = 10, height: int = 4, goal_length: int = 1, wind: fl
         width: columns, at least 2.
         height: rows.
         goal_length: the goal covers so many cells of row 0, counted from the right, and of the last column, counted
-            from the top (paper 002, Fig. 3).
+            from the top (MacDermott et al. 2024, fig. 3).
         wind: probability of one row further up.
 
     Raises:
@@ -75,7 +75,7 @@ def _blown(
 
 
 def mouse() -> TabularMDP:
-    """Paper 002, Example 1: the mouse sees on which side the cheese is and goes left or right.
+    """MacDermott et al. (2024), Example 1: the mouse sees on which side the cheese is and goes left or right.
 
     States: cheese on the left, cheese on the right, then without and with the cheese, which are terminal. The reward
     (S,) is 1 with the cheese, -1 without. A horizon of 2 holds the one decision and its outcome.
@@ -178,8 +178,8 @@ def epsilon_greedy(policy: Policy, epsilon: float, rule: Literal["others", "all"
         policy: what is done otherwise.
         epsilon: probability of an error.
         rule: an error is drawn from "all" actions (the textbook's mixture with the uniform policy), or from the
-            "others" than the one meant, each with epsilon / (A - 1), by which the printed values of paper 002 come
-            out: there, uniform choice is at epsilon = (A - 1) / A.
+            "others" than the one meant, each with epsilon / (A - 1), by which the values printed by MacDermott et al.
+            (2024) come out: there, uniform choice is at epsilon = (A - 1) / A.
 
     Raises:
         ValueError: epsilon is no probability.

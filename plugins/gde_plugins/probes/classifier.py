@@ -15,7 +15,7 @@ from gde_plugins.probes.weights import class_probabilities
 
 
 class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of all cells of a grid from the activations of one turn (paper 000, section 5.1).
+    """A classifier of all cells of a grid from the activations of one turn (Arghal et al. 2026, section 5.1).
 
     X is (N, D); y is (N, height, width) or any other (N, *shape), and a cell is told from the others by its indices.
     Labels of shape (N,) have no cells: then this is an ordinary classifier, e.g. of rows [h; row; column].

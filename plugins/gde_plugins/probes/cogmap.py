@@ -60,7 +60,7 @@ class CogmapReadout:
 
 @dataclass(frozen=True)
 class CogmapProbe:
-    """Decodes empty, agent, goal, wall and padding for every cell (paper 000, section 5.1)."""
+    """Decodes empty, agent, goal, wall and padding for every cell (Arghal et al. 2026, section 5.1)."""
 
     config: CogmapConfig
 

@@ -36,8 +36,9 @@ class ProbeConfig:
     hidden: Annotated[int, Ge(1)] = 1024
     """Hidden units of the MLP."""
     whiten: bool = True
-    """Even out the variance of the inputs' principal axes before training, beyond z-scoring; false for the paper's
-    z-scoring alone. The probe stays the same function of the activations, and is found in fewer steps."""
+    """Even out the variance of the inputs' principal axes before training, beyond z-scoring; false for z-scoring
+    alone, as in Arghal et al. (2026). The probe stays the same function of the activations, and is found in fewer
+    steps."""
     epochs: Annotated[int, Ge(1)] = 20
     """Passes over the training turns."""
     batch: Annotated[int, Ge(1)] = 32
@@ -82,7 +83,7 @@ def _layer(layer: int | Depth, model: ModelInfo) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class CogmapConfig(ProbeConfig):
-    """How the map is decoded (paper 000, section 5.1)."""
+    """How the map is decoded (Arghal et al. 2026, section 5.1)."""
 
     size: Annotated[int, Interval(ge=3, le=63)] = 15
     """Side of the decoded square. Smaller grids are padded to it; equal to the grid's own for a size-specific probe."""

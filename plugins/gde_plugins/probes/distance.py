@@ -47,7 +47,7 @@ class DistanceReadout:
 
 @dataclass(frozen=True)
 class DistanceProbe:
-    """Regresses the optimal remaining length (paper 000, appendix F.3)."""
+    """Regresses the optimal remaining length (Arghal et al. 2026, appendix F.3)."""
 
     config: ProbeConfig
 

@@ -20,8 +20,8 @@ def score_maps(
 
     "recall.CLASS" and "precision.CLASS" of a cell's likeliest class; "accuracy" over all cells, padding included, and
     "accuracy.interior" within the outer wall; "top1.agent", "top1.goal" and "distance.agent", "distance.goal" (in
-    cells, by the sum of rows and columns) of the one cell with the highest probability of the class (paper 000,
-    section 5.1). Every n counts turns.
+    cells, by the sum of rows and columns) of the one cell with the highest probability of the class (Arghal et al.
+    2026, section 5.1). Every n counts turns.
 
     Args:
         decoded: (N, size, size, 5) class probabilities.

@@ -108,7 +108,7 @@ def whitening_axes(scored: NDArray[np.float32]) -> NDArray[np.float32]:
 def sample_cells(
     weights: NDArray[np.float64], n_cells: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Priority sampling (Duffield, Lund and Thorup 2007): heavy cells nearly always, light ones now and then.
+    """Priority sampling (Duffield et al. 2007): heavy cells nearly always, light ones now and then.
 
     A cell's priority is its weight divided by a uniform number. The cells of highest priority are taken, each with
     the weight max(own, highest priority not taken), which keeps every weighted sum over cells unbiased.

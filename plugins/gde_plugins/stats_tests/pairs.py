@@ -70,13 +70,13 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Every variation of a world against the unvaried one (paper 000, section 4.2 and table 3, for any variation).
+    """Every variation of a world against the unvaried one (as Arghal et al. 2026, section 4.2 and table 3).
 
     A label is a variation where it is "none" in one world of a cluster and something else in another. A varied world
     is paired with the unvaried world of its cluster whose other labels are the same; numbers that a world tells of
     itself need not be. All differences are variation less unvaried, tests are two-sided, and the unit is the cluster.
-    ".p_holm" and ".q" (Benjamini and Hochberg) correct Wilcoxon's test over a family: all variations by one label
-    times all measures; tests that could not be made do not count. A run without variations has no pairs.
+    ".p_holm" (Holm 1979) and ".q" (Benjamini and Hochberg 1995) correct Wilcoxon's test over a family: all variations
+    by one label times all measures; tests that could not be made do not count. A run without variations has no pairs.
 
     Preferences, e.g. for going left, help in some grids what they hurt in others, so that a mean difference does not
     show them. ".p_any" tests whether a variation changes anything in any world, by exchanging episodes within pairs;

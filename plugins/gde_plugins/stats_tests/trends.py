@@ -19,7 +19,7 @@ from gde_plugins.stats_tests.measures import Measured, measure
 from gde_plugins.stats_tests.pairs import UNVARIED, Place, variations
 
 LINEAR_BELOW = 20
-"""Steps to the goal below which paper 000 (section 4.1) finds accuracy to fall linearly."""
+"""Steps to the goal below which Arghal et al. (2026), section 4.1, find accuracy to fall linearly."""
 NO_DISTANCES = "not measured: the optimal values of the unvaried worlds are no distances to a goal"
 
 
@@ -38,8 +38,8 @@ class Trends:
     ".spearman" is the rank correlation over clusters of worlds, ".page_l" Page's L: a condition is one value of the
     label, and a block holds the first cluster of every condition, the next the second, and so on, all equal in the
     other labels; clusters beyond the smallest condition are in no block. Each has its p value. "trends.accuracy.slope"
-    is the change of accuracy with one more step to the goal, for less than 20 steps (paper 000, section 4.1), by a
-    least-squares line over steps. Tests are two-sided and not corrected for their number. A run in which no label
+    is the change of accuracy with one more step to the goal, for less than 20 steps (Arghal et al. 2026, section 4.1),
+    by a least-squares line over steps. Tests are two-sided and not corrected for their number. A run in which no label
     varies has no trends.
     """
 

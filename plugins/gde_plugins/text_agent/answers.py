@@ -25,8 +25,8 @@ def decide(completion: Completion, actions: Sequence[str] | None, *, strict: boo
     Args:
         completion: what the model said.
         actions: the admissible actions, None where any text may be tried.
-        strict: the whole answer must be the JSON object, as in paper 000; otherwise code fences around it and
-            trailing commas in it are forgiven.
+        strict: the whole answer must be the JSON object, as in Arghal et al. (2026); otherwise code fences around it
+            and trailing commas in it are forgiven.
     """
     text = completion.text.strip()
     if completion.finish == "refusal":

@@ -11,13 +11,13 @@ from gde.offers import ModelName
 
 @dataclass(frozen=True, kw_only=True)
 class TextAgentConfig:
-    """Sampling as in paper 000, appendix E.1."""
+    """Sampling as in Arghal et al. (2026), appendix E.1."""
 
     model: ModelName = "nano"
     """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
-    """How the task is put: at length as in the paper, or in the one line that nano is trained on; auto is compact for
-    nano and paper for all others."""
+    """How the task is put: paper is at length as in Arghal et al. (2026), appendix E.2, compact is the one line that
+    nano is trained on; auto is compact for nano and paper for all others."""
     effort: Effort = "low"
     """How long the model is asked to reason."""
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
@@ -27,6 +27,7 @@ class TextAgentConfig:
     max_tokens: Annotated[int, Ge(1)] = 10_000
     """Longest completion, reasoning included."""
     history: Annotated[int, Ge(0)] = 0
-    """Earlier turns that are shown; with 0 the agent has no memory, as in the paper."""
+    """Earlier turns that are shown; with 0 the agent has no memory, as in Arghal et al. (2026)."""
     strict: bool = True
-    """Whether the whole answer must be JSON, as in the paper; else code fences and trailing commas are forgiven."""
+    """Whether the whole answer must be JSON, as in Arghal et al. (2026); else code fences and trailing commas are
+    forgiven."""

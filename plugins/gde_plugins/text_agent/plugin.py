@@ -25,7 +25,8 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
     return (
         Offer(
             name="gpt-oss",
-            summary="a language model reads the world as text, reasons and answers with one action (paper 000)",
+            summary="a language model reads the world as text, reasons and answers with one action "
+            "(Arghal et al. 2026)",
             config=TextAgentConfig,
             make=make_text_agent,
             version=2,

@@ -45,8 +45,10 @@ def compact(_task: Task, observation: Observation, _first: bool) -> str:
 
 
 def paper(task: Task, observation: Observation, first: bool) -> str:
-    """The content of paper 000, appendix E.2: role, rules, objective, actions, form of the answer, state. How the state
-    is to be read is said by the rules, which are the world's own; later turns bring the state alone."""
+    """The content of Arghal et al. (2026), appendix E.2: role, rules, objective, actions, form of the answer, state.
+
+    How the state is to be read is said by the rules, which are the world's own; later turns bring the state alone.
+    """
     state = f"Current state:\n{observation.text}"
     if not first:
         return state

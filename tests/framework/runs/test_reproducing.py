@@ -20,7 +20,7 @@ def study(out: Path, catalogue: Catalogue, agent: Choice = SCRIPTED, scale: floa
     return reproduce(Request(name="corridors", scale=scale, agent=agent), out, catalogue)
 
 
-def test_every_plan_is_run_and_held_against_the_paper(tmp_path: Path, catalogue: Catalogue) -> None:
+def test_every_plan_is_run_and_held_against_the_printed_numbers(tmp_path: Path, catalogue: Catalogue) -> None:
     found = study(tmp_path / "study", catalogue)
     assert found.status == "ok"
     assert {path.name for path in (tmp_path / "study").iterdir()} == {"short", "long"}

@@ -1,4 +1,4 @@
-"""What is seen from a cell, against a ray caster of another make, and the example that the paper prints."""
+"""What is seen from a cell, against a ray caster of another make, and the published example."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ sizes = st.sampled_from([5, 7, 9, 11])
 offsets = st.integers(-9, 9)
 
 PICTURE = ("**#####", "**__#_#", "**#_#_#", "**#__A#", "**#####", "*******", "*******")
-"""Paper 000, figure 10."""
+"""Arghal et al. (2026), fig. 10."""
 
 
 def grid_of(size: int, density: float, seed: int) -> Grid:
@@ -136,14 +136,14 @@ def shown() -> Mask:
     return np.array([[symbol != "*" for symbol in row] for row in PICTURE])
 
 
-def test_the_papers_example_shows_what_is_seen_from_three_cells_of_its_corridor() -> None:
+def test_the_published_example_shows_what_is_seen_from_three_cells_of_its_corridor() -> None:
     union = np.zeros((7, 7), dtype=bool)
     for cell in [(3, 3), (1, 5), (3, 5)]:
         union |= visible(walls_of_the_picture(), cell, 3)
     assert (union == shown()).all()
 
 
-def test_the_papers_example_cannot_be_the_sight_from_one_cell_nor_of_one_walk() -> None:
+def test_the_published_example_cannot_be_the_sight_from_one_cell_nor_of_one_walk() -> None:
     walls = walls_of_the_picture()
     sights = {cell: visible(walls, cell, 3) for cell in free_cells(walls)}
     assert not any((seen == shown()).all() for seen in sights.values())

@@ -1,4 +1,4 @@
-"""The behavioural study of paper 000: published sizes, what is paired with what, and a small run of all of it."""
+"""The behavioural study of Arghal et al. (2026): published sizes, what is paired with what, a small run of it all."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -73,7 +73,7 @@ def test_a_transform_is_held_against_the_base_grids_of_the_other_run(study: Stud
     assert all(value is not None and value > 0.05 for value in corrected)
 
 
-def test_the_figures_are_those_of_the_paper(study: Study) -> None:
+def test_the_figures_are_those_published(study: Study) -> None:
     titles = [figure.title for figure in study.figures]
     assert "Optimal actions by distance" in titles
     assert titles[-2:] == ["What a transform changes", "With a useless key and without"]

@@ -1,4 +1,4 @@
-"""The published tables of paper 002, and what is and is not the same in ours."""
+"""The published tables of MacDermott et al. (2024), and what is and is not the same in ours."""
 
 from functools import partial
 from typing import Any
@@ -89,7 +89,7 @@ def test_what_the_publication_does_not_pin() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("index", [3, 5, 7])
-def test_a_fitted_network_comes_out_where_the_paper_does(index: int) -> None:
+def test_a_fitted_network_comes_out_where_the_published_one_does(index: int) -> None:
     case = [*erring_policies()][index]
     fitted = unknown_utility(case.mdp, case.policy, perceptron(2), HORIZON, training=Training(starts=1))
     assert fitted.value == pytest.approx(case.unknown, rel=0.03)

@@ -20,7 +20,7 @@ seeds = st.integers(0, 10_000)
 
 
 def cheese() -> TabularMDP:
-    """The mouse of paper 002, Example 1: the cheese is to the left (0) or right (1), and is found (2) or not (3)."""
+    """The mouse of MacDermott et al. (2024), Example 1: the cheese is left (0) or right (1), found (2) or not (3)."""
     left, right = np.eye(4)[[2, 3, 2, 3]], np.eye(4)[[3, 2, 2, 3]]
     return TabularMDP(
         transition=(csr_array(left), csr_array(right)),

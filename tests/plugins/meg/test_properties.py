@@ -1,4 +1,4 @@
-"""Propositions 3.1 to 3.3 of paper 002 on random models."""
+"""Propositions 3.1 to 3.3 of MacDermott et al. (2024) on random models."""
 
 from dataclasses import replace
 from math import log

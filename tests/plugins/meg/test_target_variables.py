@@ -1,4 +1,4 @@
-"""What paper 002 says of goal-directedness in causal models, with closed forms and an independent solver."""
+"""Causal models of MacDermott et al. (2024), held against closed forms and an independent solver."""
 
 from math import inf, log
 

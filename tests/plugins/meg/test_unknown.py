@@ -56,7 +56,7 @@ def test_the_optimum_of_a_deterministic_policy_is_certified_where_it_is_never_re
 @few
 @given(seeds)
 def test_a_stationary_policy_is_explained_by_rewards_of_actions_without_horizon(seed: int) -> None:
-    """Paper 002, section 7: towards its own actions every policy is as goal-directed as can be."""
+    """MacDermott et al. (2024), section 7: towards its own actions every policy is as goal-directed as can be."""
     mdp = random_mdp(seed, "discounted")
     policy = random_policy(seed, mdp, concentration=1.0)
     departs = observe(process_of(mdp, None), policy, on_actions=True).divergence

@@ -83,7 +83,7 @@ def test_the_offer_makes_an_agent_that_gives_activations() -> None:
     assert offer.config().model == "nano"
 
 
-def test_sampling_is_that_of_the_paper(up: Scripted) -> None:
+def test_sampling_is_as_published(up: Scripted) -> None:
     decisions = play(up)
     assert decisions[0].action == "UP"
     assert decisions[0].completion is not None
@@ -105,7 +105,7 @@ def test_seeds_differ_by_turn_and_episode_and_repeat(up: Scripted) -> None:
     assert len(set(seeds)) == 6
 
 
-def test_the_paper_style_says_all_that_the_paper_says(up: Scripted) -> None:
+def test_the_paper_style_says_all_that_is_published(up: Scripted) -> None:
     play(up, style="paper")
     (message,) = up.asked[0].messages
     assert message.role == "user"

@@ -24,7 +24,7 @@ MINIMUM = 6
 MINIMUM_UNPAIRED = 4
 """Fewest clusters in each of two groups with which a permutation test can reach p < 0.05 (2 / C(8, 4) = 0.029)."""
 PUBLISHED_PAIRS, PUBLISHED_DIFFERENT = 10, 5
-"""Pairs, and pairs that differ, below which the released code of paper 000 gives no effect size."""
+"""Pairs, and pairs that differ, below which the released code of Arghal et al. (2026) gives no effect size."""
 DIGITS = 12
 """Decimals, relative to the largest value, to which differences are equal: 0.3 - 0.2 is to tie with 0.1."""
 ENUMERATED = 13
@@ -49,7 +49,7 @@ class Difference:
     rank_biserial: Finding
     """Matched-pairs rank-biserial correlation, from -1 (a is always smaller) to 1."""
     effect_paper: Finding
-    """The effect size of paper 000, table 3."""
+    """The effect size of Arghal et al. (2026), table 3."""
     mde: Finding
     """Smallest difference found with a power of 80 %, at the observed spread."""
 
@@ -197,7 +197,7 @@ def rank_biserial(differences: Floats) -> Finding:
 
 
 def effect_paper(differences: Floats) -> Finding:
-    """1 - 2 W / (n (n + 1) / 2), as in table 3 of paper 000; differences (G,).
+    """1 - 2 W / (n (n + 1) / 2), as in table 3 of Arghal et al. (2026); differences (G,).
 
     W is the smaller of the rank sums, so this is the size of the rank-biserial correlation without its sign.
     """

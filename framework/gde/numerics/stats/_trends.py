@@ -68,7 +68,7 @@ def page(table: ArrayLike) -> Finding:
 def linear_trend(x: ArrayLike, y: ArrayLike, clusters: ArrayLike) -> Finding:
     """The slope of the least-squares line of y (N,) on x (N,), rows of equal weight.
 
-    Its standard error is the jackknife over clusters (CV3 of MacKinnon, Nielsen and Webb 2023, without the factor
+    Its standard error is the jackknife over clusters (CV3 of MacKinnon et al. 2023, without the factor
     (G - 1) / G, as in HC3), read with Student's t on G - 1 degrees of freedom. The usual robust error (Liang and Zeger
     1986) is too small where clusters are few or differ in size.
 

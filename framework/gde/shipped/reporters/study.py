@@ -1,4 +1,4 @@
-"""A reproduced study as one page: its figures, and its tables with paper, ours and the difference."""
+"""A reproduced study as one page: its figures, and its tables with the printed numbers, ours and the difference."""
 
 from collections.abc import Iterator, Sequence
 

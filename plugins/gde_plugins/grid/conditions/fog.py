@@ -1,4 +1,4 @@
-"""A grid in fog: the agent is shown its size, and of its cells only those that it has seen (paper 000, appendix A)."""
+"""A grid in fog: the agent is shown its size, and no cell that it has not seen (Arghal et al. 2026, appendix A)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

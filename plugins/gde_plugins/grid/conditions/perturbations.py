@@ -1,4 +1,4 @@
-"""What can happen to an episode half-way: setbacks, moved goals and distractions (paper 000, appendix A.2 and A.3)."""
+"""What can happen half-way: setbacks, moved goals and distractions (Arghal et al. 2026, appendices A.2 and A.3)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

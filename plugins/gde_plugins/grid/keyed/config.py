@@ -16,7 +16,7 @@ class KeyWorldConfig:
     """What all key worlds have in common."""
 
     horizon: Annotated[int, Ge(1)] = 30
-    """Turns allowed (30 in paper 000, section 4.3); worlds that need more are drawn again."""
+    """Turns allowed (30 in Arghal et al. 2026, section 4.3); worlds that need more are drawn again."""
 
 
 @dataclass(frozen=True, kw_only=True)

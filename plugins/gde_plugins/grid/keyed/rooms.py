@@ -1,4 +1,4 @@
-"""Rooms joined by doorways, one of which is locked (paper 000, section 4.3, KeyDoorEnv)."""
+"""Rooms joined by doorways, one of which is locked (Arghal et al. 2026, section 4.3, KeyDoorEnv)."""
 
 from itertools import starmap
 

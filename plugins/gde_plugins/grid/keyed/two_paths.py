@@ -1,4 +1,4 @@
-"""Two equally short ways from agent to goal (paper 000, section 4.3, 2PathKeyEnv)."""
+"""Two equally short ways from agent to goal (Arghal et al. 2026, section 4.3, 2PathKeyEnv)."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Random grids: a perfect maze with a share of its inner walls removed, an agent and a goal (paper 000, section 4)."""
+"""Random grids: a perfect maze less a share of its inner walls, an agent and a goal (Arghal et al. 2026, section 4)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +75,9 @@ def _remove_walls(walls: NDArray[np.bool_], density: float, rng: np.random.Gener
     inner = np.argwhere(walls[1:-1, 1:-1]) + 1
     removed = rng.permutation(inner)[: int((1 - density) * len(inner))]
     walls[removed[:, 0], removed[:, 1]] = False
-    # A pillar removed from between four standing walls would be a free cell that nothing can reach (the paper's
-    # generator leaves such cells). It stands, and one of the walls around it, which part two free cells, goes.
+    # A pillar removed from between four standing walls would be a free cell that nothing can reach (the generator
+    # of Arghal et al. (2026) leaves such cells). It stands, and one of the walls around it, which part two free
+    # cells, goes.
     for row, column in removed.tolist():
         around = [(row + down, column + right) for down, right in MOVES.values()]
         if all(walls[cell] for cell in around):

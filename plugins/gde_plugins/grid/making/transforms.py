@@ -1,4 +1,4 @@
-"""Iso-difficulty transforms: grids on which every way is as long as on the one they come from (paper 000, section 4.2).
+"""Iso-difficulty transforms: grids on which every way is as long as before (Arghal et al. 2026, section 4.2).
 
 Each is a rearrangement of the cells, or an exchange of start and goal. What it does to rows, positions and moves is
 read off that one rearrangement, so they cannot disagree.

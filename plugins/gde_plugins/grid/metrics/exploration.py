@@ -1,4 +1,4 @@
-"""How does the agent find its way through what it cannot see? (paper 000, appendix A.4)"""
+"""How does the agent find its way through what it cannot see? (Arghal et al. 2026, appendix A.4)"""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise

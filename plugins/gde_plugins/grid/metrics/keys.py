@@ -22,7 +22,7 @@ NO_DETOUR = "no action before the object's place was reached was other than opti
 
 
 def keys(evidence: Evidence) -> Sequence[Measurement]:
-    """The key metrics of paper 000, section 4.3 and table 1; nothing for a run without key worlds.
+    """The key metrics of Arghal et al. (2026), section 4.3 and table 1; nothing for a run without key worlds.
 
     "keys.accuracy.PHASE": share of optimal actions while the key is to be collected, the door to be opened, the goal
     to be reached; averaged over the episodes of a world that get there, then over worlds. Optimal is what the exact

@@ -1,4 +1,4 @@
-"""What does the agent do when something happens half-way? (paper 000, appendix A.2 and A.3)"""
+"""What does the agent do when something happens half-way? (Arghal et al. 2026, appendices A.2 and A.3)"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A grid as MiniGrid draws it."""
+"""A grid as MiniGrid (Chevalier-Boisvert et al. 2023) draws it."""
 
 import numpy as np
 from minigrid.core.grid import Grid as MiniGrid

@@ -1,4 +1,4 @@
-"""What is seen from a cell: Bresenham rays that walls block (paper 000, appendix A)."""
+"""What is seen from a cell: Bresenham rays that walls block (Arghal et al. 2026, appendix A)."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,9 @@ from gde.data.grid import Position
 def visible(walls: NDArray[np.bool_], agent: Position, radius: int) -> NDArray[np.bool_]:
     """(height, width) True for the cells that are seen from `agent`.
 
-    Rays go from the agent to every cell on the edge of the square of this radius, cut to the grid as in the paper's
-    released code; the wall that a ray hits is seen, nothing behind it is. What is seen in a reflected, rotated or
-    transposed grid is the reflection, rotation or transpose of what is seen in the grid.
+    Rays go from the agent to every cell on the edge of the square of this radius, cut to the grid as in the
+    authors' released code; the wall that a ray hits is seen, nothing behind it is. What is seen in a reflected, rotated
+    or transposed grid is the reflection, rotation or transpose of what is seen in the grid.
 
     Args:
         walls: (height, width) True where a wall is.
@@ -31,7 +31,7 @@ def visible(walls: NDArray[np.bool_], agent: Position, radius: int) -> NDArray[n
 
 
 def ray(start: Position, end: Position) -> Iterator[Position]:
-    """The cells of the line between two cells, `start` left out, by Bresenham's algorithm.
+    """The cells of the line between two cells, `start` left out, by the algorithm of Bresenham (1965).
 
     Where a line passes exactly between two cells, it takes the one farther from the start: backwards it may pass
     through other cells.

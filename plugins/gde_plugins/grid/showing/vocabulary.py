@@ -50,7 +50,7 @@ class Vocabulary:
 
     @property
     def rules(self) -> str:
-        """How to read the text, what the actions do, and an example (the content of paper 000, appendix E.2)."""
+        """How to read the text, what the actions do, and an example (after Arghal et al. 2026, appendix E.2)."""
         up, down, left, right = self.actions
         agent, goal, wall, free = self.symbols
         example = render_text(EXAMPLE.rows, EXAMPLE.agent, EXAMPLE.goal)

@@ -2,7 +2,7 @@
 
 The oracle takes every cell that it has not seen for free and walks the shortest way on the map that this gives, to
 the goal if it has seen it, to the nearest cell that it has not seen otherwise; with every new cell it plans again
-(the freespace assumption and greedy mapping, Koenig, Tovey & Smirnov 2003). The least expected number of steps would
+(the freespace assumption and greedy mapping, Koenig et al. 2003). The least expected number of steps would
 need a prior over grids and cannot be computed on grids of any size, so this is a reference, not an optimum. It always
 arrives: every step either shows something new or leaves one step less to go.
 """

@@ -1,4 +1,4 @@
-"""Causal Bayesian networks and causal influence diagrams (paper 002, Definitions 2.1 and 2.2) as tables."""
+"""Causal Bayesian networks and influence diagrams (MacDermott et al. 2024, Definitions 2.1 and 2.2) as tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -28,7 +28,7 @@ RATIONALITIES = np.concatenate([-np.geomspace(100, 0.1, 16), [0.0], np.geomspace
 
 
 def known_utility(diagram: Diagram) -> DiagramMeg:
-    """MEG of the diagram's policies with respect to the sum of its utilities (paper 002, Definition 3.2).
+    """MEG of the diagram's policies with respect to the sum of its utilities (MacDermott et al. 2024, Definition 3.2).
 
     Where every decision recalls what it needs, the accuracy is concave in the rationality and the bounds are certified.
     Elsewhere see `gde_plugins.meg.causal.recall`.

@@ -1,4 +1,4 @@
-"""The mice of paper 002, Examples 1 and 2."""
+"""The mice of MacDermott et al. (2024), Examples 1 and 2."""
 
 import numpy as np
 

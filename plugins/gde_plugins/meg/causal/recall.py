@@ -1,4 +1,4 @@
-"""Decisions that do not recall what they knew and did (POMDPs without recall, paper 002, Example 2).
+"""Decisions that do not recall what they knew and did (POMDPs without recall, MacDermott et al. 2024, Example 2).
 
 What such a decision is best at depends on the policies of earlier ones, and highest entropy for a given utility is no
 concave problem. Then policies are searched for locally, from several starts, and among the maxima of beta * E[U] +

@@ -1,4 +1,4 @@
-"""Policies of highest entropy for the utility that they attain (paper 002, Definition 3.1) in influence diagrams."""
+"""Policies of highest entropy for what they attain (MacDermott et al. 2024, Definition 3.1) in influence diagrams."""
 
 from collections.abc import Iterator
 from math import inf, isinf

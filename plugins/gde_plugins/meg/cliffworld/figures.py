@@ -1,4 +1,4 @@
-"""The figures of paper 002, as Vega-Lite specifications."""
+"""The figures of MacDermott et al. (2024), as Vega-Lite specifications."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The policies that paper 002 measures in the cliff world (section 6), and what is printed of them (appendix D.1)."""
+"""Policies in the cliff world (MacDermott et al. 2024, section 6), and what is printed of them (appendix D.1)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

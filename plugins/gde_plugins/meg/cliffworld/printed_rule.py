@@ -1,8 +1,8 @@
-"""Known-utility MEG by the rule that the printed values of paper 002 follow.
+"""Known-utility MEG by the rule that the printed values of MacDermott et al. (2024) follow.
 
-The published numbers come out if the rationality is fitted to one state too many: the planner of `imitation`, which the
-paper adapted, counts the state after the last action in its occupancy measure (horizon + 1 rows), though its soft value
-iteration counts `horizon` rewards. So the fitted beta solves
+The published numbers come out if the rationality is fitted to one state too many: the planner of `imitation` (Gleave
+et al. 2022), which the authors adapted, counts the state after the last action in its occupancy measure (horizon + 1
+rows), though its soft value iteration counts `horizon` rewards. So the fitted beta solves
 
     sum over t = 0..H of (d_pi,t - d_beta,t) . R = 0,
 
@@ -26,7 +26,7 @@ LARGEST = 64.0
 
 
 class PublishedMeg(NamedTuple):
-    """A value by the paper's rule: not a maximum, hence without bounds."""
+    """A value by the rule of the printed numbers: not a maximum, hence without bounds."""
 
     value: float
     """Nats; below the exact value, if the rationality is not its maximiser."""

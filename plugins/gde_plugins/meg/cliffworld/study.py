@@ -1,4 +1,4 @@
-"""The experiments of paper 002, section 6: goal-directedness in the cliff world, computed without running an agent."""
+"""The experiments of MacDermott et al. (2024), section 6: the cliff world, computed without running an agent."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -26,7 +26,7 @@ COMPATIBLE = "paper-compatible"
 TENTH = "a tenth of paper-compatible"
 CONFIDENCE = 0.95
 TITLES = ("optimal policy by length k of the goal", "policy that errs with probability eps")
-SOURCE = "paper 002, appendix D.1"
+SOURCE = "MacDermott et al. (2024), appendix D.1"
 MISPRINTED = "; agrees if printed ten times too small"
 NOT_PINNED = "; not pinned, depends on training"
 
@@ -52,7 +52,7 @@ class CliffWorldStudy:
         self._config = config
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
-        """None: no agent takes part, and the size of the study is that of the paper at every scale."""
+        """None: no agent takes part, and the study has its published size at every scale."""
         return {}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002

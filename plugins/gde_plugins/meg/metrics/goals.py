@@ -23,7 +23,7 @@ CHANCE = "none"
 
 
 def known(evidence: Evidence) -> Sequence[Measurement]:
-    """MEG towards the reward of the environment's model (paper 002, Definition 3.2), from the episodes played.
+    """MEG towards the reward of the world's model (MacDermott et al. 2024, Definition 3.2), from the episodes played.
 
     "meg.known" in nats an episode; ".share" of the most that so many decisions can have; ".beta" the rationality, in
     units of 1 / reward, negative where the agent works against it; ".unusable" the decisions without an action, each

@@ -37,7 +37,8 @@ def inside(evidence: Evidence) -> Sequence[Measurement]:
     embeddings ("control"). Every n counts turns.
 
     After the reasoning (mark "post") the hidden state may hold the action itself, and any action can be explained by
-    a utility of where it leads; so only "pre" speaks of goals (see paper 002, section 7, on the choice of variables).
+    a utility of where it leads; so only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice of
+    variables).
     """
     if evidence.part:
         return ()

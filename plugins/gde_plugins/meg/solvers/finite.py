@@ -1,11 +1,12 @@
-"""Soft value iteration over a finite horizon: maximum-causal-entropy policies (paper 002, Definition 5.2).
+"""Soft value iteration over a finite horizon: maximum-causal-entropy policies (MacDermott et al. 2024, Definition 5.2).
 
 Utility is in nats (beta times utility), so that no step divides by beta, and entropy is counted from that of random
 choice, which takes ln |A| off every decision and nothing off an episode that is over:
 Q_t(a, s) = u(a, s) + E[V_{t+1}(s')], V_t(s) = ln mean_a exp Q_t(a, s), pi_t(a | s) = exp(Q_t - V_t) / |A|.
 V_t is the most that any policy has from t on of expected utility less divergence from random choice. It is convex in u.
 So utility zero gives the uniform policy and V = 0, with terminal states too: they act as if decisions without effect
-went on after them, as in the paper, where every decision exists (Definition 5.1).
+went on after them, as in Definition 5.1, where every decision exists. Policies of maximum causal entropy are due to
+Ziebart et al. (2010).
 """
 
 from collections.abc import Iterable, Iterator

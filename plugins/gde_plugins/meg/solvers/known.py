@@ -1,4 +1,4 @@
-"""MEG with respect to a known utility: one concave maximisation over the rationality (paper 002, Algorithm 1)."""
+"""MEG for a known utility: one concave maximisation over the rationality (MacDermott et al. 2024, Algorithm 1)."""
 
 from functools import partial
 from math import inf, log
@@ -30,7 +30,7 @@ def known_utility(
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
 ) -> Meg:
-    """MEG of a policy with respect to the model's reward (paper 002, Definition 3.2).
+    """MEG of a policy with respect to the model's reward (MacDermott et al. 2024, Definition 3.2).
 
     The expected log-probability, above chance, that the soft-optimal policy of rationality beta gives to the policy's
     actions is beta E[U] - V(beta). The soft value of the start, V, is convex with slope E_beta[U], so the accuracy is

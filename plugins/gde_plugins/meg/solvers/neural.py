@@ -1,4 +1,4 @@
-"""MEG with respect to utilities that a neural network computes from features of states (paper 002, Algorithm 2).
+"""MEG for utilities that a neural network computes from features of states (MacDermott et al. 2024, Algorithm 2).
 
 The accuracy is concave in the utilities but not in the network's weights, so gradient ascent gives a lower bound. The
 upper one is that of any function of states.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """How a network is fitted; the defaults are those of the paper's experiments as far as they are known."""
+    """How a network is fitted; the defaults are those of MacDermott et al. (2024) as far as they are known."""
 
     inputs: Floats | None = None
     """(S, F) what the network sees of each state; None for the model's labels `row` and `column`, scaled to [0, 1]."""

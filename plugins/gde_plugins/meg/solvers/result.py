@@ -10,7 +10,7 @@ from gde.data.mdp import Floats, Policy
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Meg:
-    """Maximum-entropy goal-directedness of a policy (paper 002, Definitions 3.2 and 4.3), in nats.
+    """Maximum-entropy goal-directedness of a policy (MacDermott et al. 2024, Definitions 3.2 and 4.3), in nats.
 
     The sum over decisions of how much more log-probability the best soft-optimal policy gives to what the policy
     does than the uniform policy would; a decision's share of it is discounted like a reward.
@@ -64,5 +64,5 @@ class Meg:
 
     @property
     def signed(self) -> float:
-        """The value, negative where the policy does worse than the uniform one (paper 002, footnote 4)."""
+        """The value, negative where the policy does worse than the uniform one (MacDermott et al. 2024, footnote 4)."""
         return copysign(self.value, self.beta) if self.value else 0.0

@@ -7,7 +7,7 @@ from gde_plugins.meg.solvers.process import process_of
 
 
 def soft_policy(mdp: TabularMDP, beta: float, horizon: int | None = 30) -> Policy:
-    """The policy of most causal entropy for the expected reward that it gets (paper 002, Theorem 5.1, Equation 3).
+    """The policy of most causal entropy for its expected reward (MacDermott et al. 2024, Theorem 5.1, eq. 3).
 
     Args:
         mdp: the model; a reward (S,) is earned in each of the `horizon` states visited, a reward (S, A) by each action.

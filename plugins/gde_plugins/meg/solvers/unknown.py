@@ -1,4 +1,4 @@
-"""MEG with respect to an unknown utility: the best of a class of utilities (paper 002, Definition 4.3, Algorithm 2)."""
+"""MEG for an unknown utility: the best of a class (MacDermott et al. 2024, Definition 4.3, Algorithm 2)."""
 
 import sys
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Goal-directedness of behaviour that is known from episodes alone (paper 002, section 3)."""
+"""Goal-directedness of behaviour that is known from episodes alone (MacDermott et al. 2024, section 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -86,8 +86,8 @@ def from_trajectories(
         utility: the worlds' own reward; the name of a state feature (see `Feature`); a function from a world to the
             world with the utility as its reward; or `Linear`, a class of utilities to be fitted.
         rng: for resampling and folds.
-        signed: give a negative value to behaviour that avoids the utility (paper 002, footnote 4). With `Linear`,
-            which holds with each utility its negation, there is no sign.
+        signed: give a negative value to behaviour that avoids the utility (MacDermott et al. 2024, footnote 4). With
+            `Linear`, which holds with each utility its negation, there is no sign.
 
     Raises:
         ValueError: no episodes, none with a decision, worlds of different kinds or of a single action, or a world
