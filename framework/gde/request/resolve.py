@@ -69,9 +69,10 @@ class Ready:
     executor: Chosen
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process finds the same plugins again and resolves the same plan; only the caller's own parts are
-        pickled."""
-        return _rebuilt, (self.plan, self.catalogue.plugins.disabled, self.catalogue.plugins.modules)
+        """Another process finds the same plugins again and resolves the same plan. Of the caller's own parts only
+        those that episodes need are pickled."""
+        plugins = self.catalogue.plugins
+        return _rebuilt, (_for_episodes(self.plan), plugins.disabled, plugins.modules)
 
     @property
     def environment(self) -> Chosen:
@@ -241,7 +242,7 @@ def _grouped(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> t
 def _check_distinct(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
     labels = [part.label for part in chosen]
     if repeated := sorted({label for label in labels if labels.count(label) > 1}):
-        advice = f"call one of them otherwise: --{kind.table} OTHER={repeated[0]}"
+        advice = f"call one of them otherwise: --{kind.table} OTHER={repeated[0]}, or Choice.of(part, 'OTHER')"
         raise ConfigError(f"{kind.title} {repeated[0]!r} is asked for twice; {advice}")
 
 
@@ -268,6 +269,13 @@ def _with_defaults(ready: Ready, kind: Kind, look: _Lookup) -> Ready:
     chosen: dict[str, Any] = {kind.field: tuple(look.chosen(kind.name, choice) for choice in asked)}
     plan: dict[str, Any] = {kind.field: _completed(chosen[kind.field], asked)}
     return replace(ready, **chosen, plan=replace(ready.plan, **plan))
+
+
+def _for_episodes(plan: Plan) -> Plan:
+    several: dict[str, Any] = {
+        kind.field: tuple(choice for choice in getattr(plan, kind.field) if choice.part is None) for kind in SEVERAL
+    }
+    return replace(plan, executor=Choice(name="serial", config={}), **several)
 
 
 def _rebuilt(plan: Plan, disabled: tuple[str, ...], modules: tuple[str, ...]) -> Ready:

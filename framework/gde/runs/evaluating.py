@@ -11,11 +11,15 @@ from typing import TypeVar
 
 from gde.data.plan import Plan
 from gde.data.result import Result
+from gde.errors import GdeError
+from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
+from gde.request.planfile import plan_hash
 from gde.request.resolve import Ready, resolve
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline, checked_hash
+from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.rollout import count_episodes, list_worlds
@@ -68,36 +72,66 @@ def evaluate(
     Raises:
         GdeError: the plan is refused; nothing has been written.
         RunFailed: the run was stopped from outside, e.g. by a full disk; `resume` goes on.
+        KeyboardInterrupt: it was interrupted; `resume` goes on.
     """
-    return _beside_loops(lambda: _evaluate(plan, out, catalogue, watch))
+    return _beside_loops(lambda stop: _evaluate(plan, out, catalogue, watch, stop))
 
 
 async def aevaluate(
     plan: Plan, out: Path | str | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
 ) -> Result:
-    """What `evaluate` does, in a thread of its own, for programs that have an event loop."""
-    return await asyncio.to_thread(_evaluate, plan, out, catalogue, watch)
+    """What `evaluate` does, in a thread of its own, for programs that have an event loop. When it is cancelled, the run
+    is stopped before the cancellation goes on, and `resume` can go on with it."""
+    stop = Stop()
+    work = asyncio.ensure_future(asyncio.to_thread(_evaluate, plan, out, catalogue, watch, stop))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([work])
+        work.exception()  # that it was stopped, which is no news
+        raise
 
 
-def resume(path: Path | str, catalogue: Catalogue | None = None, watch: Watch = ignore) -> Result:
+def resume(
+    path: Path | str, catalogue: Catalogue | None = None, watch: Watch = ignore, *, plan: Plan | None = None
+) -> Result:
     """Go on with an interrupted run: what was finished is kept, what was in flight is asked for again.
 
+    Args:
+        path: the folder of the run.
+        catalogue: what there is.
+        watch: is told how far the run is.
+        plan: the plan of the run, where it has objects, which no folder can hold.
+
     Raises:
-        GdeError: no run folder, its plan was edited, or can no longer be served.
+        GdeError: no run folder, its plan was edited or is not `plan`, or can no longer be served.
     """
     folder = RunFolder.open(Path(path))
-    return _beside_loops(lambda: _run(prepare(folder.plan(), catalogue), folder, watch))
+    return _beside_loops(lambda stop: _resume(folder, plan, catalogue, watch, stop))
 
 
-def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch) -> Result:
+def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
     ready = prepare(plan, catalogue)
     _warm(ready)
-    return _run(ready, RunFolder.create(ready.plan, None if out is None else Path(out)), watch)
+    return _run(ready, RunFolder.create(ready.plan, None if out is None else Path(out)), watch, stop)
+
+
+def _resume(folder: RunFolder, plan: Plan | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
+    recorded = folder.plan()
+    ready = prepare(plan or recorded, catalogue)
+    known, got = plan_hash(recorded), plan_hash(ready.plan)
+    if plan is not None and got != known:
+        raise GdeError(f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})")
+    return _run(ready, folder, watch, stop)
 
 
 def _warm(ready: Ready) -> None:
     """Make what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
     with closing(Resources(ready)) as resources:
+        executor = resources.make(ready.executor)
+        if isinstance(executor, WorksElsewhere):
+            executor.check(ready)
         list_worlds(ready, resources)
         for chosen in (*ready.probes, *ready.rewards):
             resources.make(chosen)
@@ -107,29 +141,36 @@ def _warm(ready: Ready) -> None:
                 chosen.make(resources.context("probe", chosen.label)).capture(info)
 
 
-def _run(ready: Ready, folder: RunFolder, watch: Watch) -> Result:
+def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop) -> Result:
     with closing(folder.journal()) as journal:
         checked_hash(folder, journal)
-        with closing(Pipeline(ready, folder, journal, watch)) as run:
+        with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
             run.roll_out()
             run.probe()
             run.reward()
             return conclude(run)
 
 
-def _beside_loops(work: Callable[[], OutputT]) -> OutputT:
+def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
     """The output of `work`, which runs event loops of its own: in a thread where one is running here."""
+    stop = Stop()
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return work()
+        return work(stop)
     done: Future[OutputT] = Future()
 
     def deliver() -> None:
         try:
-            done.set_result(work())
+            done.set_result(work(stop))
         except BaseException as error:
             done.set_exception(error)
 
-    Thread(target=deliver, name="gde-evaluate", daemon=True).start()
-    return done.result()
+    thread = Thread(target=deliver, name="gde-evaluate", daemon=True)
+    thread.start()
+    try:
+        return done.result()
+    except KeyboardInterrupt:
+        stop.set()
+        thread.join()
+        raise
