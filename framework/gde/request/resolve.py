@@ -212,7 +212,7 @@ class _Lookup:
             return object_entry(kind, choice), ""
         try:
             if choice.name.startswith(OBJECT):
-                advice = "it is an object of the program that made the run: go on in Python, with the same plan"
+                advice = "it is an object of the program that made the run: go on in Python with its plan, resume(RUN, plan=...)"
                 raise GdeError(f"{KINDS[kind].title} {choice.name!r} is no offer; {advice}")
             return self.catalogue.find(kind, choice.name), ""
         except GdeError as error:
