@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from gde.runs.evaluating import aevaluate as aevaluate
     from gde.runs.evaluating import evaluate as evaluate
     from gde.runs.evaluating import resume as resume
+    from gde.runs.frames import turns_frame as turns_frame
     from gde.stages.evidence import load_evidence as load_evidence
 
 _MODULES = {
@@ -100,6 +101,7 @@ _MODULES = {
     "gde.errors": ("ConfigError", "GdeError", "RunFailed", "UnknownName"),
     "gde.runs.adding": ("probe", "report", "rescore"),
     "gde.runs.evaluating": ("aevaluate", "evaluate", "resume"),
+    "gde.runs.frames": ("turns_frame",),
     "gde.stages.evidence": ("load_evidence",),
     "gde.hookspecs": ("hookimpl",),
     "gde.offers": ("Facet", "ModelName", "NoConfig", "Offer"),
