@@ -2,9 +2,9 @@
 
 A worker is a bare Python: no fork, which can deadlock once torch is loaded, and no second run of the caller's script,
 which therefore needs no main guard. Work comes as pickles by standard input, and outcomes go as pickles by standard
-output; what the work prints goes to standard error. Standard input stays open for as long as the worker is wanted: where
-it ends, because the worker is stopped or whoever started it is gone, the worker ends too, in the midst of its work as if
-it were interrupted.
+output; what the work prints goes to standard error. Standard input stays open for as long as the worker is wanted.
+Where it ends, because the worker is stopped or whoever started it is gone, the worker ends too, in the midst of its
+work as if it were interrupted.
 """
 
 import os
@@ -27,7 +27,9 @@ GRACE = 5.0
 INTERRUPTED = 130
 THREADS = "OMP_NUM_THREADS"
 """Read by whatever computes in threads (torch, OpenMP, OpenBLAS) when it is loaded."""
-PROGRAM = f"import pickle, sys; sys.path[:] = pickle.loads(bytes.fromhex(sys.argv[1])); import {__name__} as w; w.work()"
+PROGRAM = (
+    f"import pickle, sys; sys.path[:] = pickle.loads(bytes.fromhex(sys.argv[1])); import {__name__} as w; w.work()"
+)
 
 
 class Crew:
