@@ -80,14 +80,17 @@ async def aevaluate(
     return await asyncio.to_thread(_evaluate, plan, out, catalogue, watch)
 
 
-def resume(path: Path | str, catalogue: Catalogue | None = None, watch: Watch = ignore) -> Result:
-    """Go on with an interrupted run: what was finished is kept, what was in flight is asked for again.
+def resume(
+    path: Path | str, catalogue: Catalogue | None = None, watch: Watch = ignore, *, retry_failed: bool = False
+) -> Result:
+    """Go on with an interrupted run: what was finished is kept, what was in flight is asked for again. With
+    `retry_failed`, episodes that failed begin anew; the result's provenance says which and why.
 
     Raises:
         GdeError: no run folder, its plan was edited, or can no longer be served.
     """
     folder = RunFolder.open(Path(path))
-    return _beside_loops(lambda: _run(prepare(folder.plan(), catalogue), folder, watch))
+    return _beside_loops(lambda: _run(prepare(folder.plan(), catalogue), folder, watch, retry_failed))
 
 
 def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch) -> Result:
@@ -108,9 +111,11 @@ def _warm(ready: Ready) -> None:
                 chosen.make(resources.context("probe", chosen.label)).capture(info)
 
 
-def _run(ready: Ready, folder: RunFolder, watch: Watch) -> Result:
+def _run(ready: Ready, folder: RunFolder, watch: Watch, retry_failed: bool = False) -> Result:
     with only_writer(folder.path), closing(folder.journal()) as journal:
         checked_hash(folder, journal)
+        if retry_failed:
+            journal.forget_failed()
         with closing(Pipeline(ready, folder, journal, watch)) as run:
             run.roll_out()
             run.probe()

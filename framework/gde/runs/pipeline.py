@@ -31,7 +31,7 @@ from gde.stages.rewarding import reward
 from gde.stages.rollout import Listed, count_episodes, digest, episode_keys, list_worlds, roll_out
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
+from gde.store.journal import RETRIED, Journal
 from gde.store.probes import made_by, write_report
 
 Share = tuple[Ready, Listed, int, int]
@@ -168,7 +168,9 @@ class Pipeline:
     def origin(self) -> dict[str, Json]:
         """Where the numbers come from, the rollout and what came after."""
         now = provenance(self.ready, self.journal.noted(NOTED) or {})
-        return {**now, "rolled_out_with": self.journal.noted("provenance")}
+        retried = self.journal.noted(RETRIED)
+        begun = {"rolled_out_with": self.journal.noted("provenance")}
+        return {**now, **begun, **({"retried": retried} if retried else {})}
 
     def close(self) -> None:
         self.resources.close()

@@ -18,6 +18,8 @@ from gde.errors import RunFailed, RunFolderError
 from gde.store import rows, schema
 
 Statement = tuple[str, tuple[Any, ...]]
+RETRIED = "retried"
+"""The note of episodes that were begun anew after they had failed, with the reasons."""
 
 
 def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
@@ -155,6 +157,21 @@ class Journal:
             if not isinstance(error, sqlite3.OperationalError):
                 raise
             raise RunFailed(f"cannot write the journal: {error}; make room and go on with `gde resume`") from error
+
+    def forget_failed(self) -> int:
+        """Have the failed episodes begin anew, and note why they failed. What models answered in them is kept. Gives
+        their number."""
+        failed = self.failed_episodes()
+        known: dict[str, list[str]] = self.noted(RETRIED) or {}
+        for episode, reason in failed:
+            known[episode] = [*known.get(episode, []), reason]
+        statements: list[Statement] = [
+            (f"DELETE FROM {table} WHERE episode = ?", (episode,))
+            for episode, _ in failed
+            for table in ("turns", "activations", "rewards", "episodes")
+        ]
+        self.write([*statements, ("INSERT OR REPLACE INTO facts VALUES (?, ?)", (RETRIED, rows.to_json(known)))])
+        return len(failed)
 
     def note(self, name: str, value: Json) -> None:
         """Keep a fact about the run as a whole."""
