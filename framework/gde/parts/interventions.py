@@ -14,7 +14,7 @@ def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
         GdeError: the request has any.
     """
     if request.interventions:
-        wanted = "a request without any; only models of the facet `interventions` take them, e.g. nano and hf"
+        wanted = "a request without any; only models of the facet `interventions` take them"
         raise GdeError(f"{model.name} takes no interventions: wanted {wanted}; got {len(request.interventions)}")
 
 

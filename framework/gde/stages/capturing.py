@@ -1,7 +1,7 @@
 """Trajectories to activations: stored tokens are replayed through the model, and only what is asked for is kept.
 
-What was said under interventions is replayed under them, so that what is read is what the model was in when it spoke.
-The untrained twin is changed alike: the control hears and is done to the same.
+What was said under interventions is replayed under them: what is read is the state in which the model spoke. The
+untrained twin is replayed under the same ones, for a control is given all that the model was given.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Activations on disk: safetensors shards per source, layer and mark, rows of any number of tokens, indexed in run.sqlite."""
+"""Activations on disk: safetensors shards per source, layer and mark, indexed in run.sqlite; turns of any length."""
 
 import sqlite3
 from collections import Counter
@@ -89,12 +89,14 @@ class ActivationStore:
         files: dict[str, list[tuple[int, sqlite3.Row]]] = {}
         for begin, row in zip(begins, index, strict=True):
             files.setdefault(row["file"], []).append((int(begin), row))
-        values = np.empty((0, 0), dtype=np.float32)
+        values: NDArray[np.float32] | None = None
         for name, rows in files.items():
             stored = read_arrays(self._folder / name)["values"]
-            values = values if values.size else np.empty((n, stored.shape[-1]), dtype=np.float32)
+            if values is None:
+                values = np.empty((n, stored.shape[-1]), dtype=np.float32)
             for begin, row in rows:
                 values[begin : begin + row["tokens"]] = stored[row["row"] : row["row"] + row["tokens"]]
+        assert values is not None  # an index has rows
         return values
 
 
