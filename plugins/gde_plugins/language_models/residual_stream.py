@@ -99,10 +99,8 @@ def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[in
     with visiting(decoder_layers(model), {layer: at(layer) for layer in rows_at}):
         yield
     if missed:
-        whose = type(model).__name__
-        raise GdeError(
-            f"{whose}: the intervention at layer {min(missed)} was not made: no forward pass went through it"
-        )
+        reason = f"no forward pass went through layer {min(missed)}"
+        raise GdeError(f"{type(model).__name__}: an intervention was not made: {reason}")
 
 
 def _applied(intervention: Intervention, stream: Tensor) -> Tensor:
