@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from gde.data.result import Measurement
 
+InputForm = Literal["concatenated", "tokens"]
+"""How a probe is given the activations of a mark."""
 Control = Literal["none", "coordinates", "shuffled", "untrained", "embeddings"]
 CONTROLS: tuple[Control, ...] = ("coordinates", "shuffled", "untrained", "embeddings")
 
@@ -25,7 +27,8 @@ class ProbeDataset:
     """Activations and labels of many turns."""
 
     inputs: NDArray[np.float32]
-    """(N, D): the activations of the marked tokens, concatenated in order."""
+    """(N, D): the activations of the marked tokens, concatenated in order. For a probe that wants tokens (N, T, width),
+    with NaN after the last token of a turn that has fewer than T, see `token_lengths`."""
     labels: NDArray[np.int64] | NDArray[np.float64]
     """(N, ...)."""
     groups: NDArray[np.str_]
@@ -39,6 +42,12 @@ class ProbeDataset:
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "ProbeDataset":
         """The dataset of the chosen rows."""
         return ProbeDataset(inputs=self.inputs[rows], labels=self.labels[rows], groups=self.groups[rows])
+
+
+def token_lengths(inputs: NDArray[np.float32]) -> NDArray[np.int64]:
+    """(N,) tokens of each turn, from padded inputs (N, T, width)."""
+    lengths: NDArray[np.int64] = (~np.isnan(inputs[:, :, 0])).sum(axis=1)
+    return lengths
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
+import numpy as np
+
 from gde.data.trajectory import Trajectory
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
@@ -17,7 +19,12 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 def trajectory_json(trajectory: Trajectory) -> dict[str, Any]:
     """A trajectory as plain values: equal trajectories give equal objects."""
-    return {"episode": str(trajectory.key), **asdict(trajectory)}
+    return {"episode": str(trajectory.key), **asdict(trajectory, dict_factory=_plain)}
+
+
+def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The vectors of interventions are arrays."""
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields}
 
 
 def export(run: Path | str, form: Format, file: TextIO) -> int:

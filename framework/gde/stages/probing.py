@@ -14,7 +14,7 @@ from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
-from gde.parts.probe import Probe, Readout
+from gde.parts.probe import Probe, Readout, input_form
 from gde.seeding import generator
 from gde.store.activations import ActivationStore, Row
 from gde.store.probes import write_readout
@@ -102,7 +102,7 @@ class ProbeStage:
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         labels, worlds = self._labels(probe, {episode for episode, _ in table.rows}), self._worlds
         return ProbeDataset(
-            inputs=table.values.reshape(len(table.rows), -1),
+            inputs=table.padded() if input_form(probe) == "tokens" else table.concatenated(),
             labels=np.stack([labels[episode][turn] for episode, turn in table.rows]),
             groups=np.array([worlds[episode] for episode, _ in table.rows]),
         )
@@ -164,7 +164,10 @@ def _controlled(
     dataset: ProbeDataset, control: Control, held_out: NDArray[np.bool_], rng: np.random.Generator
 ) -> ProbeDataset:
     if control == "coordinates":
-        return replace(dataset, inputs=np.zeros_like(dataset.inputs))
+        zeros = np.zeros_like(dataset.inputs)
+        if zeros.ndim == 3:  # how many tokens there were is known without any activations
+            zeros[np.isnan(dataset.inputs)] = np.nan
+        return replace(dataset, inputs=zeros)
     if control == "shuffled":
         labels, rows = dataset.labels.copy(), np.flatnonzero(~held_out)
         labels[rows] = dataset.labels[rng.permutation(rows)]

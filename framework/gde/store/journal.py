@@ -9,7 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
+from weakref import WeakValueDictionary
 
+from gde.data.activations import Intervention
 from gde.data.completion import Completion
 from gde.data.json import Json
 from gde.data.observation import State, World
@@ -49,6 +51,8 @@ class Journal:
     def __init__(self, path: Path, *, write: bool = True) -> None:
         self._connection = connect(path, write=write)
         self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
+        self._interventions: WeakValueDictionary[str, Intervention] = WeakValueDictionary()
+        """Those that are in use: most calls of a run are made with the same few."""
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -104,7 +108,10 @@ class Journal:
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an episode or a part."""
-        await self._commit([(f"INSERT INTO calls VALUES ({_marks(12)})", rows.call_row(scope, turn, completion))])
+        query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)})"
+        changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
+        call = (f"INSERT INTO calls VALUES ({_marks(13)})", rows.call_row(scope, turn, completion))
+        await self._commit([*changes, call])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
         """Write the end of an episode."""
@@ -200,7 +207,19 @@ class Journal:
     def calls(self, scope: str) -> dict[str, Completion]:
         """Every completion that was asked for on behalf of an episode or a part, by request."""
         found = self.query("SELECT * FROM calls WHERE scope = ?", (scope,))
-        return {row["request"]: rows.read_completion(row) for row in found}
+        return {row["request"]: rows.read_completion(row, self._made_with(row)) for row in found}
+
+    def _made_with(self, call: sqlite3.Row) -> tuple[Intervention, ...]:
+        return tuple(map(self._intervention, json.loads(call["interventions"])))
+
+    def _intervention(self, identity: str) -> Intervention:
+        known = self._interventions.get(identity)
+        if known is None:
+            found = self.query("SELECT * FROM interventions WHERE intervention = ?", (identity,))
+            if not found:
+                raise RunFolderError(f"the journal lacks the intervention {identity} of a call; it is damaged")
+            known = self._interventions[identity] = rows.read_intervention(found[0])
+        return known
 
     def decisions(self, episode: str) -> list[Decision]:
         """Decisions of the finished turns, in order, without their completions."""

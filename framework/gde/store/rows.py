@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gde.data.activations import Intervention
 from gde.data.completion import Completion
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
@@ -54,11 +55,24 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any,
     text = (completion.text, completion.reasoning, completion.finish)
     tokens = (_pack(completion.prompt_tokens), _pack(completion.tokens), to_json(completion.marks))
     asked = scope, completion.request, completion.model, turn
-    return *asked, *text, *tokens, completion.n_prompt, completion.n_completion
+    changes = to_json([each.identity for each in completion.interventions])
+    return *asked, *text, *tokens, completion.n_prompt, completion.n_completion, changes
 
 
-def read_completion(row: Row) -> Completion:
-    """The completion in a row of `calls`."""
+def intervention_row(each: Intervention) -> tuple[Any, ...]:
+    """A row of `interventions`."""
+    vector = each.vector.astype("<f4")
+    return each.identity, each.layer, each.mark, each.kind, to_json(vector.shape), vector.tobytes()
+
+
+def read_intervention(row: Row) -> Intervention:
+    """The intervention in a row of `interventions`."""
+    vector = np.frombuffer(row["vector"], dtype="<f4").reshape(json.loads(row["shape"]))
+    return Intervention(layer=row["layer"], mark=row["mark"], kind=row["kind"], vector=vector)
+
+
+def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Completion:
+    """The completion in a row of `calls`, with the interventions that the row names."""
     return Completion(
         text=row["text"],
         reasoning=row["reasoning"],
@@ -70,6 +84,7 @@ def read_completion(row: Row) -> Completion:
         n_completion=row["n_completion"],
         request=row["request"],
         model=row["model"],
+        interventions=interventions,
     )
 
 
