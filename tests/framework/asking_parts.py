@@ -144,7 +144,7 @@ class Poll:
 @hookimpl
 def gde_environments() -> Sequence[Offer[Any, Any]]:
     gives = frozenset({Facet.STATE, Facet.MDP})
-    make = lambda _, __: SlowCorridor(6, 0.0, trap=3)  # noqa: E731
+    make = lambda _, __: SlowCorridor(6, 0.0, trap=1)  # noqa: E731
     return (Offer(name="trap", summary="s", config=NoConfig, make=make, gives=gives),)
 
 
@@ -173,7 +173,9 @@ def gde_language_models() -> Sequence[Offer[Any, Any]]:
 @hookimpl
 def gde_reward_models() -> Sequence[Offer[Any, Any]]:
     return tuple(
-        Offer(name=name, summary="s", config=AskedConfig, make=lambda c, context, part=part: part(context.model(c.model)))
+        Offer(
+            name=name, summary="s", config=AskedConfig, make=lambda c, context, part=part: part(context.model(c.model))
+        )
         for name, part in (("sloppy", Sloppy), ("moody-judge", Moody))
     )
 

@@ -92,9 +92,7 @@ def test_progress_counts_what_is_finished_of_the_whole(journal: Journal, tmp_pat
     assert [each.done for each in seen] == sorted(each.done for each in seen)
 
 
-def test_the_record_is_read_for_nobody_else(
-    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_record_is_read_for_nobody_else(journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     for name in ("turns_since", "trajectory"):
         monkeypatch.setattr(Journal, name, lambda *_, name=name: read.append(name))
