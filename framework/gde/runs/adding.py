@@ -8,7 +8,7 @@ from typing import Any
 
 from gde.data.plan import Choice, Plan
 from gde.data.result import Result
-from gde.errors import GdeError, MissingExtra
+from gde.errors import GdeError, MissingExtra, RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
 from gde.request.planfile import plan_of, plan_tables
@@ -33,7 +33,7 @@ def rescore(path: Path | str, metrics: Sequence[Choice | str] = (), catalogue: C
         GdeError: a given metric does not exist, or needs what the run has not.
     """
     with _opened(path, {"metrics": metrics}, catalogue, ignore) as run:
-        return conclude(run, _earlier(run) if metrics else None)
+        return conclude(run, _earlier(run, needed=bool(metrics)))
 
 
 def probe(
@@ -43,7 +43,7 @@ def probe(
     replayed where activations are not stored yet."""
     with _opened(path, {"probes": probes}, catalogue, watch) as run:
         run.probe()
-        return conclude(run)
+        return conclude(run, _earlier(run, needed=False))
 
 
 def report(path: Path | str, reporters: Sequence[Choice | str] = (), catalogue: Catalogue | None = None) -> list[Path]:
@@ -54,8 +54,11 @@ def report(path: Path | str, reporters: Sequence[Choice | str] = (), catalogue: 
 
 def current_plan(folder: RunFolder, journal: Journal) -> Plan:
     """The plan of the run with the metrics and probes that were added to it since."""
-    noted = journal.noted(NOTED)
-    return folder.plan() if noted is None else plan_of(noted, f"{folder.path} (with what was added)")
+    begun, noted = folder.plan(), journal.noted(NOTED)
+    if noted is None:
+        return begun
+    added = plan_of(noted, f"{folder.path} (with what was added)")
+    return replace(begun, metrics=added.metrics, probes=added.probes)
 
 
 @contextmanager
@@ -99,5 +102,13 @@ def _check(ready: Ready, kind: str) -> None:
             raise GdeError(reason)
 
 
-def _earlier(run: Pipeline) -> Result | None:
-    return run.folder.read_result() if (run.folder.path / "result.json").is_file() else None
+def _earlier(run: Pipeline, needed: bool) -> Result | None:
+    """The result that is there; one that cannot be read is made anew, unless something is to be added to it."""
+    if not (run.folder.path / "result.json").is_file():
+        return None
+    try:
+        return run.folder.read_result()
+    except RunFolderError:
+        if needed:
+            raise
+        return None

@@ -25,7 +25,8 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
 
     Args:
         run: its stages are done, or stopped.
-        earlier: a result to which this one is added: what other metrics measured then is kept.
+        earlier: a result to which this one is added: what other metrics measured then is kept, and what those did
+            that are not installed here.
     """
     evidence = gather(run.folder, run.journal, lambda: run.ready)
     measured, failed = score(_metrics(run), evidence, run.strata)
@@ -59,7 +60,7 @@ def _metrics(run: Pipeline) -> list[tuple[str, Any]]:
 
 
 def _kept(run: Pipeline, earlier: Result | None) -> Iterator[Measurement]:
-    anew = {chosen.label for chosen in (*run.ready.metrics, *run.ready.probes)}
+    anew = {chosen.label for chosen in (*run.ready.metrics, *run.ready.probes) if not chosen.absent}
     probes = run.journal.probes()
     for one in earlier.measurements if earlier else ():
         if one.source not in anew and one.source not in probes:

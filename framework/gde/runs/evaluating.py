@@ -14,6 +14,7 @@ from gde.data.result import Result
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
 from gde.request.resolve import Ready, resolve
+from gde.runs.adding import current_plan
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.context import Resources
@@ -90,7 +91,9 @@ def resume(
         GdeError: no run folder, its plan was edited, or can no longer be served.
     """
     folder = RunFolder.open(Path(path))
-    return _beside_loops(lambda: _run(prepare(folder.plan(), catalogue), folder, watch, retry_failed))
+    with closing(folder.journal(write=False)) as journal:
+        plan = current_plan(folder, journal)
+    return _beside_loops(lambda: _run(prepare(plan, catalogue), folder, watch, retry_failed))
 
 
 def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch) -> Result:

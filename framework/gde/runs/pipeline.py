@@ -21,7 +21,7 @@ from gde.request.plugins import call_each
 from gde.request.provenance import provenance
 from gde.request.resolve import Chosen, Ready
 from gde.seeding import derive
-from gde.stages.capturing import merge, record, record_bags
+from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
 from gde.stages.models import NOTED
@@ -148,13 +148,14 @@ class Pipeline:
         probes: Sequence[tuple[Chosen, Probe]],
     ) -> None:
         request = merge([probe.capture(model.info) for _, probe in probes])
+        name = self.ready.agent_model
         self.watch(Progress("activations", 0, 3))
-        record(trajectories, model, MODEL, request, store)
+        record(sequences(trajectories, name), model, MODEL, request, store)
         self.watch(Progress("activations", 1, 3))
-        record_bags(trajectories, model, BAGS, request.marks, store)
+        record_bags(sequences(trajectories, name), model, BAGS, request.marks, store)
         self.watch(Progress("activations", 2, 3))
         with closing(model.untrained(derive(self.ready.plan.seed, "untrained"))) as untrained:
-            record(trajectories, untrained, UNTRAINED, request, store)
+            record(sequences(trajectories, name), untrained, UNTRAINED, request, store)
         self.watch(Progress("activations", 3, 3))
 
     def reward(self) -> None:

@@ -41,8 +41,11 @@ class Listeners:
 @contextmanager
 def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
     """While the context lasts, tell of every turn and of every episode that ends, in the order of completion."""
+    # Looked at before anything is done in the context: what is there by then is told to nobody.
+    with closing(Journal.open(path, write=False)) as journal:
+        before = journal.finished(), journal.last_turn()
     stop = Event()
-    thread = Thread(target=_look, args=(path, total, listeners, stop), name="gde-watch", daemon=True)
+    thread = Thread(target=_look, args=(path, total, listeners, stop, *before), name="gde-watch", daemon=True)
     thread.start()
     try:
         yield
@@ -51,9 +54,8 @@ def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
         thread.join()
 
 
-def _look(path: Path, total: int, listeners: Listeners, stop: Event) -> None:
+def _look(path: Path, total: int, listeners: Listeners, stop: Event, seen: set[str], turns: int) -> None:
     with closing(Journal.open(path, write=False)) as journal:
-        seen, turns = journal.finished(), journal.last_turn()
         listeners.progress(Progress("episodes", len(seen), total))
         last = False
         while not last:

@@ -184,6 +184,12 @@ class Journal:
         """Keep a fact about the run as a whole."""
         self.write([("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, rows.to_json(value)))])
 
+    def add_note(self, name: str, entries: Mapping[str, Json]) -> None:
+        """Add entries to a fact that is a mapping, also while other processes do."""
+        query = """INSERT INTO facts VALUES (?, ?)
+            ON CONFLICT (name) DO UPDATE SET value = json_patch(value, excluded.value)"""
+        self.write([(query, (name, rows.to_json(entries)))])
+
     # Reading
 
     def noted(self, name: str) -> Any:
