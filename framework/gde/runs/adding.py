@@ -16,6 +16,7 @@ from gde.request.resolve import Ready, resolve
 from gde.runs.conclusion import conclude, render
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.progress import Watch, ignore
+from gde.store.atomic import only_writer
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
@@ -70,7 +71,7 @@ def _opened(
     folder, catalogue = RunFolder.open(Path(path)), catalogue or Catalogue.default()
     ((kind, choices),) = wanted.items()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
-    with closing(folder.journal()) as journal:
+    with only_writer(folder.path), closing(folder.journal()) as journal:
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
         ready = resolve(replace(plan, **asked) if choices else plan, catalogue, absent=True)

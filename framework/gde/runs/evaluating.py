@@ -19,6 +19,7 @@ from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.rollout import count_episodes, list_worlds
+from gde.store.atomic import only_writer
 from gde.store.folder import RunFolder
 
 OutputT = TypeVar("OutputT")
@@ -108,7 +109,7 @@ def _warm(ready: Ready) -> None:
 
 
 def _run(ready: Ready, folder: RunFolder, watch: Watch) -> Result:
-    with closing(folder.journal()) as journal:
+    with only_writer(folder.path), closing(folder.journal()) as journal:
         checked_hash(folder, journal)
         with closing(Pipeline(ready, folder, journal, watch)) as run:
             run.roll_out()

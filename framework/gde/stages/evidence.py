@@ -41,7 +41,7 @@ class Recorded(Sequence[Trajectory]):
     @cached_property
     def episodes(self) -> list[str]:
         """Their keys, in order."""
-        with closing(Journal.open(self._path)) as journal:
+        with closing(Journal.open(self._path, write=False)) as journal:
             return journal.episodes(self._stratum)
 
     def of_stratum(self, stratum: int) -> Sequence[Trajectory]:
@@ -85,7 +85,7 @@ class Recorded(Sequence[Trajectory]):
         return tuple(self._read(self.episodes))
 
     def _read(self, episodes: Sequence[str]) -> Iterator[Trajectory]:
-        with closing(Journal.open(self._path)) as journal:
+        with closing(Journal.open(self._path, write=False)) as journal:
             yield from journal.trajectories(episodes)
 
 
@@ -96,7 +96,7 @@ def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evide
     def ready() -> Ready:
         return resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
 
-    with closing(folder.journal()) as journal:
+    with closing(folder.journal(write=False)) as journal:
         return gather(folder, journal, ready)
 
 

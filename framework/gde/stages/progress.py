@@ -52,7 +52,7 @@ def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
 
 
 def _look(path: Path, total: int, listeners: Listeners, stop: Event) -> None:
-    with closing(Journal.open(path)) as journal:
+    with closing(Journal.open(path, write=False)) as journal:
         seen, turns = journal.finished(), journal.last_turn()
         listeners.progress(Progress("episodes", len(seen), total))
         last = False

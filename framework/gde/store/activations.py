@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
-from gde.errors import MissingExtra, RunFailed
+from gde.errors import MissingExtra
+from gde.store.atomic import write_whole
 from gde.store.journal import Journal, Statement
 
 SHARD_ROWS = 4096
@@ -80,15 +81,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         RunFailed: the file cannot be written.
     """
     save = _safetensors().save
-
-    path.parent.mkdir(exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    try:
-        unfinished.write_bytes(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise RunFailed(f"cannot write {path}: {error.strerror}; make room and go on with `gde resume`") from error
+    write_whole(path, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:

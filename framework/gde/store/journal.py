@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -9,6 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 from gde.data.completion import Completion
 from gde.data.json import Json
@@ -22,20 +24,32 @@ PAGE = 64
 """Episodes that are read with one query."""
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """A connection that survives the death of its process with everything committed."""
-    connection = sqlite3.connect(path, timeout=120, isolation_level=None)
+def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
+    """A connection that survives the death of its process with everything committed.
+
+    A reader changes nothing, not even beside the file, and reads what lies on read-only media. What stands in the
+    file is data: its schema cannot call functions.
+    """
+    if write:
+        connection = sqlite3.connect(path, timeout=120, isolation_level=None)
+    else:
+        # Without the right to write there can be no writer either: the file is read as it lies there.
+        frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
+        uri = f"file:{quote(str(path.resolve()))}?mode=ro{frozen}"
+        connection = sqlite3.connect(uri, uri=True, timeout=120, isolation_level=None)
     connection.row_factory = sqlite3.Row
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    if write:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
     return connection
 
 
 class Journal:
     """Reads and writes the record of episodes. Several processes may write to one journal."""
 
-    def __init__(self, path: Path) -> None:
-        self._connection = connect(path)
+    def __init__(self, path: Path, *, write: bool = True) -> None:
+        self._connection = connect(path, write=write)
         self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
 
     @classmethod
@@ -47,22 +61,28 @@ class Journal:
         return cls(path)
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, *, write: bool = True) -> Self:
         """The journal of an earlier run.
 
         Raises:
-            RunFolderError: no journal, not SQLite, or another schema version.
+            RunFolderError: no journal, not SQLite, another schema version, or tables that gde does not make.
         """
-        if not path.is_file():
-            raise RunFolderError(f"{path.parent} is no run folder: wanted run.sqlite in it")
+        if not path.is_file() or path.is_symlink():
+            raise RunFolderError(f"{path.parent} is no run folder: wanted a file run.sqlite in it")
+        journal: Self | None = None
         try:
-            with closing(connect(path)) as connection:
-                (version,) = connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.DatabaseError as error:
-            raise RunFolderError(f"{path}: {error}; the file is damaged") from error
-        if version != schema.VERSION:
-            raise RunFolderError(f"{path}: wanted schema {schema.VERSION}, got {version}; use the gde that wrote it")
-        return cls(path)
+            journal = cls(path, write=write)
+            ((version,),) = journal.query("PRAGMA user_version")
+            found = {(row["type"], row["name"]): row["sql"] for row in journal.query("SELECT * FROM sqlite_master")}
+        except sqlite3.Error as error:
+            if journal is not None:
+                journal.close()
+            raise RunFolderError(f"{path}: {error}; the file is damaged or cannot be read") from error
+        reason = schema.mismatch(version, found)
+        if reason:
+            journal.close()
+            raise RunFolderError(f"{path}: {reason}")
+        return journal
 
     def close(self) -> None:
         self._connection.close()

@@ -1,5 +1,10 @@
 """The tables of run.sqlite. VERSION grows with every change that an older reader would misread."""
 
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from functools import cache
+
 VERSION = 3
 
 TABLES = """
@@ -52,3 +57,31 @@ CREATE TABLE measurements (
 ) STRICT;
 CREATE TABLE failures (stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL) STRICT;
 """
+
+
+def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
+    """Why a file is no journal of this version; empty when it is one.
+
+    Args:
+        version: its user_version.
+        found: (type, name) to the SQL of everything in its schema. Views and triggers run when tables are read or
+            written, so a file from elsewhere that has any is refused.
+    """
+    if version != VERSION:
+        return f"wanted schema {VERSION}, got {version}; use the gde that wrote it"
+    wanted = expected()
+    for kind, name in sorted(found.keys() ^ wanted.keys()):
+        verb = "has" if (kind, name) in found else "lacks"
+        return f"it {verb} the {kind} {name!r}, unlike what gde makes; it is damaged, or made by something else"
+    changed = sorted(name for (kind, name), sql in wanted.items() if found[kind, name] != sql)
+    return f"table {changed[0]!r} is not as gde makes it; it is damaged, or made by something else" if changed else ""
+
+
+@cache
+def expected() -> Mapping[tuple[str, str], str | None]:
+    """The schema of a new journal."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        return {
+            (kind, name): sql for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
+        }

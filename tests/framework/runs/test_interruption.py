@@ -152,8 +152,8 @@ def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
 ) -> None:
     log, connect = tmp_path / "log", journal.connect
 
-    def small(path: Path) -> sqlite3.Connection:
-        connection = connect(path)
+    def small(path: Path, *, write: bool = True) -> sqlite3.Connection:
+        connection = connect(path, write=write)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count={pages + 3 if pages > 1 else 1000}")
         return connection
@@ -175,8 +175,8 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(
 ) -> None:
     connect = journal.connect
 
-    def full(path: Path) -> sqlite3.Connection:
-        connection = connect(path)
+    def full(path: Path, *, write: bool = True) -> sqlite3.Connection:
+        connection = connect(path, write=write)
         connection.execute("PRAGMA max_page_count=2")
         return connection
 

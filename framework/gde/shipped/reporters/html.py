@@ -21,6 +21,7 @@ from gde.shipped.reporters.tables import (
     stratum_table,
 )
 from gde.shipped.reporters.templates import template
+from gde.store.atomic import write_whole
 
 NAME = "report.html"
 LEGEND = {Cell.EMPTY: "free cell", Cell.WALL: "wall", Cell.AGENT: "agent", Cell.GOAL: "goal", Cell.PAD: "outside"}
@@ -31,9 +32,8 @@ class HtmlReporter:
     """Implements `gde.parts.reporter.Reporter`: no script, no link to elsewhere, everything escaped."""
 
     def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
-        path = folder / NAME
-        path.write_text(page(plan, result, evidence), encoding="utf-8")
-        return path
+        write_whole(folder / NAME, page(plan, result, evidence))
+        return folder / NAME
 
 
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
