@@ -77,7 +77,7 @@ class Recorded(Sequence[Trajectory]):
 
     @cached_property
     def _are_kept(self) -> bool:
-        with closing(Journal.open(self._path)) as journal:
+        with closing(Journal.open(self._path, write=False)) as journal:
             return journal.size() <= KEPT
 
     @cached_property

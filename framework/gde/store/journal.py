@@ -179,6 +179,11 @@ class Journal:
         """Keys of all episodes that have ended."""
         return {row["episode"] for row in self.query("SELECT episode FROM episodes WHERE ending IS NOT NULL")}
 
+    def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
+        """The episodes begun after the one of the given number: number, key, and whether it has ended."""
+        query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
+        return [(row["rowid"], row["episode"], bool(row["over"])) for row in self.query(query, (last,))]
+
     def world(self, episode: str) -> str | None:
         """Id of the episode's world, None before it has begun."""
         found = self.query("SELECT world_id FROM episodes WHERE episode = ?", (episode,))
@@ -208,6 +213,15 @@ class Journal:
         chosen = "" if stratum is None else "AND stratum = ?"
         query = f"SELECT episode FROM episodes WHERE ending IS NOT NULL {chosen} ORDER BY stratum, world, repeat"
         return [row["episode"] for row in self.query(query, () if stratum is None else (stratum,))]
+
+    def summaries(self) -> Iterator[dict[str, Any]]:
+        """Of each finished episode, in their order, its key, world, number of turns and ending, and its labels."""
+        query = """SELECT episode, world_id AS world, ending, labels,
+                (SELECT count(*) FROM turns WHERE turns.episode = episodes.episode) AS turns
+            FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, world, repeat"""
+        for row in self._connection.execute(query):
+            head = {name: row[name] for name in ("episode", "world", "turns", "ending")}
+            yield {**head, **json.loads(row["labels"])}
 
     def trajectories(self, episodes: Sequence[str] | None = None) -> Iterator[Trajectory]:
         """Finished episodes, all in the order of their keys or the given ones in theirs, read page by page."""
