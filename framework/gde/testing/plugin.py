@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gde.data.activations import InterventionKind
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, ModelName, Offer
+from gde.offers import AnyOffer, Facet, ModelName, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context

@@ -1,6 +1,6 @@
 """A few episodes step by step: what was true, what was decoded, what was done."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from textwrap import shorten
@@ -13,6 +13,7 @@ from gde.data.grid import Cell, Grid, Position, moves, objects
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.shipped.reporters.claim import main_report
+from gde.shipped.reporters.examples import examples
 from gde.shipped.reporters.pictures import decoded_picture, top, true_picture
 from gde.shipped.reporters.wording import labels_text
 
@@ -61,7 +62,8 @@ class EpisodeView:
 def episode_views(evidence: Evidence) -> tuple[EpisodeView, ...]:
     """The first success, the first miss and the longest episode, where possible of worlds held out from probing."""
     maps = _maps(main_report(evidence.probe_reports))
-    return tuple(_view(why, trajectory, maps) for why, trajectory in _chosen(evidence.trajectories, maps))
+    held_out = {episode for episode, _ in maps}
+    return tuple(_view(why, trajectory, maps) for why, trajectory in examples(evidence.trajectories, held_out))
 
 
 def _maps(report: ProbeReport | None) -> Maps:
@@ -71,24 +73,6 @@ def _maps(report: ProbeReport | None) -> Maps:
     _, height, width, classes = report.decoded.shape
     square = height == width and classes == len(Cell)
     return dict(zip(report.rows, report.decoded, strict=True)) if square else {}
-
-
-def _chosen(trajectories: Sequence[Trajectory], maps: Maps) -> Iterator[tuple[str, Trajectory]]:
-    finished = [one for one in trajectories if one.ending != "failed" and one.turns]
-    held_out = {episode for episode, _ in maps}
-    pool = [one for one in finished if str(one.key) in held_out] or finished
-    rules: list[tuple[str, Callable[[Trajectory], bool]]] = [
-        ("First success", lambda one: one.succeeded),
-        ("First miss", lambda one: not one.succeeded),
-    ]
-    seen: set[str] = set()
-    for why, holds in rules:
-        for one in [one for one in pool if holds(one)][:1]:
-            seen.add(str(one.key))
-            yield why, one
-    others = [one for one in pool if str(one.key) not in seen]
-    if others:
-        yield "Longest of the others", max(others, key=lambda one: len(one.turns))
 
 
 def _view(why: str, trajectory: Trajectory, maps: Maps) -> EpisodeView:

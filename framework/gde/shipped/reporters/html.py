@@ -39,19 +39,20 @@ class HtmlReporter:
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
     probed = {one.name for report in evidence.probe_reports for one in report.measurements}
+    strata = stratum_keys(evidence)
     measured = [one for one in result.measurements if one.name not in probed]
     return template(f"{NAME}.j2").render(
         plan=plan,
         result=result,
         claim=claim(plan, result, evidence),
         notice=str(result.provenance.get("notice") or ""),
-        measurements=measurement_table(result, evidence),
-        strata=stratum_table(result, evidence),
+        measurements=measurement_table(result, strata),
+        strata=stratum_table(result, strata),
         pairs=tests_table("pairs", result.measurements),
         trends=tests_table("trends", result.measurements),
-        figures=[(figure, svg(figure)) for figure in breakdowns(measured, stratum_keys(evidence))],
-        probes=probe_tables(evidence),
-        probe_strata=probe_stratum_table(evidence),
+        figures=[(figure, svg(figure)) for figure in breakdowns(measured, strata)],
+        probes=probe_tables(evidence, strata),
+        probe_strata=probe_stratum_table(evidence, strata),
         episodes=episode_views(evidence),
         legend=[(swatch(cell), meaning) for cell, meaning in LEGEND.items()],
         provenance=list(provenance_rows(result.provenance)),
