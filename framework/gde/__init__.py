@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from gde.data.activations import CaptureRequest as CaptureRequest
     from gde.data.activations import Intervention as Intervention
     from gde.data.activations import TokenSequence as TokenSequence
+    from gde.data.cell_map import CellMap as CellMap
+    from gde.data.cell_map import Thing as Thing
     from gde.data.completion import ChatRequest as ChatRequest
     from gde.data.completion import Completion as Completion
     from gde.data.completion import Message as Message
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from gde.data.completion import Tokenization as Tokenization
     from gde.data.evidence import Evidence as Evidence
     from gde.data.figure import Figure as Figure
-    from gde.data.grid import Cell as Cell
-    from gde.data.grid import Grid as Grid
     from gde.data.mdp import Policy as Policy
     from gde.data.mdp import TabularMDP as TabularMDP
     from gde.data.measure import Measure as Measure
@@ -85,10 +85,10 @@ if TYPE_CHECKING:
 _MODULES = {
     "gde.request.catalogue": ("Catalogue",),
     "gde.data.activations": ("ActivationRecord", "CaptureRequest", "Intervention", "TokenSequence"),
+    "gde.data.cell_map": ("CellMap", "Thing"),
     "gde.data.completion": ("ChatRequest", "Completion", "Message", "ModelInfo", "Sampling", "Tokenization"),
     "gde.data.evidence": ("Evidence",),
     "gde.data.figure": ("Figure",),
-    "gde.data.grid": ("Cell", "Grid"),
     "gde.data.mdp": ("Policy", "TabularMDP"),
     "gde.data.measure": ("Measure",),
     "gde.data.observation": ("Observation", "Optimum", "Outcome", "State", "Task", "World"),

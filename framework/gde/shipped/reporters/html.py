@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.shipped.reporters.claim import claim
-from gde.shipped.reporters.episodes import episode_views
+from gde.shipped.reporters.episodes import episode_views, legend_of
 from gde.shipped.reporters.figures import breakdowns, svg
-from gde.shipped.reporters.pictures import swatch
 from gde.shipped.reporters.statistics import tests_table
 from gde.shipped.reporters.tables import (
     measurement_table,
@@ -23,7 +21,6 @@ from gde.shipped.reporters.tables import (
 from gde.shipped.reporters.templates import template
 
 NAME = "report.html"
-LEGEND = {Cell.EMPTY: "free cell", Cell.WALL: "wall", Cell.AGENT: "agent", Cell.GOAL: "goal", Cell.PAD: "outside"}
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,7 @@ class HtmlReporter:
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
     probed = {one.name for report in evidence.probe_reports for one in report.measurements}
+    episodes = episode_views(evidence)
     measured = [one for one in result.measurements if one.name not in probed]
     return template(f"{NAME}.j2").render(
         plan=plan,
@@ -52,7 +50,8 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         figures=[(figure, svg(figure)) for figure in breakdowns(measured, stratum_keys(evidence))],
         probes=probe_tables(evidence),
         probe_strata=probe_stratum_table(evidence),
-        episodes=episode_views(evidence),
-        legend=[(swatch(cell), meaning) for cell, meaning in LEGEND.items()],
+        episodes=episodes,
+        legend=legend_of(episodes),
+        maps=any(turn.pictures.decoded for episode in episodes for turn in episode.turns),
         provenance=list(provenance_rows(result.provenance)),
     )
