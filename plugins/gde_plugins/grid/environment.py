@@ -6,12 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from gde.data.grid import Grid
 from gde.data.json import NONE, Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
 from gde.numerics.tabular import steps_to
 from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.files import listed_origins
 from gde_plugins.grid.making.generation import random_origin
 from gde_plugins.grid.making.origin import Origin, identity

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gde.data.grid import Grid
 from gde.errors import GdeError
 from gde.seeding import generator
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.showing.layout import render_text
 

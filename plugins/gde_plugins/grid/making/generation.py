@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Position
+from gde.data.cell_map import Position
 from gde.data.json import NONE, Labels
 from gde.errors import GdeError
 from gde.numerics.tabular import steps_to
 from gde.seeding import generator
 from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid
 from gde_plugins.grid.making.origin import Origin, identity
 from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
 

@@ -1,15 +1,17 @@
 """How the agent moves, and the grid as a Markov decision process."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gde.data.grid import USUAL_MOVES, Grid
+from gde.data.cell_map import Position
 from gde.data.mdp import TabularMDP
+from gde_plugins.grid.grid import Grid
 
-MOVES = USUAL_MOVES
+MOVES: Mapping[str, Position] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 """Action to (rows, columns) moved, in action index order."""
 ACTIONS = tuple(MOVES)
 STEP_REWARD = -1.0

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell
 from gde.data.json import Labels
 from gde.data.mdp import Floats, TabularMDP
 from gde.data.probe import ProbeReport
@@ -21,6 +20,8 @@ from gde_plugins.meg.trajectories.episodes import Behaviour, Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
 
 BELIEVED, TRUE = "believed", "true"
+GOAL = "goal"
+"""The kind of cell that a decoded map is asked for."""
 
 
 def belief(evidence: Evidence) -> Sequence[Measurement]:
@@ -36,7 +37,7 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
     """
     if evidence.part:
         return ()
-    reports = [report for report in evidence.probe_reports if _decodes_maps(report)]
+    reports = [report for report in evidence.probe_reports if _decodes_goals(report)]
     if not reports:
         return [_unmeasured({}, "no probe decoded maps; choose --probe cogmap")]
     first = reports[0].arm.variant
@@ -51,8 +52,8 @@ class _Turns:
     true: Sequence[Episode]
 
 
-def _decodes_maps(report: ProbeReport) -> bool:
-    return report.arm.control == "none" and report.decoded.ndim == 4 and report.decoded.shape[-1] == len(Cell)
+def _decodes_goals(report: ProbeReport) -> bool:
+    return report.arm.control == "none" and report.decoded.ndim == 4 and GOAL in report.classes
 
 
 def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
@@ -91,12 +92,12 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
 
 def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
     trajectories = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
-    believed, true = [], []
+    believed, true, goal = [], [], report.classes.index(GOAL)
     for (key, turn), decoded in zip(report.rows, report.decoded, strict=True):
         if key in trajectories:
             trajectory = trajectories[key]
             model = model_of(trajectory, evidence)
-            probabilities = _goal(model, decoded[..., Cell.GOAL], trajectory)
+            probabilities = _goal(model, decoded[..., goal], trajectory)
             believed.append(one_turn(trajectory, turn, standing_still(model, probabilities)))
             true.append(one_turn(trajectory, turn, standing_still(model, model.labels["goal"])))
     if not true:
