@@ -16,8 +16,9 @@ from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import model_of, one_turn
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.candidates import own_reward, standing_still
-from gde_plugins.meg.trajectories.episodes import Behaviour, Episode
+from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
 
 BELIEVED, TRUE = "believed", "true"
