@@ -2,8 +2,8 @@
 
 With a utility of states alone, and one successor s' of each action, exp V_t(s) = exp u(s) times the mean over actions
 of exp V_{t+1}(s') (Todorov 2007, who calls exp V the desirability), and actions are chosen in proportion to exp V(s').
-No logarithm is taken but of the probabilities asked for, and many rationalities take the same steps at once. All sums
-are of positive numbers, so nothing is lost as long as they are neither too large nor too small for floating point.
+So no step takes a logarithm. All sums are of positive numbers: nothing is lost to cancellation, and everything is well
+as long as the numbers are neither too large nor too small for floating point.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,8 @@ from gde.data.mdp import Floats
 from gde_plugins.meg.solvers.dynamics import Dynamics, Utility
 from gde_plugins.meg.solvers.unrolled import Unrolled
 
-LARGEST = 600.0
-"""Nats between the most and the least utility of an episode, or none, up to which desirabilities and their quotients
-stay within floating point, which ends at exp 709."""
+LARGEST = 690.0
+"""Nats by which values may differ from the middle, so that floating point, which ends at exp 709, can hold them."""
 
 
 class Desirability:
@@ -26,6 +25,7 @@ class Desirability:
     def __init__(self, unrolled: Unrolled) -> None:
         """Take decisions in a world of which `applies` holds."""
         self._unrolled, self._n_actions = unrolled, unrolled.dynamics.n_actions
+        self._ends = bool(len(unrolled.dynamics.ending))
         self._following = unrolled.decisions.successors.indices.reshape(self._n_actions, -1)
         self._sums = [_summed(step.stage.successors, self._n_actions) for step in unrolled.steps]
         self._backwards = [matrix.T for matrix in self._sums]
@@ -36,25 +36,29 @@ class Desirability:
         certain = bool((np.diff(dynamics.successors.indptr) == 1).all())
         return certain and dynamics.discount == 1
 
-    def within(self, utility: Utility, beta: float) -> bool:
-        """Whether it holds of this utility, and floating point suffices at rationality `beta`."""
-        span = float(utility.acting.max(initial=0.0) - utility.acting.min(initial=0.0))
-        return len(utility.acting) == 1 and span * abs(beta) * self._unrolled.horizon <= LARGEST
-
-    def policies(self, utility: Utility, betas: Floats) -> Floats:
-        """(A, D, B) soft-optimal probabilities at each of B rationalities."""
-        followed = self._desirable(utility, betas)[0][self._following]
-        chosen: Floats = np.divide(followed, followed.sum(axis=0), out=followed)
-        return chosen
+    def within(self, utility: Utility) -> bool:
+        """Whether it holds of this utility, in nats, and floating point suffices."""
+        low, high = self._range(utility)
+        return len(utility.acting) == 1 and (high - low) / 2 * self._unrolled.horizon <= LARGEST
 
     def response(self, utility: Utility) -> "LinearResponse":
-        """The soft-optimal choices for a utility in nats."""
-        desirable, growth = self._desirable(utility, np.float64(1.0))
+        """The soft-optimal choices for a utility in nats of which `within` holds.
+
+        Every time step is worth as much less as makes the middle of all utilities zero, which changes no choice.
+        """
+        middle, steps = sum(self._range(utility)) / 2, self._unrolled.steps
+        growth = (np.exp(utility.acting[0] - middle) / self._n_actions)[self._unrolled.states]
+        desirable = np.ones(self._unrolled.size)
+        for to_go, ((stage, here, after), matrix) in enumerate(zip(steps, self._sums, strict=True), start=1):
+            np.multiply(growth[here], matrix @ desirable[after], out=desirable[here])
+            if self._ends:
+                ended = utility.ending[stage.states[stage.ending]]
+                desirable[here][stage.ending] = np.exp(ended - to_go * middle)
         followed = desirable[self._following]
-        return LinearResponse(self, desirable, growth, followed, followed / followed.sum(axis=0))
+        return LinearResponse(self, desirable, growth, followed / followed.sum(axis=0))
 
     def pull(self, desirable: Floats, growth: Floats, change: Floats) -> Floats:
-        """(S,) as `Response.pull`, given (N,) desirabilities and growths and the (A, D) change by their logarithms."""
+        """(S,) as `Response.pull`, given what `LinearResponse` holds."""
         weights = change / desirable[self._following]
         pulled = np.bincount(self._following.ravel(), weights=weights.ravel(), minlength=len(desirable))
         for (stage, here, after), matrix in zip(self._unrolled.steps[::-1], self._backwards[::-1], strict=True):
@@ -63,16 +67,10 @@ class Desirability:
             pulled[after] += matrix @ going
         return self._unrolled.by_state(desirable * pulled)
 
-    def _desirable(self, utility: Utility, betas: Floats) -> tuple[Floats, Floats]:
-        """(N, *betas.shape) exp V, and exp u less the number of actions, by which it is multiplied."""
-        earned = np.exp(np.multiply.outer(utility.acting[0], betas))
-        growth = (earned / self._n_actions)[self._unrolled.states]
-        desirable = np.ones_like(growth)
-        for (stage, here, after), matrix in zip(self._unrolled.steps, self._sums, strict=True):
-            np.multiply(growth[here], matrix @ desirable[after], out=desirable[here])
-            if len(stage.ending):
-                desirable[here][stage.ending] = earned[stage.states[stage.ending]]
-        return desirable, growth
+    def _range(self, utility: Utility) -> tuple[float, float]:
+        """Least and most that a time step is worth; nothing is, where it may come after an end."""
+        nothing = {"initial": 0.0} if self._ends or not utility.acting.size else {}
+        return float(utility.acting.min(**nothing)), float(utility.acting.max(**nothing))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +79,9 @@ class LinearResponse:
 
     desirability: Desirability
     desirable: Floats
+    """(N,) exp V."""
     growth: Floats
-    followed: Floats
+    """(N,) exp u of the states, divided by the number of actions."""
     policy: Floats
 
     def pull(self, change: Floats) -> Floats:
@@ -90,9 +89,11 @@ class LinearResponse:
 
 
 def _summed(successors: csr_array, n_actions: int) -> csr_array:
-    """(S, M) number of actions that lead from one state to another, one entry for each action."""
+    """(S, M) number of actions that lead from one state to another."""
     followed = successors.indices.reshape(n_actions, -1)
     n_states = followed.shape[1]
     ends = np.arange(0, n_actions * n_states + 1, n_actions, dtype=followed.dtype)
-    counts = np.ones(n_actions * n_states)
-    return csr_array((counts, np.ascontiguousarray(followed.T).ravel(), ends), shape=(n_states, successors.shape[1]))
+    entries = np.ones(n_actions * n_states), followed.ravel(order="F"), ends
+    summed = csr_array(entries, shape=(n_states, successors.shape[1]))
+    summed.sum_duplicates()
+    return summed

@@ -14,10 +14,7 @@ Indices = NDArray[np.intp]
 
 
 class Utility(NamedTuple):
-    """What is earned; actions come first, so that a sum over them runs over contiguous memory.
-
-    Where many utilities of the same states are followed at once, they come last.
-    """
+    """What is earned; actions come first, so that a sum over them runs over contiguous memory."""
 
     acting: Floats
     """(A, S) earned by an action in a state, or (1, S) if any action earns it."""
@@ -27,10 +24,6 @@ class Utility(NamedTuple):
     def scaled(self, factor: float) -> "Utility":
         """The same utility in other units."""
         return Utility(factor * self.acting, factor * self.ending)
-
-    def each(self, factors: Floats) -> "Utility":
-        """The same utility in each of many units: (A, S, B) and (S, B)."""
-        return Utility(self.acting[..., None] * factors, self.ending[..., None] * factors)
 
     def at(self, states: Indices | slice) -> "Utility":
         """The same utility of these states alone, in their order."""
@@ -80,8 +73,8 @@ class Transitions:
         self.successors, self._predecessors = successors, successors.T
 
     def ahead(self, values: Floats) -> Floats:
-        """(A, S, ...) discounted expectation of the (M, ...) values of what follows an action."""
-        expected: Floats = (self.successors @ values).reshape(self.n_actions, self.n_states, *values.shape[1:])
+        """(A, S) discounted expectation of the (M,) values of what follows an action."""
+        expected: Floats = (self.successors @ values).reshape(self.n_actions, self.n_states)
         return expected if self.discount == 1 else np.multiply(expected, self.discount, out=expected)
 
     def arrivals(self, taken: Floats) -> Floats:

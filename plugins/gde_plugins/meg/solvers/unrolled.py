@@ -80,32 +80,21 @@ class Unrolled:
         self.horizon = len(blocks) - 1
         """Most states to go of any value."""
 
-    def policies(self, utility: Utility, betas: Floats) -> Floats:
-        """(A, D, B) soft-optimal probabilities at finite rationalities."""
-        return self._solved(utility.each(betas), (len(betas),))[0]
-
-    def limit(self, utility: Utility) -> Floats:
-        """(A, D) probabilities in the limit of infinite rationality."""
-        earned, limits = utility.at(self.states), Limits.none(self.size)
-        for stage, here, after in self.steps:
-            following = Limits(*(values[after] for values in limits))
-            found = limit_step(stage, earned.at(here), following).limits
-            for values, new in zip(limits, found, strict=True):
-                values[here] = new
-        return limit_step(self.decisions, utility.at(self.decisions.states), limits).policy
+    def policy(self, utility: Utility, beta: float) -> Floats:
+        """(A, D) soft-optimal probabilities at rationality `beta`, which may be +-inf."""
+        if np.isinf(beta):
+            return self._limit(utility.scaled(np.sign(beta)))
+        return self.response(utility.scaled(beta)).policy
 
     def response(self, utility: Utility) -> "Recursion":
         """The soft-optimal choices for a utility in nats."""
-        return Recursion(self, *self._solved(utility, ()))
-
-    def _solved(self, utility: Utility, shape: tuple[int, ...]) -> tuple[Floats, list[Floats]]:
-        """(A, D, *shape) soft-optimal probabilities in the decisions, and at each step."""
-        earned, values, policies = utility.at(self.states), np.zeros((self.size, *shape)), []
+        earned, values, policies = utility.at(self.states), np.zeros(self.size), []
         for stage, here, after in self.steps:
             step = soft_step(stage, earned.at(here), values[after])
             values[here] = step.values
             policies.append(step.policy)
-        return soft_step(self.decisions, utility.at(self.decisions.states), values).policy, policies
+        decided = soft_step(self.decisions, utility.at(self.decisions.states), values)
+        return Recursion(self, policies, decided.policy)
 
     def by_state(self, values: Floats) -> Floats:
         """(S,) sums over time of (N,) values, less those with nothing to go, which no utility changes."""
@@ -114,15 +103,24 @@ class Unrolled:
         )
         return summed
 
+    def _limit(self, utility: Utility) -> Floats:
+        earned, limits = utility.at(self.states), Limits.none(self.size)
+        for stage, here, after in self.steps:
+            following = Limits(*(values[after] for values in limits))
+            found = limit_step(stage, earned.at(here), following).limits
+            for values, new in zip(limits, found, strict=True):
+                values[here] = new
+        return limit_step(self.decisions, utility.at(self.decisions.states), limits).policy
+
 
 @dataclass(frozen=True, eq=False)
 class Recursion:
     """The choices for one utility, in any world. A `Response`."""
 
     unrolled: Unrolled
-    policy: Floats
     policies: list[Floats]
     """Of each step, (A, its states)."""
+    policy: Floats
 
     def pull(self, change: Floats) -> Floats:
         pulled = self.unrolled.decisions.arrivals(change)

@@ -1,21 +1,17 @@
 """How well soft-optimal policies predict what was observed, of all episodes at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.mdp import Floats
-from gde_plugins.meg.solvers.dynamics import Indices, Utility
+from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.unrolled import Response
 from gde_plugins.meg.trajectories.candidates import Pursuit
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.side_by_side import Sample, Scene
-
-AT_ONCE = 2**20
-"""Most values of states and times that are worked out at once, for as many rationalities as that are."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,45 +54,47 @@ class Behaviour:
 
     def table(self, betas: Sequence[float] | Floats, reward: Floats | None = None, fast: bool = False) -> Floats:
         """(B, N) as `scores`, at each of B rationalities; `fast` if rounding need not be that of `scores`."""
-        decisions = self.scene.decisions
-        found = np.empty((len(betas), len(self.sample)))
-        for rows, policy in self._policies(np.asarray(betas, dtype=np.float64), reward, fast):
-            chosen = policy[decisions.actions, np.arange(len(decisions.actions))]
-            nats = above_chance(chosen, self.n_actions, bool(np.isinf(betas[rows[0]])))
-            found[rows] = (decisions.summed @ nats).T
-        return found
+        utility = self._utility(self.reward if reward is None else reward)
+        scores = [self._scores(self._policy(utility, float(beta), fast), bool(np.isinf(beta))) for beta in betas]
+        return np.array(scores).reshape(len(betas), len(self.sample))
 
     def scores_of_chance(self, beta: float) -> Floats:
         """(N,) as `scores`, expected of random choice in the same states."""
-        ((_, policy),) = self._policies(np.array([beta]), None, fast=False)
-        nats = above_chance(policy[..., 0], self.n_actions, bool(np.isinf(beta)))
+        policy = self._policy(self._utility(self.reward), beta, fast=False)
+        nats = above_chance(policy, self.n_actions, bool(np.isinf(beta)))
         expected: Floats = self.scene.decisions.summed @ nats.mean(axis=0)
         return expected
 
-    def response(self, reward: Floats) -> Response:
-        """The soft-optimal choices for a reward (S,) in nats, and how they change with it."""
-        utility, linear = self._utility(reward), self.scene.desirability
-        if linear is not None and linear.within(utility, 1.0):
+    def accuracy(self, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
+        """Summed nats of the episodes, counted `chosen` (N,) times each, and their derivative by the reward (S,).
+
+        The log-probability of an action changes with the value of what follows an action by whether it is the one,
+        less how probable it is; values change with the utility of the states that they come from.
+        """
+        decisions, response = self.scene.decisions, self._response(self._utility(reward), fast=True)
+        counts, taken = chosen @ decisions.summed, decisions.taken
+        nats = counts @ above_chance(response.policy[taken], self.n_actions)
+        change = -response.policy * counts
+        change[taken] += counts
+        return float(nats), response.pull(change)
+
+    def _policy(self, utility: Utility, beta: float, fast: bool) -> Floats:
+        """(A, D) soft-optimal probabilities."""
+        if np.isinf(beta):
+            return self.scene.unrolled.policy(utility, beta)
+        return self._response(utility.scaled(beta), fast).policy
+
+    def _response(self, utility: Utility, fast: bool) -> Response:
+        linear = self.scene.desirability if fast else None
+        if linear is not None and linear.within(utility):
             return linear.response(utility)
         return self.scene.unrolled.response(utility)
 
-    def _policies(self, betas: Floats, reward: Floats | None, fast: bool) -> Iterator[tuple[Indices, Floats]]:
-        """(b,) which rationalities, and (A, D, b) soft-optimal probabilities; infinite ones come by themselves."""
-        unrolled, utility = self.scene.unrolled, self._utility(self.reward if reward is None else reward)
-        linear = self.scene.desirability if fast else None
-        easy = np.array([linear is not None and linear.within(utility, beta) for beta in betas], dtype=bool)
-        for some in self._portions(easy):
-            assert linear is not None
-            yield some, linear.policies(utility, betas[some])
-        for some in self._portions(~easy & np.isfinite(betas)):
-            yield some, unrolled.policies(utility, betas[some])
-        for some in np.flatnonzero(np.isinf(betas)):
-            yield np.array([some]), unrolled.limit(utility.scaled(np.sign(betas[some])))[..., None]
-
-    def _portions(self, chosen: NDArray[np.bool_]) -> list[Indices]:
-        """Indices of what is chosen, as many at a time as memory, or rather its caches, are for."""
-        indices, size = np.flatnonzero(chosen), max(1, AT_ONCE // max(1, self.scene.unrolled.size))
-        return [indices[start : start + size] for start in range(0, len(indices), size)]
+    def _scores(self, policy: Floats, limit: bool) -> Floats:
+        """(N,) nats above chance."""
+        decisions = self.scene.decisions
+        nats: Floats = decisions.summed @ above_chance(policy[decisions.taken], self.n_actions, limit)
+        return nats
 
     def _utility(self, reward: Floats) -> Utility:
         return self.scene.unrolled.dynamics.utility(reward)

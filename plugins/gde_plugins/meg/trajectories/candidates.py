@@ -84,8 +84,7 @@ def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:
 
 def menu(worlds: Sequence[TabularMDP]) -> list[str]:
     """The features that every world has and that are not the same in all states of all of them."""
-    different = {id(world): world for world in worlds}.values()
-    return [name for name in shared_labels(worlds) if _varies(np.concatenate([w.labels[name] for w in different]))]
+    return [name for name in shared_labels(worlds) if _varies(np.concatenate([w.labels[name] for w in worlds]))]
 
 
 def _varies(values: Floats) -> bool:

@@ -123,7 +123,7 @@ def from_trajectories(
 
 def _too_little(behaviour: Behaviour, pursuit: Pursuit | Linear, groups: Indices) -> str:
     """Why these episodes say too little of the agent; empty if they do not."""
-    if not len(behaviour.scene.decisions.actions):
+    if not len(behaviour.scene.decisions.states):
         return f"none of the {behaviour.sample.n_unusable} decisions names an action"
     if isinstance(pursuit, Linear):
         n, least = int(groups.max()) + 1, PER_WEIGHT * len(pursuit.features)

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.trajectories.candidates import standing_still
-from gde_plugins.meg.trajectories.behaviour import Behaviour, above_chance
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.side_by_side import Sample
 
@@ -72,7 +72,8 @@ class LinearFit:
 
     def scores(self, weights: Floats) -> Floats:
         """(N,) nats above chance of each episode."""
-        return self.behaviour.scores(1.0, weights @ self.features)
+        nats: Floats = self.behaviour.table([1.0], weights @ self.features, fast=True)[0]
+        return nats
 
     def fit(self, chosen: Floats, start: Floats) -> Floats:
         """(K,) the weights that predict the episodes best, counted `chosen` (N,) times each, given the prior."""
@@ -95,18 +96,9 @@ class LinearFit:
         return nats
 
     def _accuracy(self, weights: Floats, chosen: Floats) -> tuple[float, Floats]:
-        """Summed nats and their gradient (K,).
-
-        The log-probability of an action changes with the value of what follows an action by whether it is the one,
-        less how probable it is; values change with the utility of the states that they come from.
-        """
-        decisions, n_actions = self.behaviour.scene.decisions, self.behaviour.n_actions
-        response = self.behaviour.response(weights @ self.features)
-        counts, decided = chosen @ decisions.summed, np.arange(len(decisions.actions))
-        nats = counts @ above_chance(response.policy[decisions.actions, decided], n_actions)
-        change = -response.policy * counts
-        change[decisions.actions, decided] += counts
-        return float(nats), self.features @ response.pull(change)
+        """Summed nats and their gradient (K,)."""
+        nats, slope = self.behaviour.accuracy(weights @ self.features, chosen)
+        return nats, self.features @ slope
 
 
 def held_out(

@@ -61,7 +61,7 @@ class Profile:
         grid, coarse = _scanned(behaviour, MAGNITUDES / span)
         beta, scores = _refined(behaviour, grid, coarse)
         around = beta * AROUND[AROUND != 1] if isfinite(beta) and beta else np.zeros(0)
-        betas, table = np.array([beta, *grid, *around]), np.vstack([scores, coarse, behaviour.table(around)]).T
+        betas, table = np.array([beta, *grid, *around]), np.vstack([scores, coarse, behaviour.table(around, fast=True)]).T
         impossible = np.isneginf(table)
         sums, ruled_out = np.zeros((groups.max() + 1, len(betas))), np.zeros((groups.max() + 1, len(betas)), dtype=bool)
         np.add.at(sums, groups, np.where(impossible, 0.0, table))
@@ -159,7 +159,10 @@ class Profile:
 
     def _totals(self, counts: Floats) -> Floats:
         """(R, B) nats for (R, G) counts of the clusters."""
-        return np.where(counts @ self.impossible > 0, -inf, counts @ self.accuracy)
+        totals: Floats = counts @ self.accuracy
+        somewhere = np.flatnonzero(self.impossible.any(axis=0))
+        totals[:, somewhere] = np.where(counts @ self.impossible[:, somewhere] > 0, -inf, totals[:, somewhere])
+        return totals
 
 
 def _scanned(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:

@@ -1,7 +1,7 @@
 """The worlds of many episodes as one: side by side, with no way between them, so that all are solved in one batch."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
@@ -23,12 +23,10 @@ class Decisions:
 
     states: Indices
     """(D,) in the worlds side by side."""
-    actions: Indices
-    """(D,)"""
-    episodes: Indices
-    """(D,) index of the episode."""
     to_go: Indices
     """(D,) states that count from the decision on, its own included: the policy depends on time through it alone."""
+    taken: tuple[Indices, Indices]
+    """(D,) actions and (D,) decisions: where what was done is in an array (A, D)."""
     summed: csr_array
     """(N, D) discount**t where a decision at time t is the episode's: sums over the decisions of each."""
 
@@ -120,15 +118,17 @@ class Sample(Sequence[Episode]):
 
     @cached_property
     def _standing_still(self) -> Scene:
-        scene = self._scene([replace(world, reward=np.zeros(world.n_states)) for world in self.worlds.values()])
+        scene = self._scene(list(self.worlds.values()), rewarded=False)
         return Scene(standing_still(scene.mdp, scene.mdp.reward), scene.decisions)
 
-    def _scene(self, worlds: Sequence[TabularMDP]) -> Scene:
-        kinds = {(world.n_actions, world.discount, world.reward.ndim) for world in worlds}
+    def _scene(self, worlds: Sequence[TabularMDP], rewarded: bool = True) -> Scene:
+        """The worlds with their rewards, or with none."""
+        kinds = {(world.n_actions, world.discount, world.reward.ndim if rewarded else 1) for world in worlds}
         if len(kinds) != 1:
             kind = "worlds of one number of actions, one discount and one shape of reward"
             raise ValueError(f"wanted episodes in {kind}, got {sorted(kinds) or 'no episode'}")
-        return Scene(side_by_side(worlds), self._decisions([world.n_states for world in worlds]))
+        rewards = [world.reward if rewarded else np.zeros(world.n_states) for world in worlds]
+        return Scene(side_by_side(worlds, rewards), self._decisions([world.n_states for world in worlds]))
 
     def _decisions(self, sizes: Sequence[int]) -> Decisions:
         """In worlds of these sizes."""
@@ -139,10 +139,10 @@ class Sample(Sequence[Episode]):
         to_go = np.repeat([episode.horizon for episode in self], self.lengths) - self._times
         usable = np.flatnonzero(actions != UNUSABLE)
         order = usable[np.argsort(to_go[usable], kind="stable")]
-        episodes = self._episode_of_turns[order]
-        placed = self._weights[order], (episodes, np.arange(len(order)))
-        summed = coo_array(placed, shape=(len(self), len(order))).tocsr()
-        return Decisions(states[order], actions[order], episodes, to_go[order], summed)
+        decided = np.arange(len(order))
+        weighed = self._weights[order], (self._episode_of_turns[order], decided)
+        summed = coo_array(weighed, shape=(len(self), len(order))).tocsr()
+        return Decisions(states[order], to_go[order], (actions[order], decided), summed)
 
     @cached_property
     def _episode_of_turns(self) -> Indices:
@@ -161,13 +161,13 @@ class Sample(Sequence[Episode]):
         return weights
 
 
-def side_by_side(worlds: Sequence[TabularMDP]) -> TabularMDP:
-    """Worlds with equally many actions as one, the states of each after those of the one before."""
+def side_by_side(worlds: Sequence[TabularMDP], rewards: Sequence[Floats]) -> TabularMDP:
+    """Worlds with equally many actions, and these rewards, as one: the states of each after those of the one before."""
     sizes = np.array([world.n_states for world in worlds])
     return TabularMDP(
         transition=tuple(_blocks(each, sizes) for each in zip(*(world.transition for world in worlds), strict=True)),
         start=np.concatenate([world.start for world in worlds]) / len(worlds),
-        reward=np.concatenate([world.reward for world in worlds]),
+        reward=np.concatenate(rewards),
         terminal=np.concatenate([_terminal(world) for world in worlds]),
         discount=worlds[0].discount,
         labels={name: np.concatenate([world.labels[name] for world in worlds]) for name in shared_labels(worlds)},
