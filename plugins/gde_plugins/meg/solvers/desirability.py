@@ -27,8 +27,8 @@ class Desirability:
         self._unrolled, self._n_actions = unrolled, unrolled.dynamics.n_actions
         self._ends = bool(len(unrolled.dynamics.ending))
         self._following = unrolled.decisions.successors.indices.reshape(self._n_actions, -1)
-        self._sums = [_summed(step.stage.successors, self._n_actions) for step in unrolled.steps]
-        self._backwards = [matrix.T for matrix in self._sums]
+        self._steps = [(step, _summed(step.stage.successors, self._n_actions)) for step in unrolled.steps[1:]]
+        self._backwards = [(step, matrix.T) for step, matrix in reversed(self._steps)]
 
     @staticmethod
     def applies(dynamics: Dynamics) -> bool:
@@ -46,10 +46,11 @@ class Desirability:
 
         Every time step is worth as much less as makes the middle of all utilities zero, which changes no choice.
         """
-        middle, steps = sum(self._range(utility)) / 2, self._unrolled.steps
+        middle = sum(self._range(utility)) / 2
         growth = (np.exp(utility.acting[0] - middle) / self._n_actions)[self._unrolled.states]
-        desirable = np.ones(self._unrolled.size)
-        for to_go, ((stage, here, after), matrix) in enumerate(zip(steps, self._sums, strict=True), start=1):
+        desirable = growth * self._n_actions  # with one state to go that is all
+        desirable[self._unrolled.n_lasting :] = 1.0
+        for to_go, ((stage, here, after), matrix) in enumerate(self._steps, start=2):
             np.multiply(growth[here], matrix @ desirable[after], out=desirable[here])
             if self._ends:
                 ended = utility.ending[stage.states[stage.ending]]
@@ -61,7 +62,7 @@ class Desirability:
         """(S,) as `Response.pull`, given what `LinearResponse` holds."""
         weights = change / desirable[self._following]
         pulled = np.bincount(self._following.ravel(), weights=weights.ravel(), minlength=len(desirable))
-        for (stage, here, after), matrix in zip(self._unrolled.steps[::-1], self._backwards[::-1], strict=True):
+        for (stage, here, after), matrix in self._backwards:
             going = growth[here] * pulled[here]
             going[stage.ending] = 0.0
             pulled[after] += matrix @ going
@@ -69,8 +70,8 @@ class Desirability:
 
     def _range(self, utility: Utility) -> tuple[float, float]:
         """Least and most that a time step is worth; nothing is, where it may come after an end."""
-        nothing = {"initial": 0.0} if self._ends or not utility.acting.size else {}
-        return float(utility.acting.min(**nothing)), float(utility.acting.max(**nothing))
+        low, high = float(utility.acting.min()), float(utility.acting.max())
+        return (min(low, 0.0), max(high, 0.0)) if self._ends else (low, high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from scipy.sparse import csr_array, vstack
 
 from gde.data.mdp import Floats, TabularMDP
 
-
 Indices = NDArray[np.intp]
 
 

@@ -68,8 +68,10 @@ class Unrolled:
         self.dynamics, blocks = dynamics, [*_unroll(dynamics, states, to_go)]
         ends = np.cumsum([0, *(len(block.states) for block in blocks)])
         places = [slice(start, end) for start, end in pairwise(ends)]
-        self.size, self.n_lasting = int(ends[-1]), places[-1].start
+        self.size, self.n_lasting = int(ends[-1]), int(places[-1].start)
+        """N, and how many of them have a state to go; they come first."""
         self.states = np.concatenate([block.states for block in blocks])
+        """(N,) of the world."""
         self.steps = [
             Step(Stage(dynamics, block.states, below.from_above), here, after)
             for (block, below), (here, after) in zip(pairwise(blocks), pairwise(places), strict=True)
@@ -98,10 +100,8 @@ class Unrolled:
 
     def by_state(self, values: Floats) -> Floats:
         """(S,) sums over time of (N,) values, less those with nothing to go, which no utility changes."""
-        summed: Floats = np.bincount(
-            self.states[: self.n_lasting], weights=values[: self.n_lasting], minlength=self.dynamics.n_states
-        )
-        return summed
+        states, lasting = self.states[: self.n_lasting], values[: self.n_lasting]
+        return np.bincount(states, weights=lasting, minlength=self.dynamics.n_states).astype(np.float64)
 
     def _limit(self, utility: Utility) -> Floats:
         earned, limits = utility.at(self.states), Limits.none(self.size)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.trajectories.candidates import standing_still
 from gde_plugins.meg.trajectories.behaviour import Behaviour
+from gde_plugins.meg.trajectories.candidates import standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.side_by_side import Sample
 

@@ -61,7 +61,10 @@ class Profile:
         grid, coarse = _scanned(behaviour, MAGNITUDES / span)
         beta, scores = _refined(behaviour, grid, coarse)
         around = beta * AROUND[AROUND != 1] if isfinite(beta) and beta else np.zeros(0)
-        betas, table = np.array([beta, *grid, *around]), np.vstack([scores, coarse, behaviour.table(around, fast=True)]).T
+        betas, table = (
+            np.array([beta, *grid, *around]),
+            np.vstack([scores, coarse, behaviour.table(around, fast=True)]).T,
+        )
         impossible = np.isneginf(table)
         sums, ruled_out = np.zeros((groups.max() + 1, len(betas))), np.zeros((groups.max() + 1, len(betas)), dtype=bool)
         np.add.at(sums, groups, np.where(impossible, 0.0, table))

@@ -96,8 +96,7 @@ class Sample(Sequence[Episode]):
     @cached_property
     def n_decisions(self) -> Floats:
         """(N,) decisions of each episode, unusable ones included, weighed by the discount."""
-        total: Floats = np.bincount(self._episode_of_turns, weights=self._weights, minlength=len(self))
-        return total
+        return np.bincount(self._episode_of_turns, weights=self._weights, minlength=len(self)).astype(np.float64)
 
     def pursuing(self, pursuit: Pursuit) -> tuple[Scene, Floats]:
         """The worlds that a pursuit makes of these, and their reward, (S,) or (S, A).
