@@ -44,6 +44,21 @@ class FreeCells:
         ends = np.arange(0, n_states * n_actions + 1, n_actions)
         return csr_array((np.ones(n_states * n_actions), self.successors.ravel(), ends), shape=(n_states, n_states))
 
+    def steps_to(self, goal: int) -> NDArray[np.float64]:
+        """(S,) length of the shortest way to a state, inf where there is none; whatever way leads there leads back.
+
+        In the few cells of a grid a queue is several times as fast as `gde.numerics.tabular.steps_to`.
+        """
+        ways, waiting = self.successors.tolist(), [goal]
+        steps = np.full(len(ways), np.inf).tolist()
+        steps[goal] = 0.0
+        for here in waiting:  # which grows meanwhile
+            for there in ways[here]:
+                if steps[there] > steps[here] + 1:
+                    steps[there] = steps[here] + 1
+                    waiting.append(there)
+        return np.array(steps)
+
     def index(self, position: tuple[int, int]) -> int:
         """The state of a free cell."""
         return int(np.flatnonzero((self.positions == position).all(axis=1))[0])

@@ -15,9 +15,10 @@ from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import model_of, one_turn
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.candidates import own_reward, standing_still
-from gde_plugins.meg.trajectories.episodes import Behaviour, Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
+from gde_plugins.meg.trajectories.side_by_side import Sample
 
 BELIEVED, TRUE = "believed", "true"
 GOAL = "goal"
@@ -48,8 +49,8 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
 class _Turns:
     """Held-out decisions as episodes of one turn, in worlds with the one and with the other goal."""
 
-    believed: Sequence[Episode]
-    true: Sequence[Episode]
+    believed: Sample
+    true: Sample
 
 
 def _decodes_goals(report: ProbeReport) -> bool:
@@ -102,7 +103,7 @@ def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
             true.append(one_turn(trajectory, turn, standing_still(model, model.labels["goal"])))
     if not true:
         raise GdeError("no held-out turn is of an episode that was finished")
-    return _Turns(believed, true)
+    return _Turns(Sample.of(believed), Sample.of(true))
 
 
 def _goal(model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory) -> Floats:
