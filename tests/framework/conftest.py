@@ -23,3 +23,9 @@ def _parts_importable_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 def catalogue() -> Catalogue:
     """Everything installed, the contract kit's parts and the misbehaving ones."""
     return Catalogue(load_plugins(modules=MODULES))
+
+
+@pytest.fixture
+def asking() -> Catalogue:
+    """The same, and the parts that ask language models."""
+    return Catalogue(load_plugins(modules=(*MODULES, "asking_parts")))

@@ -8,7 +8,7 @@ from typing import Any
 
 from gde.data.plan import Choice, Plan
 from gde.data.result import Result
-from gde.errors import GdeError, MissingExtra
+from gde.errors import GdeError, MissingExtra, RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
 from gde.request.objects import with_objects
@@ -17,6 +17,7 @@ from gde.request.resolve import Ready, resolve
 from gde.runs.conclusion import conclude, render
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.progress import Watch, ignore
+from gde.store.atomic import only_writer
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
@@ -41,7 +42,7 @@ def rescore(
         GdeError: a given metric does not exist, or needs what the run has not.
     """
     with _opened(path, {"metrics": metrics}, catalogue, plan) as run:
-        return conclude(run, _earlier(run))
+        return conclude(run, _earlier(run, needed=bool(metrics)))
 
 
 def probe(
@@ -56,7 +57,7 @@ def probe(
     replayed where activations are not stored yet."""
     with _opened(path, {"probes": probes}, catalogue, plan, watch) as run:
         run.probe()
-        return conclude(run, _earlier(run))
+        return conclude(run, _earlier(run, needed=False))
 
 
 def report(
@@ -69,8 +70,11 @@ def report(
 
 def current_plan(folder: RunFolder, journal: Journal) -> Plan:
     """The plan of the run with the metrics and probes that were added to it since."""
-    noted = journal.noted(NOTED)
-    return folder.plan() if noted is None else plan_of(noted, f"{folder.path} (with what was added)")
+    begun, noted = folder.plan(), journal.noted(NOTED)
+    if noted is None:
+        return begun
+    added = plan_of(noted, f"{folder.path} (with what was added)")
+    return replace(begun, metrics=added.metrics, probes=added.probes)
 
 
 @contextmanager
@@ -87,7 +91,7 @@ def _opened(
     folder, catalogue = RunFolder.open(Path(path)), catalogue or Catalogue.default()
     ((kind, choices),) = wanted.items()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
-    with closing(folder.journal()) as journal:
+    with only_writer(folder.path), closing(folder.journal()) as journal:
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
         plan = plan if given is None else with_objects(plan, given)
@@ -116,5 +120,13 @@ def _check(ready: Ready, kind: str) -> None:
             raise GdeError(reason)
 
 
-def _earlier(run: Pipeline) -> Result | None:
-    return run.folder.read_result() if (run.folder.path / "result.json").is_file() else None
+def _earlier(run: Pipeline, needed: bool) -> Result | None:
+    """The result that is there; one that cannot be read is made anew, unless something is to be added to it."""
+    if not (run.folder.path / "result.json").is_file():
+        return None
+    try:
+        return run.folder.read_result()
+    except RunFolderError:
+        if needed:
+            raise
+        return None

@@ -60,7 +60,7 @@ class Row:
     mde: float | None
     """Smallest difference found with a power of 80 %."""
     p: float | None = None
-    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test or, without pairs, of the permutation test."""
+    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test, or without pairs of permutations."""
     q: float | None = None
     """The same, corrected after Benjamini and Hochberg (1995)."""
     reason: str
@@ -137,7 +137,7 @@ def _shared_metrics(run_a: Path, run_b: Path, catalogue: Catalogue) -> tuple[lis
 
 def _plan(run: Path) -> Plan:
     folder = RunFolder.open(run)
-    with closing(folder.journal()) as journal:
+    with closing(folder.journal(write=False)) as journal:
         return current_plan(folder, journal)
 
 

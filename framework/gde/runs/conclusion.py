@@ -26,8 +26,8 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
 
     Args:
         run: its stages are done, or stopped.
-        earlier: a result to which this one is added: what was measured then by metrics that are not asked now, or that
-            are not here, is kept.
+        earlier: a result to which this one is added: what other metrics measured then is kept, and what those did
+            that are not installed here.
     """
     evidence = gather(run.folder, run.journal, lambda: run.ready)
     measured, failed = score(_metrics(run, earlier), evidence, run.strata)

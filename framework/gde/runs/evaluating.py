@@ -15,14 +15,17 @@ from gde.errors import GdeError
 from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
+from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
 from gde.request.resolve import Ready, resolve
+from gde.runs.adding import current_plan
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.rollout import count_episodes, list_worlds
+from gde.store.atomic import only_writer
 from gde.store.folder import RunFolder
 
 OutputT = TypeVar("OutputT")
@@ -94,7 +97,12 @@ async def aevaluate(
 
 
 def resume(
-    path: Path | str, catalogue: Catalogue | None = None, watch: Watch = ignore, *, plan: Plan | None = None
+    path: Path | str,
+    catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
+    *,
+    plan: Plan | None = None,
+    retry_failed: bool = False,
 ) -> Result:
     """Go on with an interrupted run: what was finished is kept, what was in flight is asked for again.
 
@@ -103,12 +111,13 @@ def resume(
         catalogue: what there is.
         watch: is told how far the run is.
         plan: the plan of the run, where it has objects, which no folder can hold.
+        retry_failed: whether episodes that failed begin anew; the result's provenance says which and why.
 
     Raises:
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer be served.
     """
     folder = RunFolder.open(Path(path))
-    return _beside_loops(lambda stop: _resume(folder, plan, catalogue, watch, stop))
+    return _beside_loops(lambda stop: _resume(folder, plan, catalogue, watch, stop, retry_failed))
 
 
 def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
@@ -117,13 +126,22 @@ def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, w
     return _run(ready, RunFolder.create(ready.plan, None if out is None else Path(out)), watch, stop)
 
 
-def _resume(folder: RunFolder, plan: Plan | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
-    recorded = folder.plan()
-    ready = prepare(plan or recorded, catalogue)
-    known, got = plan_hash(recorded), plan_hash(ready.plan)
-    if plan is not None and got != known:
-        raise GdeError(f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})")
-    return _run(ready, folder, watch, stop)
+def _resume(
+    folder: RunFolder,
+    plan: Plan | None,
+    catalogue: Catalogue | None,
+    watch: Watch,
+    stop: Stop,
+    retry_failed: bool,
+) -> Result:
+    with closing(folder.journal(write=False)) as journal:
+        recorded = current_plan(folder, journal)
+    if plan is not None:
+        known, got = plan_hash(folder.plan()), plan_hash(prepare(plan, catalogue).plan)
+        if got != known:
+            raise GdeError(f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})")
+        recorded = with_objects(recorded, plan)
+    return _run(prepare(recorded, catalogue), folder, watch, stop, retry_failed)
 
 
 def _warm(ready: Ready) -> None:
@@ -141,9 +159,11 @@ def _warm(ready: Ready) -> None:
                 chosen.make(resources.context("probe", chosen.label)).capture(info)
 
 
-def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop) -> Result:
-    with closing(folder.journal()) as journal:
+def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool = False) -> Result:
+    with only_writer(folder.path), closing(folder.journal()) as journal:
         checked_hash(folder, journal)
+        if retry_failed:
+            journal.forget_failed()
         with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
             run.roll_out()
             run.probe()

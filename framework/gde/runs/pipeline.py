@@ -23,7 +23,7 @@ from gde.request.provenance import provenance
 from gde.request.resolve import Chosen, Ready
 from gde.runs.stopping import Stop
 from gde.seeding import derive
-from gde.stages.capturing import merge, record, record_bags
+from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
 from gde.stages.models import NOTED
@@ -33,7 +33,7 @@ from gde.stages.rewarding import reward
 from gde.stages.rollout import Listed, count_episodes, digest, episode_keys, list_worlds, roll_out
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
+from gde.store.journal import RETRIED, Journal
 from gde.store.probes import made_by, write_report
 
 Share = tuple[Ready, Listed, int, int]
@@ -154,13 +154,14 @@ class Pipeline:
         probes: Sequence[tuple[Chosen, Probe]],
     ) -> None:
         request = merge([probe.capture(model.info) for _, probe in probes])
+        name = self.ready.agent_model
         self.watch(Progress("activations", 0, 3))
-        record(trajectories, model, MODEL, request, store)
+        record(sequences(trajectories, name), model, MODEL, request, store)
         self.watch(Progress("activations", 1, 3))
-        record_bags(trajectories, model, BAGS, request.marks, store)
+        record_bags(sequences(trajectories, name), model, BAGS, request.marks, store)
         self.watch(Progress("activations", 2, 3))
         with closing(model.untrained(derive(self.ready.plan.seed, "untrained"))) as untrained:
-            record(trajectories, untrained, UNTRAINED, request, store)
+            record(sequences(trajectories, name), untrained, UNTRAINED, request, store)
         self.watch(Progress("activations", 3, 3))
 
     def reward(self) -> None:
@@ -173,7 +174,9 @@ class Pipeline:
     def origin(self) -> dict[str, Json]:
         """Where the numbers come from, the rollout and what came after."""
         now = provenance(self.ready, self.journal.noted(NOTED) or {})
-        return {**now, "rolled_out_with": self.journal.noted("provenance")}
+        retried = self.journal.noted(RETRIED)
+        begun = {"rolled_out_with": self.journal.noted("provenance")}
+        return {**now, **begun, **({"retried": retried} if retried else {})}
 
     def close(self) -> None:
         self.resources.close()

@@ -5,18 +5,26 @@ import shutil
 import sqlite3
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from errno import EEXIST, ENOTEMPTY
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from gde.data.measure import Measure
 from gde.data.plan import Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result
-from gde.errors import RunFailed, RunFolderError
+from gde.errors import RunFolderError
 from gde.request.planfile import plan_hash, read_plan, write_plan
+from gde.store.atomic import write_whole
 from gde.store.journal import Journal, Statement
 from gde.store.rows import to_json
 
 PLAN, JOURNAL, RESULT = "plan.toml", "run.sqlite", "result.json"
+MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
+FAILURES = TypeAdapter(tuple[Failure, ...])
+MEASURES = TypeAdapter(tuple[Measure, ...])
 
 
 @dataclass(frozen=True)
@@ -33,14 +41,22 @@ class RunFolder:
             RunFolderError: `out` exists, or cannot be made; nothing is left behind.
         """
         path = out or free_name(parent, plan_hash(plan)[:6])
-        if path.exists():
-            raise RunFolderError(f"{path} exists: name another folder with --out, or go on with `gde resume {path}`")
+        taken = f"{path} exists: name another folder with --out, or go on with `gde resume {path}`"
+        if path.exists() or path.is_symlink():
+            raise RunFolderError(taken)
+        unfinished: Path | None = None
         try:
-            path.mkdir(parents=True)
-            Journal.create(path / JOURNAL).close()
-            (path / PLAN).write_text(write_plan(plan), encoding="utf-8")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = Path(mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+            Journal.create(unfinished / JOURNAL).close()
+            (unfinished / PLAN).write_text(write_plan(plan), encoding="utf-8")
+            unfinished.chmod(0o755)
+            unfinished.rename(path)  # fails where another process was faster
         except (OSError, sqlite3.Error) as error:
-            shutil.rmtree(path, ignore_errors=True)
+            if unfinished is not None:
+                shutil.rmtree(unfinished, ignore_errors=True)
+            if isinstance(error, OSError) and error.errno in (ENOTEMPTY, EEXIST):
+                raise RunFolderError(taken) from error
             reason = error.strerror if isinstance(error, OSError) else error
             raise RunFolderError(f"cannot make the run folder {path}: {reason}") from error
         return cls(path)
@@ -74,9 +90,9 @@ class RunFolder:
         """The complete plan of the run."""
         return read_plan(self.path / PLAN)
 
-    def journal(self) -> Journal:
+    def journal(self, *, write: bool = True) -> Journal:
         """The run's journal, to be closed by the caller."""
-        return Journal.open(self.journal_path)
+        return Journal.open(self.journal_path, write=write)
 
     def write_result(self, result: Result, journal: Journal) -> None:
         """Store the result as JSON and as tables."""
@@ -87,12 +103,7 @@ class RunFolder:
             for failure in result.failures
         ]
         journal.write(statements)
-        unfinished = self.path / f"{RESULT}.unfinished"
-        try:
-            unfinished.write_text(json.dumps(result_json(result), indent=1) + "\n", encoding="utf-8")
-            unfinished.replace(self.path / RESULT)
-        except OSError as error:
-            raise RunFailed(f"cannot write {self.path / RESULT}: {error.strerror}") from error
+        write_whole(self.path / RESULT, json.dumps(result_json(result), indent=1) + "\n")
 
     def read_result(self) -> Result:
         """The stored result.
@@ -103,28 +114,30 @@ class RunFolder:
         path = self.path / RESULT
         if not path.is_file():
             raise RunFolderError(f"{self.path} has no result yet: finish it with `gde resume {self.path}`")
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if stored.get("schema") != SCHEMA:
-            raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {stored.get('schema')}")
-        return Result(
-            run=stored["run"],
-            status=stored["status"],
-            plan_hash=stored["plan_hash"],
-            measurements=tuple(_read_measurement(each) for each in stored["measurements"]),
-            failures=tuple(Failure(**each) for each in stored["failures"]),
-            provenance=stored["provenance"],
-            measures=tuple(Measure(**each) for each in stored["measures"]),
-        )
+        try:
+            stored = json.loads(path.read_bytes())
+            if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
+                got = stored.get("schema") if isinstance(stored, dict) else type(stored).__name__
+                raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {got}")
+            return Result(
+                run=str(self.path),
+                status=stored["status"],
+                plan_hash=stored["plan_hash"],
+                measurements=MEASUREMENTS.validate_python(stored["measurements"]),
+                failures=FAILURES.validate_python(stored["failures"]),
+                provenance=stored["provenance"],
+                measures=MEASURES.validate_python(stored["measures"]),
+            )
+        except (ValueError, KeyError, OSError) as error:
+            first = str(error).splitlines()[0]
+            raise RunFolderError(
+                f"{path} is damaged ({first}): make it again with `gde rescore {self.path}`"
+            ) from error
 
 
 def result_json(result: Result) -> dict[str, Any]:
     """The object that `gde eval --json` prints and result.json holds."""
     return {"schema": SCHEMA, **asdict(result)}
-
-
-def _read_measurement(stored: dict[str, Any]) -> Measurement:
-    interval = stored["interval"]
-    return Measurement(**{**stored, "interval": None if interval is None else (interval[0], interval[1])})
 
 
 def _measurement_row(measurement: Measurement) -> Statement:

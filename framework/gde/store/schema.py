@@ -1,6 +1,11 @@
 """The tables of run.sqlite. VERSION grows with every change that an older reader would misread."""
 
-VERSION = 3
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from functools import cache
+
+VERSION = 4
 
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;   -- e.g. which model answered
@@ -28,11 +33,17 @@ CREATE TABLE calls (
     text TEXT NOT NULL, reasoning TEXT, finish TEXT NOT NULL,
     prompt_tokens BLOB NOT NULL, tokens BLOB NOT NULL,   -- little-endian int32
     marks TEXT NOT NULL, n_prompt INTEGER NOT NULL, n_completion INTEGER NOT NULL,
+    interventions TEXT NOT NULL,    -- JSON list of those it was made with
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE interventions (    -- each once, however many calls it was made in
+    intervention TEXT PRIMARY KEY,  -- SHA-256 of all that follows
+    layer INTEGER NOT NULL, mark TEXT NOT NULL, kind TEXT NOT NULL,
+    shape TEXT NOT NULL, vector BLOB NOT NULL   -- little-endian float32
+) STRICT;
 CREATE TABLE activations (
     source TEXT NOT NULL, layer INTEGER NOT NULL, mark TEXT NOT NULL,
-    file TEXT NOT NULL, row INTEGER NOT NULL,
+    file TEXT NOT NULL, row INTEGER NOT NULL, tokens INTEGER NOT NULL,   -- the first of so many rows of the array
     episode TEXT NOT NULL, turn INTEGER NOT NULL,
     PRIMARY KEY (source, layer, mark, episode, turn)
 ) STRICT, WITHOUT ROWID;
@@ -52,3 +63,31 @@ CREATE TABLE measurements (
 ) STRICT;
 CREATE TABLE failures (stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL) STRICT;
 """
+
+
+def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
+    """Why a file is no journal of this version; empty when it is one.
+
+    Args:
+        version: its user_version.
+        found: (type, name) to the SQL of everything in its schema. Views and triggers run when tables are read or
+            written, so a file from elsewhere that has any is refused.
+    """
+    if version != VERSION:
+        return f"wanted schema {VERSION}, got {version}; use the gde that wrote it"
+    wanted = expected()
+    for kind, name in sorted(found.keys() ^ wanted.keys()):
+        verb = "has" if (kind, name) in found else "lacks"
+        return f"it {verb} the {kind} {name!r}, unlike what gde makes; it is damaged, or made by something else"
+    changed = sorted(name for (kind, name), sql in wanted.items() if found[kind, name] != sql)
+    return f"table {changed[0]!r} is not as gde makes it; it is damaged, or made by something else" if changed else ""
+
+
+@cache
+def expected() -> Mapping[tuple[str, str], str | None]:
+    """The schema of a new journal."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        return {
+            (kind, name): sql for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
+        }

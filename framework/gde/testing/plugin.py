@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from gde.data.activations import InterventionKind
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, ModelName, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
+
+OF_MODEL = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
+"""What the planted model gives, and an agent that asks it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +41,87 @@ class AskingConfig:
     """The language model that answers."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class SteeringConfig(AskingConfig):
+    """Whom to ask, and how to turn its answer."""
+
+    layer: int = 0
+    """Decoder layer at whose output the residual stream is changed."""
+    mark: str = "pre"
+    """At which tokens of the prompt."""
+    kind: InterventionKind = "add"
+    """What is done with the vector."""
+    vector: tuple[float, ...] = ()
+    """As wide as the stream; empty for the direction that turns the planted model."""
+    strength: float = 2.0
+    """By which the vector is multiplied; the planted model turns well above 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlantedConfig:
+    """Its size."""
+
+    width: Annotated[int, Field(ge=1)] = 64
+    """Of the residual stream."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig:
+    """What of the plan is decoded."""
+
+    ahead: Annotated[int, Field(ge=1)] = 3
+    """Actions, from the present turn on."""
+    layer: tuple[int, ...] = (0,)
+    """Decoder layers, each read by a probe of its own."""
+    mark: str = "message"
+    """Whose tokens are read one by one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdvisedConfig(AskingConfig):
+    """Whom to ask, and whom before."""
+
+    adviser: ModelName = "appraising"
+    """The language model that is asked first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeConfig:
+    """Whom to ask."""
+
+    model: ModelName = "appraising"
+    """The language model that says how far an episode is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeConfig:
+    """How much is to be done."""
+
+    length: Annotated[int, Field(ge=1)] = 4
+    """Steps of the recipe."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DictationConfig:
+    """How much is to be written."""
+
+    lines: Annotated[int, Field(ge=1)] = 3
+    """Lines of the text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowConfig(CorridorConfig):
+    """A corridor that takes its time."""
+
+    seconds: Annotated[float, Field(ge=0)] = 0.01
+    """Of every step."""
+    trap: Annotated[int, Field(ge=-1)] = -1
+    """A cell from which no step ever comes back, -1 for none."""
+
+
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The corridor."""
+    """The corridor, a slow one, and two worlds that are no decision processes."""
     return (
         Offer(
             name="corridor",
@@ -48,34 +130,97 @@ def gde_environments() -> Sequence[AnyOffer]:
             make=_corridor,
             gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP}),
         ),
+        Offer(
+            name="slow-corridor",
+            summary="A corridor that takes its time, and may keep a step for ever.",
+            config=SlowConfig,
+            make=_slow,
+            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP}),
+        ),
+        Offer(
+            name="recipe",
+            summary="Steps in an order; the expert's way is known, a decision process is not.",
+            config=RecipeConfig,
+            make=_recipe,
+            gives=frozenset({Facet.OPTIMUM}),
+        ),
+        Offer(
+            name="dictation",
+            summary="Lines of any length to be written down in free text.",
+            config=DictationConfig,
+            make=_dictation,
+            gives=frozenset({Facet.OPTIMUM}),
+        ),
     )
 
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """One agent that follows a script and one that asks a model."""
+    """Agents that follow a script, copy, ask a model, ask two, or steer the one they ask."""
     return (
+        Offer(name="copyist", summary="Says again what it is shown.", config=NoConfig, make=_copyist),
         Offer(name="scripted", summary="Takes given actions in turn.", config=ScriptedConfig, make=_scripted),
         Offer(
             name="asking",
             summary="Takes the language model's answer as the action.",
             config=AskingConfig,
             make=_asking,
+            gives=OF_MODEL,
+        ),
+        Offer(
+            name="steering",
+            summary="Asks under an intervention, which turns the planted model.",
+            config=SteeringConfig,
+            make=_steering,
+            gives=OF_MODEL,
+            needs=frozenset({Facet.INTERVENTIONS}),
+        ),
+        Offer(
+            name="advised",
+            summary="Asks one language model for advice and another for the action.",
+            config=AdvisedConfig,
+            make=_advised,
             gives=frozenset({Facet.ACTIVATIONS}),
         ),
     )
 
 
 @hookimpl
+def gde_reward_models() -> Sequence[AnyOffer]:
+    """The judge."""
+    return (Offer(name="judge", summary="Asks a language model about every turn.", config=JudgeConfig, make=_judge),)
+
+
+@hookimpl
 def gde_language_models() -> Sequence[AnyOffer]:
-    """The planted model."""
+    """The planted model, and one that judges."""
     return (
         Offer(
-            name="planted",
-            summary="Always answers RIGHT; the text is planted in its activations.",
+            name="appraising",
+            summary="Says how far along a corridor the agent stands.",
             config=NoConfig,
+            make=_appraising,
+        ),
+        Offer(
+            name="planted",
+            summary="Always answers RIGHT unless steered; the text is planted in its activations.",
+            config=PlantedConfig,
             make=_planted,
-            gives=frozenset({Facet.ACTIVATIONS}),
+            gives=OF_MODEL,
+        ),
+    )
+
+
+@hookimpl
+def gde_probes() -> Sequence[AnyOffer]:
+    """The plan decoder."""
+    return (
+        Offer(
+            name="plan",
+            summary="Decodes the next actions in a corridor from single tokens.",
+            config=PlanConfig,
+            make=_plan,
+            needs=frozenset({Facet.ACTIVATIONS}),
         ),
     )
 
@@ -98,7 +243,69 @@ def _asking(config: AskingConfig, context: "Context") -> object:
     return AskingAgent(context.model(config.model))
 
 
-def _planted(_: NoConfig, __: "Context") -> object:
+def _steering(config: SteeringConfig, context: "Context") -> object:
+    import numpy as np
+
+    from gde.data.activations import Intervention
+    from gde.testing.parts import AskingAgent
+
+    model: Any = context.model(config.model)
+    vector = np.asarray(config.vector, dtype=np.float32) if config.vector else model.turning
+    vector = vector * np.float32(config.strength)
+    change = Intervention(layer=config.layer, mark=config.mark, kind=config.kind, vector=vector)
+    return AskingAgent(model, (change,))
+
+
+def _planted(config: PlantedConfig, _: "Context") -> object:
     from gde.testing.parts import PlantedModel
 
-    return PlantedModel()
+    return PlantedModel(width=config.width)
+
+
+def _plan(config: PlanConfig, _: "Context") -> object:
+    from gde.testing.plan_probe import PlanProbe
+
+    return PlanProbe(ahead=config.ahead, layers=config.layer, mark=config.mark)
+
+
+def _slow(config: SlowConfig, _: "Context") -> object:
+    from gde.testing.worlds import SlowCorridor
+
+    return SlowCorridor(config.length, config.seconds, config.trap)
+
+
+def _recipe(config: RecipeConfig, _: "Context") -> object:
+    from gde.testing.worlds import Recipe
+
+    return Recipe(config.length)
+
+
+def _dictation(config: DictationConfig, _: "Context") -> object:
+    from gde.testing.worlds import Dictation
+
+    return Dictation(config.lines)
+
+
+def _copyist(_: NoConfig, __: "Context") -> object:
+    from gde.testing.parts import Copyist
+
+    return Copyist()
+
+
+def _advised(config: AdvisedConfig, context: "Context") -> object:
+    from gde.testing.parts import AdvisedAgent
+
+    return AdvisedAgent(context.model(config.model), adviser=context.model(config.adviser))
+
+
+def _judge(config: JudgeConfig, context: "Context") -> object:
+    from gde.testing.judging import Judge
+
+    return Judge(context.model(config.model))
+
+
+def _appraising(_: NoConfig, __: "Context") -> object:
+    from gde.testing.judging import appraise
+    from gde.testing.parts import ScriptedModel
+
+    return ScriptedModel(appraise)

@@ -1,25 +1,13 @@
 """GGUF files, turned into safetensors once: transformers reads the former in tens of seconds, the latter in one."""
 
-import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from gde.errors import GdeError
 from gde_plugins.language_models.checksums import file_digest
-
-
-def user_cache() -> Path:
-    """The folder for what can be made again, where the platform wants it."""
-    home = Path.home()
-    if sys.platform == "win32":
-        parent = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        parent = home / "Library" / "Caches"
-    else:
-        parent = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return parent / "gde"
 
 
 def converted(file: Path) -> Path:
@@ -28,7 +16,7 @@ def converted(file: Path) -> Path:
     Raises:
         GdeError: the packages that read GGUF are missing, or the file cannot be read.
     """
-    folder = user_cache() / "gguf" / file_digest(file)
+    folder = user_cache_path("gde") / "gguf" / file_digest(file)
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix="unfinished-"))

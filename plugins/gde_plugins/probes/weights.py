@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 FLOATS_AT_ONCE = 2**19
 """Hidden units held at once, over all turns and cells in work: 2 MiB stay in the cache."""
@@ -123,13 +124,8 @@ def class_probabilities(weights: CellWeights, inputs: NDArray[Any], shape: tuple
     n_classes = len(weights.bias if weights.output_bias is None else weights.output_bias)
     probabilities = np.empty((len(inputs), prod(shape), n_classes), dtype=inputs.dtype)
     for rows, logits in weights.logits(inputs, cell_coordinates(shape)):
-        probabilities[rows] = _softmax(logits)
+        probabilities[rows] = softmax(logits, axis=-1)
     return probabilities.reshape(len(inputs), *shape, n_classes)
-
-
-def _softmax(logits: NDArray[Any]) -> NDArray[Any]:
-    odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
 
 
 def check_finite(inputs: NDArray[Any]) -> None:

@@ -95,7 +95,10 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: ready(environment=ScriptedAgent()), r"environment 'ScriptedAgent': wanted an object with step\(\), or"),
     (lambda: ready(environment=lambda: 5), r"environment '<lambda>': wanted it to make an object with step\(\), got 5"),
     (lambda: ready(environment=lambda: 1 / 0), r"environment '<lambda>' cannot be made: ZeroDivisionError"),
-    (lambda: ready(agent=Locked()), r"agent 'Locked' cannot be copied for every episode \(cannot pickle '_thread.lock'"),
+    (
+        lambda: ready(agent=Locked()),
+        r"agent 'Locked' cannot be copied for every episode \(cannot pickle '_thread.lock'",
+    ),
     (lambda: ready(agent=None), "a part of a plan: wanted a name, a Choice, an Offer or an object, got None"),
     (lambda: ready(metrics="success"), "metrics of a plan: wanted a list of names and objects, got 'success'"),
     (lambda: ready(metrics=[episodes, episodes]), r"metric 'episodes' is asked for twice.*Choice\.of\(part, 'OTHER'\)"),

@@ -192,7 +192,9 @@ def script(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_what_cannot_be_pickled_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     wrong = plan(lambda: Counting(), executor="processes")
-    with pytest.raises(GdeError, match=r"cannot send an object to its workers .*: define it at the top of a module, or"):
+    with pytest.raises(
+        GdeError, match=r"cannot send an object to its workers .*: define it at the top of a module, or"
+    ):
         evaluate(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

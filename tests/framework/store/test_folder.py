@@ -1,0 +1,145 @@
+"""A run folder: made at once, read without being changed, and refused when it is not what it says."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gde import GdeError, Plan, evaluate, load_evidence
+from gde.request.catalogue import Catalogue
+from gde.store import schema
+from gde.store.folder import RunFolder
+
+PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=3)
+
+
+@pytest.fixture
+def run(tmp_path: Path, catalogue: Catalogue) -> Path:
+    evaluate(PLAN, tmp_path / "run", catalogue)
+    return tmp_path / "run"
+
+
+def test_a_folder_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gde.store.folder.write_plan", full)
+    with pytest.raises(GdeError, match=r"cannot make the run folder .*: No space left"):
+        RunFolder.create(PLAN, tmp_path / "run")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_that_another_process_made_meanwhile_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gde.store import folder
+
+    def late(plan: Plan) -> str:
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "theirs").write_text("data")
+        return written(plan)
+
+    written = folder.write_plan
+    monkeypatch.setattr(folder, "write_plan", late)
+    with pytest.raises(GdeError, match="exists: name another folder with --out"):
+        RunFolder.create(PLAN, tmp_path / "run")
+    assert [each.name for each in tmp_path.iterdir()] == ["run"]
+    assert (tmp_path / "run" / "theirs").read_text() == "data"
+
+
+def trigger(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TRIGGER t AFTER INSERT ON facts BEGIN UPDATE turns SET action = 'LEFT'; END")
+
+
+def view(connection: sqlite3.Connection) -> None:
+    connection.execute("DROP TABLE turns")
+    connection.execute("CREATE VIEW turns AS SELECT * FROM episodes")
+
+
+def lost(connection: sqlite3.Connection) -> None:
+    connection.execute("DROP TABLE rewards")
+
+
+def other(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE failures ADD COLUMN more TEXT")
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (trigger, "it has the trigger 't', unlike what gde makes"),
+        (view, "it lacks the index 'sqlite_autoindex_turns_1', unlike"),
+        (lost, "it lacks the .*'(rewards|sqlite_autoindex_rewards_1)', unlike"),
+        (other, "table 'failures' is not as gde makes it"),
+    ],
+)
+def test_a_journal_with_another_schema_is_refused(
+    run: Path, damage: Callable[[sqlite3.Connection], None], message: str
+) -> None:
+    with closing(sqlite3.connect(run / "run.sqlite")) as connection:
+        damage(connection)
+        connection.commit()
+    with pytest.raises(GdeError, match=message):
+        load_evidence(run)
+
+
+def test_the_expected_schema_is_that_of_a_new_journal() -> None:
+    assert schema.mismatch(schema.VERSION, schema.expected()) == ""
+    assert "wanted schema" in schema.mismatch(schema.VERSION - 1, schema.expected())
+
+
+def test_reading_changes_nothing_in_the_folder(run: Path) -> None:
+    def seen() -> dict[str, tuple[int, bytes]]:
+        files = [each for each in run.iterdir() if each.is_file() and not each.name.endswith(("-shm", "-wal"))]
+        return {each.name: (each.stat().st_mtime_ns, each.read_bytes()) for each in files}
+
+    before = seen()
+    assert len(load_evidence(run).trajectories) == 3
+    assert RunFolder.open(run).read_result().status == "ok"
+    assert seen() == before
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="an administrator may write anywhere")
+def test_an_archived_run_is_readable(run: Path) -> None:
+    run.chmod(0o555)
+    try:
+        assert len(load_evidence(run).trajectories) == 3
+    finally:
+        run.chmod(0o755)
+
+
+def test_a_read_only_connection_cannot_write(run: Path) -> None:
+    with closing(RunFolder.open(run).journal(write=False)) as journal, pytest.raises(GdeError, match="readonly"):
+        journal.note("plan", {})
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"schema": 1}', '{"schema": 1, "status": 3, "measurements": 7}', "\x00"]
+)
+def test_a_damaged_result_is_one_line_that_says_what_to_do(run: Path, content: str) -> None:
+    (run / "result.json").write_text(content)
+    with pytest.raises(GdeError, match=r"result\.json( is damaged .*`gde rescore|: wanted schema 1, got list)"):
+        RunFolder.open(run).read_result()
+
+
+def test_a_result_survives_its_file(run: Path) -> None:
+    stored = json.loads((run / "result.json").read_text())
+    result = RunFolder.open(run).read_result()
+    assert [each.name for each in result.measurements] == [each["name"] for each in stored["measurements"]]
+    assert all(each.interval is None or isinstance(each.interval, tuple) for each in result.measurements)
+
+
+def test_an_edited_plan_is_refused(run: Path, catalogue: Catalogue) -> None:
+    from gde import rescore, resume
+
+    text = (run / "plan.toml").read_text()
+    (run / "plan.toml").write_text(text.replace("seed = 0", "seed = 1"))
+    for again in (rescore, resume):
+        with pytest.raises(GdeError, match=r"plan\.toml was changed after the run had begun"):
+            again(run, catalogue=catalogue)
+    (run / "plan.toml").write_text(text)
+    assert rescore(run, catalogue=catalogue).status == "ok"
