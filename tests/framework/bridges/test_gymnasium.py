@@ -19,7 +19,6 @@ from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.grid.solving.dynamics import ACTIONS
 
-
 KEY_WORLDS = {
     "gde/KeyDoor-v0": "key-door",
     "gde/KeyNoDoor-v0": "key-no-door",
