@@ -50,7 +50,7 @@ def test_what_a_part_asks_is_kept_under_its_name(resources: Resources, journal: 
 
 
 def test_a_model_that_nobody_offers_is_named(resources: Resources) -> None:
-    with pytest.raises(UnknownName, match="unknown language model 'plantet'. Did you mean planted"):
+    with pytest.raises(UnknownName, match=r"unknown language model 'plantet'\. Did you mean planted"):
         resources.context("agent", "a").model("plantet")
 
 
