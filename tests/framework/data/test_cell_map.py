@@ -113,7 +113,7 @@ def test_what_is_not_on_the_map_is_named() -> None:
     found = read(ROOM, {})
     with pytest.raises(ValueError, match=r"wanted a map with 'agent' on it, got one with \['red ball'\]"):
         found.place_of("agent")
-    with pytest.raises(ValueError, match="kind of a map: wanted one of floor, agent, .*, got 'water'"):
+    with pytest.raises(ValueError, match=r"kind of a map: wanted one of floor, agent, .*, got 'water'"):
         found.where("water")
 
 
