@@ -115,7 +115,8 @@ class CellMap:
         Raises:
             ValueError: there is no such kind.
         """
-        return self.codes == _index(kind, self.kinds, "of a map")
+        here: NDArray[np.bool_] = self.codes == _index(kind, self.kinds, "of a map")
+        return here
 
     def place_of(self, name: str) -> Position:
         """Where the thing of this name is.

@@ -1,6 +1,7 @@
 """What the record of an environment promises to those who draw it and to those who decode it (`gde.data.view`)."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from gde.data.cell_map import CellMap, kinds_of
 from gde.data.observation import State, World
@@ -20,14 +21,12 @@ def check_view(world: World, states: Sequence[State], gives: Collection[str]) ->
     """
     calling(lambda: moves(world), "the fact `moves` must be action to [rows, columns]")
     for state in states:
-        view = calling(
-            lambda state=state: view_of(world, state), "`rows` and `view` must be as gde.data.view reads them"
-        )
+        view = calling(partial(view_of, world, state), "`rows` and `view` must be as gde.data.view reads them")
         drawn = view is not None or Facet.VIEW not in gives
         promise(drawn, "an environment that gives VIEW must record `view`, or `rows`, in its facts")
     if Facet.MAP not in gives:
         return set()
     promise(states, "an environment that gives MAP must give STATE")
     for state in states:
-        calling(lambda state=state: CellMap.from_record(world, state), "what gives MAP must record a map in its facts")
+        calling(partial(CellMap.from_record, world, state), "what gives MAP must record a map in its facts")
     return {kinds_of(world)}

@@ -14,8 +14,8 @@ from gde.shipped.reporters.pictures import decoded_picture, true_picture
 from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import CogmapConfig
 
-SIZE, WIDTH = 7, 64
-CONFIG = CogmapConfig(size=SIZE, hidden=64, epochs=30, batch=16)
+SIZE, WIDTH = 7, 128
+CONFIG = CogmapConfig(size=SIZE, hidden=64, epochs=40, batch=16)
 KINDS = ["empty", "agent", "wall", "door", "ball", "key"]
 ROOMS: dict[str, Any] = {
     "rows": ["#######", "#__#__#", "#__#__#", "#__#__#", "#######"],

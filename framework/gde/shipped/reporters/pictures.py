@@ -161,8 +161,8 @@ def _cells(codes: NDArray[np.int64], shades: NDArray[np.int64], tones: Sequence[
     for (row, column), code in np.ndenumerate(codes):
         square = f"M{column + GAP:g} {row + GAP:g}h{width:g}v{width:g}h-{width:g}z"
         paths[int(code), int(shades[row, column])].append(square)
-    for (code, shade), squares in sorted(paths.items()):
-        yield f'<path class="cell tone-{tones[code]} shade{shade}" d="{"".join(squares)}"/>'
+    for (kind, shade), squares in sorted(paths.items()):
+        yield f'<path class="cell tone-{tones[kind]} shade{shade}" d="{"".join(squares)}"/>'
 
 
 def _letter(place: Position, letter: str, style: str = "") -> str:
