@@ -1,6 +1,6 @@
 """What a probe learns from and what it turns into."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +20,8 @@ class ProbeLabels:
 
     values: NDArray[np.int64] | NDArray[np.float64]
     """(T, ...); the trailing shape is the same for every trajectory."""
+    classes: tuple[str, ...] = ()
+    """What the values 0, 1, ... stand for, the same for every trajectory; empty where they are no classes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,6 +35,8 @@ class ProbeDataset:
     """(N, ...)."""
     groups: NDArray[np.str_]
     """(N,) world ids; no group is ever both trained and tested on."""
+    classes: tuple[str, ...] = ()
+    """What the labels stand for, as in `ProbeLabels`."""
 
     def __post_init__(self) -> None:
         if not len(self.inputs) == len(self.labels) == len(self.groups):
@@ -41,7 +45,7 @@ class ProbeDataset:
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "ProbeDataset":
         """The dataset of the chosen rows."""
-        return ProbeDataset(inputs=self.inputs[rows], labels=self.labels[rows], groups=self.groups[rows])
+        return replace(self, inputs=self.inputs[rows], labels=self.labels[rows], groups=self.groups[rows])
 
 
 def token_lengths(inputs: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -80,5 +84,7 @@ class ProbeReport:
     """(episode key, turn index) of the held-out rows."""
     decoded: NDArray[np.float32]
     """(n_test, ...) the readout's predictions on them, e.g. class probabilities."""
+    classes: tuple[str, ...] = ()
+    """What the probe tells apart, as in `ProbeLabels`."""
     reason: str = ""
     """Why nothing was measured; empty when something was."""

@@ -1,11 +1,13 @@
 """Where a run's numbers come from: versions of everything that made them."""
 
 import platform
+from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gde.data.json import Json
+from gde.request.kinds import KINDS
 from gde.request.planfile import plan_hash, plan_tables
 from gde.request.resolve import Ready
 
@@ -14,15 +16,27 @@ PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn
 
 def provenance(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
     """What has to be known to repeat a run; `models` are the journal's notes of the models that answered, by name."""
+    models = dict(sorted(models.items()))
     notices = dict.fromkeys(str(model["notice"]) for model in models.values() if model["notice"])
     return {
         "plan": plan_tables(ready.plan),
         "plan_hash": plan_hash(ready.plan),
-        "parts": {part.label: _version_of(part.entry.qualified, part.entry.offer.version) for part in ready.parts},
+        "parts": _versions(ready),
         "models": {name: dict(model) for name, model in models.items()},
         "notice": " ".join(notices),
         "python": platform.python_version(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
+    }
+
+
+def _versions(ready: Ready) -> dict[str, Json]:
+    """By the parts' names; those of parts of two kinds that are called the same begin with the kind."""
+    called = Counter(part.label for part in ready.parts)
+    return {
+        part.label if called[part.label] == 1 else f"{KINDS[part.kind].title} {part.label}": _version_of(
+            part.entry.qualified, part.entry.offer.version
+        )
+        for part in ready.parts
     }
 
 

@@ -1,5 +1,6 @@
 """From a plan to parts that are ready to be made: names looked up, configurations typed, sweeps crossed."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -17,6 +18,7 @@ from gde.request.objects import absent_entry, object_entry
 from gde.request.plugins import load_plugins
 from gde.request.settings import build, dump, sweep
 
+LABEL = re.compile(r"[^\s/\\\0]+")
 FRAMEWORK = "gde-eval"
 """The distribution whose defaults every run takes."""
 
@@ -69,9 +71,10 @@ class Ready:
     executor: Chosen
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process finds the same plugins again and resolves the same plan; only the caller's own parts are
-        pickled."""
-        return _rebuilt, (self.plan, self.catalogue.plugins.disabled, self.catalogue.plugins.modules)
+        """Another process finds the same plugins again and resolves the same plan. Of the caller's own parts only
+        those that episodes need are pickled."""
+        plugins = self.catalogue.plugins
+        return _rebuilt, (_for_episodes(self.plan), plugins.disabled, plugins.modules)
 
     @property
     def environment(self) -> Chosen:
@@ -121,7 +124,7 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         asked = _grouped(getattr(plan, kind.field), kind, catalogue)
         several[kind.field] = tuple(look.chosen(kind.name, choice) for choice in asked)
         choices[kind.field] = _completed(several[kind.field], asked)
-        _check_distinct(kind, several[kind.field])
+        _check_labels(kind, several[kind.field])
     models = look.models([agent, *(part for parts in several.values() for part in parts)], plan.language_model)
     named = next(iter(model_names(agent.config).values()), "")
     complete = replace(
@@ -185,13 +188,15 @@ class _Lookup:
         return tuple(strata), replace(choice, config=config)
 
     def models(self, parts: list[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
-        """The models that the parts name; the settings are those of the first part's, which is the agent."""
+        """The models that the parts name; the settings are for the first one that the agent names, who comes first."""
         found: dict[str, Chosen] = {}
         check_settings(parts[0].label, parts[0].config, settings)
         for part in parts:
             for field, name in model_names(part.config).items():
                 whose = f"{_whose(part.kind, part.label)}.{field}"
-                found.setdefault(name, self._model(name, settings if part is parts[0] else {}, whose))
+                if name not in found:
+                    # The first that is looked up is the agent's first, where it names one.
+                    found[name] = self._model(name, settings if not found else {}, whose)
         return found
 
     def _model(self, name: str, settings: Mapping[str, Json], whose: str) -> Chosen:
@@ -211,7 +216,7 @@ class _Lookup:
             return object_entry(kind, choice), ""
         try:
             if choice.name.startswith(OBJECT):
-                advice = "it is an object of the program that made the run: go on in Python, with the same plan"
+                advice = "it is an object of the program that made the run: go on in Python with its plan, resume(RUN, plan=...)"
                 raise GdeError(f"{KINDS[kind].title} {choice.name!r} is no offer; {advice}")
             return self.catalogue.find(kind, choice.name), ""
         except GdeError as error:
@@ -231,17 +236,26 @@ def _completed(chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]) -> tuple[C
 
 def _grouped(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> tuple[Choice, ...]:
     """The choices, with the offers of a group in the place of its name."""
-    return tuple(
-        choice if name == choice.name else Choice(name=name)
-        for choice in choices
-        for name in ((choice.name,) if choice.part is not None else catalogue.named(kind.name, choice.name))
-    )
+    found: list[Choice] = []
+    for choice in choices:
+        names = (choice.name,) if choice.part is not None else catalogue.named(kind.name, choice.name)
+        if names == (choice.name,):
+            found.append(choice)
+        elif choice.config or choice.alias:
+            listed = ", ".join(names)
+            raise ConfigError(f"{kind.title} {choice.label!r}: a group is neither renamed nor set; ask for {listed}")
+        else:
+            found += [Choice(name=name) for name in names]
+    return tuple(found)
 
 
-def _check_distinct(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
+def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
+    """They are told apart by them, and files are named by them."""
     labels = [part.label for part in chosen]
+    if odd := [label for label in labels if not LABEL.fullmatch(label)]:
+        raise ConfigError(f"{kind.title} {odd[0]!r}: wanted a name without blanks and slashes to call it by")
     if repeated := sorted({label for label in labels if labels.count(label) > 1}):
-        advice = f"call one of them otherwise: --{kind.table} OTHER={repeated[0]}"
+        advice = f"call one of them otherwise: --{kind.table} OTHER={repeated[0]}, or Choice.of(part, 'OTHER')"
         raise ConfigError(f"{kind.title} {repeated[0]!r} is asked for twice; {advice}")
 
 
@@ -256,18 +270,30 @@ def _with_defaults(ready: Ready, kind: Kind, look: _Lookup) -> Ready:
     """Without a choice, the default parts of the framework and of the distributions that the plan takes parts from, as
     far as their needs are met and their packages are there. What else is installed plays no part."""
     homes = {FRAMEWORK, *(part.entry.distribution for part in ready.parts)}
-    names = [
-        entry.offer.name
+    found = [
+        entry
         for entry in ready.catalogue.entries(kind.name)
         if entry.offer.default
         and entry.distribution in homes
         and entry.offer.needs <= ready.gives
         and not entry.offer.missing()
     ]
-    asked = tuple(Choice(name=name) for name in names)
+    known = ready.catalogue.names(kind.name)
+    asked = tuple(
+        Choice(name=name) if name in known else Choice(name=entry.qualified, alias=name)
+        for entry in found
+        for name in (entry.offer.name,)
+    )
     chosen: dict[str, Any] = {kind.field: tuple(look.chosen(kind.name, choice) for choice in asked)}
     plan: dict[str, Any] = {kind.field: _completed(chosen[kind.field], asked)}
     return replace(ready, **chosen, plan=replace(ready.plan, **plan))
+
+
+def _for_episodes(plan: Plan) -> Plan:
+    several: dict[str, Any] = {
+        kind.field: tuple(choice for choice in getattr(plan, kind.field) if choice.part is None) for kind in SEVERAL
+    }
+    return replace(plan, executor=Choice(name="serial", config={}), **several)
 
 
 def _rebuilt(plan: Plan, disabled: tuple[str, ...], modules: tuple[str, ...]) -> Ready:

@@ -10,6 +10,7 @@ from typing import Any
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Failure, Measurement, Result, RunStatus
+from gde.errors import GdeError
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.resolve import Chosen, Ready
@@ -25,10 +26,11 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
 
     Args:
         run: its stages are done, or stopped.
-        earlier: a result to which this one is added: what other metrics measured then is kept.
+        earlier: a result to which this one is added: what other metrics measured then is kept, and what those did
+            that are not installed here.
     """
     evidence = gather(run.folder, run.journal, lambda: run.ready)
-    measured, failed = score(_metrics(run), evidence, run.strata)
+    measured, failed = score(_metrics(run, earlier), evidence, run.strata)
     measured = (*_kept(run, earlier), *measured)
     measurements = (*measured, *results(evidence.probe_reports))
     failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
@@ -48,18 +50,29 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
 
 
 def render(run: Pipeline, result: Result) -> list[Path]:
-    """Render the reports of the plan. Gives the files to open."""
+    """Render the reports of the plan, as far as their reporters are here. Gives the files to open.
+
+    Raises:
+        GdeError: none of them is.
+    """
     evidence = gather(run.folder, run.journal, lambda: run.ready)
-    reporters: list[Any] = [run.resources.make(chosen) for chosen in run.ready.reporters]
+    chosen = [each for each in run.ready.reporters if not each.absent]
+    if run.ready.reporters and not chosen:
+        raise GdeError(run.ready.reporters[0].absent)
+    reporters: list[Any] = [run.resources.make(each) for each in chosen]
     return [reporter.render(run.ready.plan, result, evidence, run.folder.path) for reporter in reporters]
 
 
-def _metrics(run: Pipeline) -> list[tuple[str, Any]]:
-    return [(chosen.label, partial(run.resources.metric, chosen)) for chosen in run.ready.metrics]
+def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
+    """Those that are asked now: of one that is not here, what it said earlier has to do."""
+    said = {one.source for one in earlier.measurements} if earlier else set()
+    said |= {one.subject.split(" ")[0] for one in earlier.failures} if earlier else set()
+    asked = [chosen for chosen in run.ready.metrics if not (chosen.absent and chosen.label in said)]
+    return [(chosen.label, partial(run.resources.metric, chosen)) for chosen in asked]
 
 
 def _kept(run: Pipeline, earlier: Result | None) -> Iterator[Measurement]:
-    anew = {chosen.label for chosen in (*run.ready.metrics, *run.ready.probes)}
+    anew = {chosen.label for chosen in (*run.ready.metrics, *run.ready.probes) if not chosen.absent}
     probes = run.journal.probes()
     for one in earlier.measurements if earlier else ():
         if one.source not in anew and one.source not in probes:
@@ -67,7 +80,7 @@ def _kept(run: Pipeline, earlier: Result | None) -> Iterator[Measurement]:
 
 
 def _kept_failures(run: Pipeline, earlier: Result | None) -> Iterator[Failure]:
-    anew = {chosen.label for chosen in run.ready.metrics}
+    anew = {chosen.label for chosen in run.ready.metrics if not chosen.absent}
     for one in earlier.failures if earlier else ():
         if one.stage == "metric" and one.subject.split(" ")[0] not in anew:
             yield one
@@ -89,7 +102,7 @@ def _declared(chosen: Chosen) -> Iterable[Measure]:
 def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
     """A report that cannot be rendered is a failure of the run, not the loss of its numbers."""
     failures = []
-    for chosen in run.ready.reporters:
+    for chosen in (each for each in run.ready.reporters if not each.absent):
         try:
             reporter: Any = run.resources.make(chosen)
             reporter.render(run.ready.plan, result, evidence, run.folder.path)

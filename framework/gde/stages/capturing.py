@@ -16,22 +16,18 @@ BATCH = 64
 Sequences = Iterator[tuple[Row, TokenSequence]]
 
 
-def record(
-    trajectories: Iterable[Trajectory], model: WhiteBox, source: str, request: CaptureRequest, store: ActivationStore
-) -> int:
-    """Capture every turn that has replayable tokens and is not stored yet. Gives the number of turns captured."""
-    return store.write(source, _captured(_lacking(sequences(trajectories), source, request, store), model, request))
+def record(found: Sequences, model: WhiteBox, source: str, request: CaptureRequest, store: ActivationStore) -> int:
+    """Capture every turn that is not stored yet. Gives the number of turns captured."""
+    return store.write(source, _captured(_lacking(found, source, request, store), model, request))
 
 
-def record_bags(
-    trajectories: Iterable[Trajectory], model: WhiteBox, source: str, marks: Sequence[str], store: ActivationStore
-) -> int:
+def record_bags(found: Sequences, model: WhiteBox, source: str, marks: Sequence[str], store: ActivationStore) -> int:
     """Store, for each mark, the mean input embedding of all tokens up to it: which tokens there were, and no more.
 
     The marked tokens themselves are template tokens, the same in every turn, so their own embeddings say nothing.
     """
     request = CaptureRequest(layers=(EMBEDDING,), marks=tuple(marks))
-    wanted = _lacking(sequences(trajectories), source, request, store)
+    wanted = _lacking(found, source, request, store)
     whole = ((row, _up_to_marks(sequence)) for row, sequence in wanted)
     return store.write(source, ((row, _mean(each)) for row, each in _captured(whole, model, request)))
 
@@ -43,12 +39,14 @@ def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
     return CaptureRequest(layers=tuple(layers), marks=tuple(marks))
 
 
-def sequences(trajectories: Iterable[Trajectory]) -> Sequences:
-    """The replayable tokens of every turn that has any."""
+def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
+    """The replayable tokens of every turn that the language model of this name decided and that has any."""
     for trajectory in trajectories:
         for turn in trajectory.turns:
             completion = turn.decision.completion
-            if completion is not None and completion.prompt_tokens and completion.marks:
+            if completion is None or completion.model != name:
+                continue
+            if completion.prompt_tokens and completion.marks:
                 tokens = completion.prompt_tokens + completion.tokens
                 changes = completion.interventions
                 sequence = TokenSequence(tokens=tokens, marks=completion.marks, interventions=changes)

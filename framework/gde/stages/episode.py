@@ -9,7 +9,7 @@ from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
-from gde.errors import GdeError
+from gde.errors import GdeError, RunFailed
 from gde.numerics.tabular import solve
 from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
@@ -178,6 +178,8 @@ async def _decide(agent: Agent, observation: Observation, scope: Scope) -> Decis
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise  # a deadline or the end of the run, not the agent's own doing
         return Decision.unusable("error", reason_of(error))
+    except RunFailed:
+        raise
     except Exception as error:
         return Decision.unusable("error", reason_of(error))
     if decision.action is None or observation.actions is None or decision.action in observation.actions:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
-from gde.errors import GdeError
+from gde.errors import GdeError, RunFailed
 from gde.parts.language_model import LanguageModel
 from gde.store.journal import Journal
 
@@ -42,8 +42,7 @@ class Models:
 
     def _note(self, name: str) -> None:
         if self._journal is not None:
-            known = self._journal.noted(NOTED) or {}
-            self._journal.note(NOTED, {**known, name: asdict(self._made[name].info)})
+            self._journal.add_note(NOTED, {name: asdict(self._made[name].info)})
 
 
 class Scope:
@@ -53,6 +52,8 @@ class Scope:
         self.models, self.name = models, name
         self.turn: int | None = None
         """The turn in which the questions are asked, where there is one."""
+        self.stopped: RunFailed | None = None
+        """Why the record of what was answered could not be kept, whatever the part that asked has made of it."""
         self._journal = journal
         self._known = journal.calls(name) if journal is not None else {}
         self._asked: dict[str, asyncio.Lock] = {}
@@ -73,11 +74,18 @@ class Scope:
             if identity not in self._known:
                 answer = await model.complete(request)
                 completion = replace(answer, request=identity, model=name, interventions=request.interventions)
-                if self._journal is not None:
-                    await self._journal.call(self.name, self.turn, completion)
+                await self._keep(completion)
                 self._known[identity] = completion
         self._asked.pop(identity, None)
         return self._known[identity]
+
+    async def _keep(self, completion: Completion) -> None:
+        try:
+            if self._journal is not None:
+                await self._journal.call(self.name, self.turn, completion)
+        except RunFailed as error:
+            self.stopped = error
+            raise
 
 
 class Journaled:
@@ -107,7 +115,10 @@ def check_known(scope: Scope, completion: Completion | None) -> None:
 
     Raises:
         GdeError: it is one.
+        RunFailed: what was answered could not be kept.
     """
+    if scope.stopped is not None:
+        raise scope.stopped
     if completion is not None and not scope.knows(completion):
         wanted = "a completion of a model that the agent was made with (context.model), or a copy that keeps `request`"
         raise GdeError(f"the decision's completion is in no journal: wanted {wanted}, got {completion.text[:80]!r}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
+from gde.errors import RunFailed
 from gde.parts.reward_model import RewardModel
 from gde.stages.episode import reason_of
 from gde.store.journal import Journal
@@ -17,7 +18,11 @@ from gde.store.rewards import judged, write_trace
 async def reward(
     name: str, model: RewardModel, trajectories: Iterable[Trajectory], concurrency: int, journal: Journal
 ) -> None:
-    """Write the model's trace of each trajectory that it has not judged yet; an exception becomes a trace's failure."""
+    """Write the model's trace of each trajectory that it has not judged yet; an exception becomes a trace's failure.
+
+    Raises:
+        RunFailed: the journal cannot be written.
+    """
     done = judged(journal, name)
     waiting = (trajectory for trajectory in trajectories if str(trajectory.key) not in done)
 
@@ -25,9 +30,12 @@ async def reward(
         for trajectory in waiting:
             write_trace(await trace(name, model, trajectory), journal)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(concurrency):
-            group.create_task(work())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(concurrency):
+                group.create_task(work())
+    except* RunFailed as failures:
+        raise failures.exceptions[0] from None
 
 
 async def trace(name: str, model: RewardModel, trajectory: Trajectory) -> RewardTrace:
@@ -36,6 +44,8 @@ async def trace(name: str, model: RewardModel, trajectory: Trajectory) -> Reward
         found = await model.rewards(trajectory)
         _check(found, len(trajectory.turns))
         return replace(found, model=name, episode=str(trajectory.key))
+    except RunFailed:
+        raise
     except Exception as error:
         return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason_of(error))
 

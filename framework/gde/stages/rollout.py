@@ -60,7 +60,8 @@ async def roll_out(
     finished = journal.finished()
     if ready.agent_model:
         resources.models.get(ready.agent_model)
-    threads = ready.plan.turn_seconds is not None or ready.plan.episode_seconds is not None
+    plan = ready.plan
+    threads = any(each is not None for each in (plan.turn_seconds, plan.episode_seconds, plan.run_seconds))
     hosts = [Hosts(_Maker(resources, stratum.environment), threads) for stratum in ready.strata]
     waiting = (key for key in keys if str(key) not in finished)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -11,9 +12,10 @@ from gde.data.observation import Observation, Outcome, State
 from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState, HasWorlds
 from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
-from gde.testing.promises import promise, promise_equal, promise_json, promise_protocol, promise_raises
+from gde.testing.promises import calling, promise, promise_equal, promise_json, promise_protocol, promise_raises
 
 NO_ACTION = "no such action \u2205"
+FREE_TEXTS = (NO_ACTION, "a first line\n\n\ta third one\r\n", "long" * 25_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +131,11 @@ def _check_rejects(environment: Environment, seed: int) -> None:
     if environment.reset(seed).actions is not None:
         with promise_raises(ValueError, "step must raise ValueError for an action that is not admissible"):
             environment.step(NO_ACTION)
+        return
+    for text in FREE_TEXTS:
+        environment.reset(seed)
+        promised = f"where no actions are listed, step must take any text, e.g. {text[:20]!r}, {len(text)} characters"
+        _check_outcome(calling(partial(environment.step, text), promised))
 
 
 def _check_snapshot(environment: Restorable, seed: int, walk: _Walk) -> None:

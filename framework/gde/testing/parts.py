@@ -136,6 +136,30 @@ class AskingAgent:
         return Decision.act(completion.text, completion)
 
 
+@dataclass
+class AdvisedAgent(AskingAgent):
+    """Asks a second model first and shows what that one says to the first, which decides."""
+
+    adviser: LanguageModel = field(kw_only=True)
+
+    async def act(self, observation: Observation) -> Decision:
+        question = Message(role="user", content=f"What would you do?\n{observation.text}")
+        asked = ChatRequest(messages=(question,), seed=derive(self._seed, "adviser", self._turn + 1))
+        advice = await self.adviser.complete(asked)
+        return await super().act(replace(observation, text=f"{observation.text}\nAdvice: {advice.text}"))
+
+
+@dataclass
+class Copyist:
+    """Says again what it is shown, in one action of as many lines."""
+
+    def begin(self, brief: Brief) -> None:
+        """Copying needs no preparation."""
+
+    async def act(self, observation: Observation) -> Decision:
+        return Decision.act(observation.text)
+
+
 def always_right(_: ChatRequest) -> str:
     """The script of a model that knows the way."""
     return RIGHT

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gde.data.activations import InterventionKind
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, ModelName, Offer
+from gde.offers import AnyOffer, Facet, ModelName, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -77,9 +77,51 @@ class PlanConfig:
     """Whose tokens are read one by one."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class AdvisedConfig(AskingConfig):
+    """Whom to ask, and whom before."""
+
+    adviser: ModelName = "appraising"
+    """The language model that is asked first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeConfig:
+    """Whom to ask."""
+
+    model: ModelName = "appraising"
+    """The language model that says how far an episode is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeConfig:
+    """How much is to be done."""
+
+    length: Annotated[int, Field(ge=1)] = 4
+    """Steps of the recipe."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DictationConfig:
+    """How much is to be written."""
+
+    lines: Annotated[int, Field(ge=1)] = 3
+    """Lines of the text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowConfig(CorridorConfig):
+    """A corridor that takes its time."""
+
+    seconds: Annotated[float, Field(ge=0)] = 0.01
+    """Of every step."""
+    trap: Annotated[int, Field(ge=-1)] = -1
+    """A cell from which no step ever comes back, -1 for none."""
+
+
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The corridor."""
+    """The corridor, a slow one, and two worlds that are no decision processes."""
     return (
         Offer(
             name="corridor",
@@ -88,13 +130,35 @@ def gde_environments() -> Sequence[AnyOffer]:
             make=_corridor,
             gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP}),
         ),
+        Offer(
+            name="slow-corridor",
+            summary="A corridor that takes its time, and may keep a step for ever.",
+            config=SlowConfig,
+            make=_slow,
+            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP}),
+        ),
+        Offer(
+            name="recipe",
+            summary="Steps in an order; the expert's way is known, a decision process is not.",
+            config=RecipeConfig,
+            make=_recipe,
+            gives=frozenset({Facet.OPTIMUM}),
+        ),
+        Offer(
+            name="dictation",
+            summary="Lines of any length to be written down in free text.",
+            config=DictationConfig,
+            make=_dictation,
+            gives=frozenset({Facet.OPTIMUM}),
+        ),
     )
 
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """One agent that follows a script, one that asks a model and one that steers it."""
+    """Agents that follow a script, copy, ask a model, ask two, or steer the one they ask."""
     return (
+        Offer(name="copyist", summary="Says again what it is shown.", config=NoConfig, make=_copyist),
         Offer(name="scripted", summary="Takes given actions in turn.", config=ScriptedConfig, make=_scripted),
         Offer(
             name="asking",
@@ -111,13 +175,32 @@ def gde_agents() -> Sequence[AnyOffer]:
             gives=OF_MODEL,
             needs=frozenset({Facet.INTERVENTIONS}),
         ),
+        Offer(
+            name="advised",
+            summary="Asks one language model for advice and another for the action.",
+            config=AdvisedConfig,
+            make=_advised,
+            gives=frozenset({Facet.ACTIVATIONS}),
+        ),
     )
 
 
 @hookimpl
+def gde_reward_models() -> Sequence[AnyOffer]:
+    """The judge."""
+    return (Offer(name="judge", summary="Asks a language model about every turn.", config=JudgeConfig, make=_judge),)
+
+
+@hookimpl
 def gde_language_models() -> Sequence[AnyOffer]:
-    """The planted model."""
+    """The planted model, and one that judges."""
     return (
+        Offer(
+            name="appraising",
+            summary="Says how far along a corridor the agent stands.",
+            config=NoConfig,
+            make=_appraising,
+        ),
         Offer(
             name="planted",
             summary="Always answers RIGHT unless steered; the text is planted in its activations.",
@@ -183,3 +266,46 @@ def _plan(config: PlanConfig, _: "Context") -> object:
     from gde.testing.plan_probe import PlanProbe
 
     return PlanProbe(ahead=config.ahead, layers=config.layer, mark=config.mark)
+
+
+def _slow(config: SlowConfig, _: "Context") -> object:
+    from gde.testing.worlds import SlowCorridor
+
+    return SlowCorridor(config.length, config.seconds, config.trap)
+
+
+def _recipe(config: RecipeConfig, _: "Context") -> object:
+    from gde.testing.worlds import Recipe
+
+    return Recipe(config.length)
+
+
+def _dictation(config: DictationConfig, _: "Context") -> object:
+    from gde.testing.worlds import Dictation
+
+    return Dictation(config.lines)
+
+
+def _copyist(_: NoConfig, __: "Context") -> object:
+    from gde.testing.parts import Copyist
+
+    return Copyist()
+
+
+def _advised(config: AdvisedConfig, context: "Context") -> object:
+    from gde.testing.parts import AdvisedAgent
+
+    return AdvisedAgent(context.model(config.model), adviser=context.model(config.adviser))
+
+
+def _judge(config: JudgeConfig, context: "Context") -> object:
+    from gde.testing.judging import Judge
+
+    return Judge(context.model(config.model))
+
+
+def _appraising(_: NoConfig, __: "Context") -> object:
+    from gde.testing.judging import appraise
+    from gde.testing.parts import ScriptedModel
+
+    return ScriptedModel(appraise)

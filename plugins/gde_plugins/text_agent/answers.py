@@ -24,7 +24,8 @@ def decide(completion: Completion, actions: Sequence[str] | None, *, strict: boo
 
     Args:
         completion: what the model said.
-        actions: the admissible actions, None where any text may be tried.
+        actions: the admissible actions, None where any text may be tried, of any length and number of lines; white
+            space around it is left out.
         strict: the whole answer must be the JSON object, as in Arghal et al. (2026); otherwise code fences around it
             and trailing commas in it are forgiven.
     """
@@ -68,9 +69,9 @@ def _forgiven(text: str) -> str:
 
 def _admitted(named: str, actions: Sequence[str] | None, completion: Completion) -> Decision:
     if actions is None:
-        if named.strip() and named.isprintable():
+        if named.strip() and _writable(named):
             return Decision.act(named.strip(), completion)
-        return Decision.unusable("invalid_action", f"wanted one line of text, got {_shown(named)}", completion)
+        return Decision.unusable("invalid_action", f"wanted a text, got {_shown(named)}", completion)
     if named in actions:
         return Decision.act(named, completion)
     folded = named.strip().casefold()
@@ -79,6 +80,15 @@ def _admitted(named: str, actions: Sequence[str] | None, completion: Completion)
             return Decision.act(action, completion)
     listed = ", ".join(actions)
     return Decision.unusable("invalid_action", f"wanted one of {listed}; got {_shown(named)}", completion)
+
+
+def _writable(text: str) -> bool:
+    """Whether the journal can hold it; JSON can spell halves of characters, which are no text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _shown(text: str) -> str:

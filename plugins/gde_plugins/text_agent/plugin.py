@@ -29,7 +29,7 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             "(Arghal et al. 2026)",
             config=TextAgentConfig,
             make=make_text_agent,
-            version=2,
+            version=3,
             gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
         ),
     )

@@ -65,7 +65,8 @@ def paper(task: Task, observation: Observation, first: bool) -> str:
 def _actions(observation: Observation) -> str:
     """The admissible actions and the form of the answer, which is named without code fences."""
     if observation.actions is None:
-        listed, pattern = "Any short command may be tried.", "<your command>"
+        listed = "Any text may be given, also one of several lines, with \\n for each new line."
+        pattern = "<your command>"
     else:
         listed = "\n".join(f"- {action}" for action in observation.actions)
         joined = "|".join(observation.actions)

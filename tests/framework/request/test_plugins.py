@@ -66,7 +66,7 @@ def test_plugins_can_be_left_out_and_added(modules: Path, monkeypatch: pytest.Mo
     (modules / "added.py").write_text(AGENT.format(name="extra"))
     monkeypatch.setenv("GDE_LOAD_PLUGINS", "added")
     monkeypatch.setenv("GDE_DISABLE_PLUGINS", "behaviour")
-    catalogue = Catalogue(load_plugins(disable=["grid", "meg", "stats_tests"]))
+    catalogue = Catalogue(load_plugins(disable=["grid", "meg", "reward_baselines", "stats_tests"]))
     assert catalogue.names("environment") == []
     assert catalogue.names("metric") == []
     assert "extra" in catalogue.names("agent")

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde.bridges.gymnasium import GymEnvironment
+from gde.data.cell_map import Position
 from gde.data.evidence import Evidence
-from gde.data.grid import Position, moves
 from gde.data.plan import Choice, Plan
+from gde.data.view import moves
 from gde.numerics.tabular import solve
 from gde.request.settings import sweep
 from gde.runs.evaluating import evaluate

@@ -105,10 +105,17 @@ def test_no_more_than_that_is_forgiven(text: str) -> None:
     assert decide(said(text), MOVES, strict=False).status == "unparsable"
 
 
-def test_free_worlds_take_any_line_of_text() -> None:
+def test_free_worlds_take_any_text() -> None:
     assert decide(said('{"action": " open the door "}'), None).action == "open the door"
-    for text in ("", " ", "two\nlines", "\ud800"):
-        assert decide(said(json.dumps({"action": text})), None).status == "invalid_action"
+    for text in ("two\nlines", "def f():\n\treturn 1\r\n\n# é\u4e16", "long" * 50_000, "a bell\a"):
+        assert decide(said(json.dumps({"action": text})), None).action == text.strip()
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "\ud800"])
+def test_no_text_and_half_a_character_are_none_to_try(text: str) -> None:
+    decision = decide(said(json.dumps({"action": text})), None)
+    assert decision.status == "invalid_action"
+    assert f"wanted a text, got {text!r}" in decision.detail
 
 
 def test_an_exact_match_goes_before_a_loose_one() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gde.data.evidence import Evidence
 from gde.data.plan import Plan
@@ -28,8 +29,28 @@ class Claim:
 def claim(plan: Plan, result: Result, evidence: Evidence) -> Claim:
     """The claim that the numbers support, made of nothing but them."""
     found = {one.name: one for one in result.measurements if not one.where}
-    behaviour, cautions = _behaviour(plan, found, evidence), tuple(_cautions(found, evidence))
+    counted = _Counted.of(evidence)
+    behaviour, cautions = _behaviour(plan, found, counted.worlds), tuple(_cautions(found, counted))
     return Claim(behaviour=behaviour, belief=_belief(evidence), cautions=cautions)
+
+
+class _Counted(NamedTuple):
+    """What the numbers rest on."""
+
+    episodes: int
+    failed: int
+    worlds: int
+    """Of those that have not failed."""
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "_Counted":
+        failed, worlds = 0, set()
+        for one in evidence.trajectories:
+            if one.ending == "failed":
+                failed += 1
+            else:
+                worlds.add(one.world.id)
+        return cls(len(evidence.trajectories), failed, len(worlds))
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
@@ -37,14 +58,14 @@ def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
     return next((report for report in reports if report.arm.control == "none"), None)
 
 
-def _behaviour(plan: Plan, found: Mapping[str, Measurement], evidence: Evidence) -> str:
+def _behaviour(plan: Plan, found: Mapping[str, Measurement], n_worlds: int) -> str:
     phrases = [
         ("success", "reached the goal in {} of episodes"),
         ("accuracy", "took an optimal action in {} of steps, averaged over worlds"),
     ]
     measured = {name for name, one in found.items() if one.value is not None}
     said = [text.format(estimate(found[name], 0)) for name, text in phrases if name in measured]
-    subject = f"In {_n_worlds(evidence)} worlds of {plan.environment.name}, the agent {plan.agent.name}"
+    subject = f"In {n_worlds} worlds of {plan.environment.name}, the agent {plan.agent.name}"
     return f"{subject} {' and '.join(said)}." if said else f"{subject} was run, and nothing of its behaviour measured."
 
 
@@ -92,16 +113,11 @@ def _below(ours: Measurement, rival: Measurement) -> bool:
     return bool(ours.interval and rival.interval and ours.interval[1] < rival.interval[0])
 
 
-def _n_worlds(evidence: Evidence) -> int:
-    return len({one.world.id for one in evidence.trajectories if one.ending != "failed"})
-
-
-def _cautions(found: Mapping[str, Measurement], evidence: Evidence) -> Iterator[str]:
-    n_failed = sum(one.ending == "failed" for one in evidence.trajectories)
-    if n_failed:
-        yield f"{n_failed} of {len(evidence.trajectories)} episodes failed and are in none of these numbers."
+def _cautions(found: Mapping[str, Measurement], counted: _Counted) -> Iterator[str]:
+    if counted.failed:
+        yield f"{counted.failed} of {counted.episodes} episodes failed and are in none of these numbers."
     usable = found.get("outcomes.ok")
     if usable is not None and usable.value is not None and usable.value < 1:
         yield f"{estimate(usable)} of answers could be used; the others count as steps that were not optimal."
-    if _n_worlds(evidence) < FEW_WORLDS:
+    if counted.worlds < FEW_WORLDS:
         yield f"Fewer than {FEW_WORLDS} worlds: an impression, not a finding."

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from gde.data.figure import Figure
@@ -57,7 +57,7 @@ def svg(figure: Figure) -> str:
     )
 
 
-def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str]) -> tuple[Figure, ...]:
+def breakdowns(measurements: Sequence[Measurement], strata: Set[str]) -> tuple[Figure, ...]:
     """A curve for what is broken down by one numeric label, a heat map by two, a row of heat maps by three.
 
     Args:
@@ -68,7 +68,7 @@ def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str]) -> t
     groups: dict[tuple[str, tuple[str, ...]], list[Measurement]] = {}
     whole = {one.name for one in measurements if not one.where}
     for one in measurements:
-        told = one.name in whole and strata.issuperset(one.where)
+        told = one.name in whole and one.where.keys() <= strata
         if one.value is not None and not told and len(one.where) in SHAPES and all(map(is_number, one.where.values())):
             groups.setdefault((one.name, tuple(one.where)), []).append(one)
     shown = {place: found for place, found in groups.items() if len(found) >= FEWEST}

@@ -1,6 +1,6 @@
 """The tables of a report: measurements, their breakdown by stratum, and probes beside their controls."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from gde.data.evidence import Evidence
@@ -81,9 +81,9 @@ GROUPS: Mapping[str, str] = {
 """Family of measurements to the heading that it stands under, in their order; others stand under `BEHAVIOUR`."""
 
 
-def measurement_table(result: Result, evidence: Evidence) -> Table:
+def measurement_table(result: Result, strata: Set[str]) -> Table:
     """All measurements of the whole run but those of probes and of tests, which have tables of their own."""
-    strata, whole = stratum_keys(evidence), {one.name for one in result.measurements if not one.where}
+    whole = {one.name for one in result.measurements if not one.where}
     groups: dict[str, list[Row]] = {heading: [] for heading in (BEHAVIOUR, *GROUPS.values())}
     for one in result.measurements:
         family, of_stratum = one.name.split(".")[0], one.name in whole and strata & one.where.keys()
@@ -92,9 +92,8 @@ def measurement_table(result: Result, evidence: Evidence) -> Table:
     return Table(columns=("value", "95 % interval", "0 to 100 %", "n"), groups=_groups(groups))
 
 
-def stratum_table(result: Result, evidence: Evidence) -> Table | None:
+def stratum_table(result: Result, strata: Set[str]) -> Table | None:
     """The headline measurements by stratum; None without a sweep."""
-    strata = stratum_keys(evidence)
     cells: dict[str, dict[str, Cell]] = {}
     for one in result.measurements:
         if one.name in HEADLINES and one.where and one.where.keys() <= strata:
@@ -107,16 +106,15 @@ def stratum_table(result: Result, evidence: Evidence) -> Table | None:
     return Table(columns=tuple(columns.values()), groups=(Group(title="", rows=rows),))
 
 
-def probe_tables(evidence: Evidence) -> tuple[tuple[str, Table], ...]:
+def probe_tables(evidence: Evidence, strata: Set[str]) -> tuple[tuple[str, Table], ...]:
     """Every probe's name and table: one row an arm, controls apart."""
-    strata = stratum_keys(evidence)
     names = dict.fromkeys(report.arm.probe for report in evidence.probe_reports)
     return tuple((name, _probe_table(_reports(evidence, name), strata)) for name in names)
 
 
-def probe_stratum_table(evidence: Evidence) -> Table | None:
+def probe_stratum_table(evidence: Evidence, strata: Set[str]) -> Table | None:
     """The main arm's numbers by stratum; None where it has none."""
-    main, strata = main_report(evidence.probe_reports), stratum_keys(evidence)
+    main = main_report(evidence.probe_reports)
     rows: dict[str, dict[str, Cell]] = {}
     for one in main.measurements if main else ():
         if strata & one.where.keys():
@@ -173,7 +171,7 @@ def _reports(evidence: Evidence, probe: str) -> list[ProbeReport]:
     return [report for report in evidence.probe_reports if report.arm.probe == probe]
 
 
-def _probe_table(reports: Sequence[ProbeReport], strata: frozenset[str]) -> Table:
+def _probe_table(reports: Sequence[ProbeReport], strata: Set[str]) -> Table:
     columns = _columns(reports, strata)
     groups: dict[str, list[Row]] = {}
     for report in reports:
@@ -182,19 +180,19 @@ def _probe_table(reports: Sequence[ProbeReport], strata: frozenset[str]) -> Tabl
     return Table(columns=tuple(columns.values()), groups=_groups(groups))
 
 
-def _columns(reports: Iterable[ProbeReport], strata: frozenset[str]) -> dict[str, str]:
+def _columns(reports: Iterable[ProbeReport], strata: Set[str]) -> dict[str, str]:
     """Key to heading of what is shown of a probe's measurements."""
     measured = [one for report in reports for one in report.measurements if not strata & one.where.keys()]
     found = {_key(one, strata): heading(_key(one, strata), one.unit) for one in measured}
     return {key: found[key] for key in MAP_COLUMNS if key in found} or found
 
 
-def _key(one: Measurement, strata: frozenset[str]) -> str:
+def _key(one: Measurement, strata: Set[str]) -> str:
     rest: Labels = {key: value for key, value in one.where.items() if key not in strata}
     return " ".join([one.name, labels_text(rest)]).strip()
 
 
-def _probe_row(report: ProbeReport, columns: Iterable[str], strata: frozenset[str]) -> Row:
+def _probe_row(report: ProbeReport, columns: Iterable[str], strata: Set[str]) -> Row:
     arm = report.arm
     found = {_key(one, strata): _cell(one) for one in report.measurements if not strata & one.where.keys()}
     head = f"{arm.variant}, layer {arm.layer}, {MARKS.get(arm.mark, arm.mark)}"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from gde.data.cell_map import KINDS, CellMap, Position, decoded_classes
 from gde.data.completion import Completion
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell, Grid, Position
 from gde.data.json import Json, Labels
 from gde.data.observation import Observation, State, World
 from gde.data.plan import Choice, Plan
@@ -25,6 +25,7 @@ from gde_plugins.behaviour.outcomes import outcomes
 from gde_plugins.behaviour.success import success
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+CLASSES = decoded_classes(KINDS)
 STRATA: tuple[Labels, ...] = ({"size": 7}, {"size": 9})
 NOTICE = "The agent's model is nano, a small model of the same architecture class; it is not GPT-OSS-20B."
 REASONING = "The goal lies below and to the right. A wall blocks the way down, so the path goes right first. "
@@ -45,7 +46,7 @@ def world(size: int, index: int) -> World:
             if rng.random() < 0.5 and c + 2 < size - 1:
                 rows[r][c + 1] = "#"
     goal = [int(rng.choice([1, size - 2])), int(rng.choice(np.arange(1, size - 1, 2)))]
-    facts: dict[str, Json] = {"rows": ["".join(row) for row in rows], "goal": goal}
+    facts: dict[str, Json] = {"rows": ["".join(row) for row in rows], "goal": goal, "moves": MOVES}
     return World(id=f"{size}-{index}", facts=facts, labels={"size": size})
 
 
@@ -109,8 +110,8 @@ def walk(stratum: int, index: int) -> Trajectory:
 def believed(trajectory: Trajectory, turn: Turn, rng: np.random.Generator) -> NDArray[np.float32]:
     """(9, 9, 5) class probabilities: the truth behind noise."""
     assert turn.state is not None
-    cells = Grid.from_record(trajectory.world, turn.state).cells(9)
-    logits = 2.2 * np.eye(len(Cell))[cells] + rng.normal(scale=0.7, size=(9, 9, len(Cell)))
+    cells = CellMap.from_record(trajectory.world, turn.state).padded(9)
+    logits = 2.2 * np.eye(len(CLASSES))[cells] + rng.normal(scale=0.7, size=(9, 9, len(CLASSES)))
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
     return np.asarray(probabilities, dtype=np.float32)
 
@@ -150,6 +151,7 @@ def reports(trajectories: Sequence[Trajectory]) -> tuple[ProbeReport, ...]:
         n_test=len(rows),
         rows=rows,
         decoded=decoded,
+        classes=CLASSES,
     )
     others = [(replace(main, variant="linear"), 1.4), (replace(main, mark="post"), 1.1)]
     controls = [(replace(main, control=control), 3.1 + i / 2) for i, control in enumerate(CONTROLS)]

@@ -102,7 +102,7 @@ def test_pictures_and_tables_speak_to_those_who_do_not_see_them(result: Result, 
     attributes = Counter(name for name, _ in parsed.attributes)
     assert parsed.tags["caption"] == parsed.tags["table"] > 3
     assert attributes["aria-label"] + attributes["aria-hidden"] >= parsed.tags["svg"]
-    assert "True grid, 7 by 7: agent at (" in str(parsed.attributes)
+    assert "True map, 7 by 7: agent at (" in str(parsed.attributes)
 
 
 def test_a_decoded_map_stands_beside_the_true_grid_only_where_it_was_held_out(
@@ -182,6 +182,23 @@ def test_a_world_that_is_no_grid_shows_what_the_agent_was_shown(result: Result, 
     parsed = Page(page(PLAN, result, elsewhere))
     assert "a grid" in parsed.text
     assert parsed.tags["pre"] > 6
+    assert "Legend" not in [value for _, value in parsed.attributes]
+
+
+def test_a_map_that_cannot_be_read_is_shown_as_text_with_the_reason(result: Result, evidence: Evidence) -> None:
+    first = evidence.trajectories[0]
+    torn = replace(first, world=replace(first.world, facts={**first.world.facts, "rows": ["#?#"]}))
+    text = Page(page(PLAN, result, replace(evidence, trajectories=(torn,)))).text
+    assert "Its map cannot be drawn: `rows` of a map: wanted the symbols #, _, got ['?']." in text
+    assert "True map" not in text
+
+
+def test_a_world_may_say_how_it_is_drawn(result: Result, evidence: Evidence) -> None:
+    first = evidence.trajectories[0]
+    told = replace(first, world=replace(first.world, facts={**first.world.facts, "view": "a lamp stands here"}))
+    text = Page(page(PLAN, result, replace(evidence, trajectories=(told,)))).text
+    assert "a lamp stands here" in text
+    assert "True map" not in text
 
 
 def test_the_longest_run_keeps_the_page_small(result: Result, evidence: Evidence) -> None:

@@ -1,0 +1,52 @@
+"""Rewards that follow from the length of an episode, from chance or from the truth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gde.data.reward import RewardTrace
+from gde.data.trajectory import Trajectory
+from gde.numerics.stats import Floats
+from gde.seeding import generator
+from gde_plugins.reward_baselines.progress import progress, unknown
+
+
+class Monotonic:
+    """Time equals progress: turn t of T earns t / T, whatever happens in it (Shen et al. 2026, appendix C.1)."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        n = len(trajectory.turns)
+        return _trace("monotonic", trajectory, np.arange(1, n + 1) / max(n, 1))
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same for every turn: it correlates with nothing, so its distance from progress that varies is sqrt(1/2)."""
+
+    value: float
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        return _trace("constant", trajectory, np.full(len(trajectory.turns), self.value))
+
+
+@dataclass(frozen=True)
+class Random:
+    """Uniform in [0, 1), drawn anew for every episode."""
+
+    seed: int
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        rng = generator(self.seed, "rewards", str(trajectory.key))
+        return _trace("random", trajectory, rng.random(len(trajectory.turns)))
+
+
+class Oracle:
+    """Certified progress itself (section 2.2 of Shen et al. 2026), at distance 0 from the truth by construction."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        reason = unknown(trajectory)
+        return _trace("oracle", trajectory, np.empty(0) if reason else progress(trajectory), reason)
+
+
+def _trace(model: str, trajectory: Trajectory, values: Floats, failure: str = "") -> RewardTrace:
+    return RewardTrace(model=model, episode=str(trajectory.key), values=values, failure=failure)

@@ -1,0 +1,103 @@
+"""Offers baseline reward models and the metric that reward models are compared by."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.data.measure import Measure
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde_plugins.reward_baselines.config import ConstantConfig
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
+    from gde.parts.metric import Metric
+    from gde.parts.reward_model import RewardModel
+
+
+@hookimpl
+def gde_reward_models() -> Sequence[AnyOffer]:
+    """What rewards are worth that read nothing, and what the truth would score."""
+    return (
+        Offer(
+            name="constant",
+            summary="the same reward in every turn, related to nothing",
+            config=ConstantConfig,
+            make=_constant,
+        ),
+        Offer(
+            name="monotonic",
+            summary="time equals progress: turn t of T earns t / T (Shen et al. 2026, appendix C.1)",
+            config=NoConfig,
+            make=_monotonic,
+        ),
+        Offer(
+            name="oracle",
+            summary="certified progress: the share of the cost of reaching the goal that is behind the agent",
+            config=NoConfig,
+            make=_oracle,
+            needs=frozenset({Facet.OPTIMUM}),
+        ),
+        Offer(name="random", summary="uniform between 0 and 1, seeded by the run", config=NoConfig, make=_random),
+    )
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """How far rewards are from the truth."""
+    return (
+        Offer(
+            name="epic",
+            summary="EPIC distance of each reward model from certified progress (Shen et al. 2026, eq. 3)",
+            config=NoConfig,
+            make=_epic,
+            needs=frozenset({Facet.REWARD_TRACE, Facet.OPTIMUM}),
+            default=True,
+            measures=(
+                Measure(
+                    name="epic",
+                    title="distance of rewards from progress",
+                    unit="distance",
+                    better="less",
+                    group="reward models",
+                    headline=True,
+                ),
+                Measure(
+                    name="epic.unjudged",
+                    title="episodes without rewards",
+                    unit="share",
+                    better="less",
+                    group="reward models",
+                ),
+            ),
+        ),
+    )
+
+
+def _constant(config: ConstantConfig, _: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.models import Constant
+
+    return Constant(config.value)
+
+
+def _monotonic(_: NoConfig, __: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.models import Monotonic
+
+    return Monotonic()
+
+
+def _oracle(_: NoConfig, __: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.models import Oracle
+
+    return Oracle()
+
+
+def _random(_: NoConfig, context: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.models import Random
+
+    return Random(context.seed)
+
+
+def _epic(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.reward_baselines.epic import epic
+
+    return epic

@@ -1,0 +1,193 @@
+"""Parts that ask language models, well and badly, and models that note what they are asked: a plugin of the tests."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gde import (
+    ChatRequest,
+    Completion,
+    Context,
+    Decision,
+    Evidence,
+    Facet,
+    GdeError,
+    Measurement,
+    Message,
+    ModelName,
+    NoConfig,
+    Observation,
+    Offer,
+    RewardTrace,
+    Trajectory,
+    Turn,
+    hookimpl,
+)
+from gde.testing.judging import QUESTION, Judge, appraise
+from gde.testing.parts import AdvisedAgent, AskingAgent, PlantedModel
+from gde.testing.worlds import SlowCorridor
+
+STOP = "ASKING_PARTS_STOP"
+"""An environment variable: after how many requests a model is interrupted, as by Ctrl-C."""
+TURNS = "ASKING_PARTS_TURNS"
+"""An environment variable: the file that turns are noted in."""
+
+
+def knows_all(request: ChatRequest) -> str:
+    """The number for a judge, the way for an agent."""
+    return appraise(request) if request.messages[-1].content.startswith(QUESTION) else "RIGHT"
+
+
+@dataclass(frozen=True)
+class NotedConfig:
+    source: str
+    """The file that requests are noted in; `noted:FILE` names it."""
+    note: str = ""
+
+
+@dataclass
+class Noted(PlantedModel):
+    """Notes every request in a file."""
+
+    log: Path = Path()
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        await asyncio.sleep(0)
+        if len(asked(self.log)) >= int(os.environ.get(STOP, "1000000")):
+            raise KeyboardInterrupt
+        with self.log.open("a") as file:
+            file.write(f"{request.identity}\n")
+        return await super().complete(request)
+
+
+def asked(log: Path) -> list[str]:
+    """The identities of all requests, in order."""
+    return log.read_text().splitlines() if log.exists() else []
+
+
+@dataclass(frozen=True)
+class AskedConfig:
+    model: ModelName = "planted"
+    adviser: ModelName = "planted"
+
+
+class Editor(AskingAgent):
+    """Trims what it was answered before it hands it on."""
+
+    async def act(self, observation: Observation) -> Decision:
+        decision = await super().act(observation)
+        assert decision.completion is not None
+        return replace(decision, completion=replace(decision.completion, text="edited", reasoning=None))
+
+
+class Forger(AskingAgent):
+    """Hands on an answer that nobody gave."""
+
+    async def act(self, observation: Observation) -> Decision:
+        forged = Completion(text="RIGHT", reasoning=None, finish="stop")
+        return replace(await super().act(observation), completion=forged)
+
+
+class Careless(AskingAgent):
+    """Takes whatever goes wrong with a model for a turn of bad luck."""
+
+    async def act(self, observation: Observation) -> Decision:
+        try:
+            return await super().act(observation)
+        except GdeError as error:
+            return Decision.unusable("empty", str(error))
+
+
+class Parrot(AdvisedAgent):
+    """Lets the adviser decide."""
+
+    async def act(self, observation: Observation) -> Decision:
+        self._turn += 1
+        message = Message(role="user", content=observation.text)
+        completion = await self.adviser.complete(ChatRequest(messages=(message,), seed=self._turn))
+        return Decision.act("RIGHT", completion)
+
+
+@dataclass
+class Sloppy(Judge):
+    """Gives a reward too few."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        trace = await super().rewards(trajectory)
+        return replace(trace, values=trace.values[1:])
+
+
+class Moody(Judge):
+    """Cannot judge the second world."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        if trajectory.key.world == 1:
+            raise GdeError("no opinion")
+        return await super().rewards(trajectory)
+
+
+class Poll:
+    """A metric that asks a language model."""
+
+    def __init__(self, context: Context, name: str) -> None:
+        self._context, self._name = context, name
+
+    def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
+        request = ChatRequest(messages=(Message(role="user", content=f"{QUESTION}\n#_A_#"),), seed=0)
+        answer = asyncio.run(self._context.model(self._name).complete(request))
+        return (Measurement(name="poll", value=float(answer.text), unit="share", n=1),)
+
+
+@hookimpl
+def gde_environments() -> Sequence[Offer[Any, Any]]:
+    gives = frozenset({Facet.STATE, Facet.MDP})
+    make = lambda _, __: SlowCorridor(6, 0.0, trap=1)  # noqa: E731
+    return (Offer(name="trap", summary="s", config=NoConfig, make=make, gives=gives),)
+
+
+@hookimpl
+def gde_agents() -> Sequence[Offer[Any, Any]]:
+    one, gives = lambda part: lambda config, context: part(context.model(config.model)), frozenset({Facet.ACTIVATIONS})
+
+    def parrot(config: AskedConfig, context: Context) -> Parrot:
+        return Parrot(context.model(config.model), context.model(config.adviser))
+
+    return (
+        Offer(name="editor", summary="s", config=AskedConfig, make=one(Editor), gives=gives),
+        Offer(name="forger", summary="s", config=AskedConfig, make=one(Forger), gives=gives),
+        Offer(name="careless", summary="s", config=AskedConfig, make=one(Careless), gives=gives),
+        Offer(name="parrot", summary="s", config=AskedConfig, make=parrot, gives=gives),
+    )
+
+
+@hookimpl
+def gde_language_models() -> Sequence[Offer[Any, Any]]:
+    make = lambda config, _: Noted(knows_all, log=Path(config.source))  # noqa: E731
+    gives = frozenset({Facet.ACTIVATIONS})
+    return (Offer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),)
+
+
+@hookimpl
+def gde_reward_models() -> Sequence[Offer[Any, Any]]:
+    return tuple(
+        Offer(
+            name=name, summary="s", config=AskedConfig, make=lambda c, context, part=part: part(context.model(c.model))
+        )
+        for name, part in (("sloppy", Sloppy), ("moody-judge", Moody))
+    )
+
+
+@hookimpl
+def gde_metrics() -> Sequence[Offer[Any, Any]]:
+    make = lambda config, context: Poll(context, config.model)  # noqa: E731
+    return (Offer(name="poll", summary="s", config=AskedConfig, make=make),)
+
+
+@hookimpl
+def gde_turn_finished(episode: str, turn: Turn) -> None:
+    if log := os.environ.get(TURNS):
+        with Path(log).open("a") as file:
+            file.write(f"{episode} {turn.index} {turn.decision.action} {turn.decision.completion}\n")

@@ -1,0 +1,121 @@
+"""Every episode is judged once by every reward model; what goes wrong is the reason why it has no rewards."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gde import GdeError, RewardTrace, RunFailed, Trajectory
+from gde.stages.rewarding import reward, trace
+from gde.store.journal import Journal
+from gde.store.rewards import read_traces
+from gde.testing.samples import sample_evidence
+
+TRAJECTORIES = sample_evidence().trajectories
+WITH_TURNS = [one for one in TRAJECTORIES if one.turns]
+
+
+@dataclass
+class Counting:
+    """Gives what it is told to give; notes whom it judges, and how many at once."""
+
+    give: Callable[[Trajectory], object] = lambda one: np.arange(len(one.turns), dtype=float)
+    judged: list[str] = field(default_factory=list)
+    now: int = 0
+    most: int = 0
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        self.judged.append(str(trajectory.key))
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.001)
+        self.now -= 1
+        values = self.give(trajectory)
+        return RewardTrace(model="?", episode="?", values=values)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        yield journal
+
+
+def judge(model: object, journal: Journal, name: str = "judge", concurrency: int = 3) -> None:
+    asyncio.run(reward(name, model, TRAJECTORIES, concurrency, journal))  # type: ignore[arg-type]
+
+
+def test_every_trajectory_gets_a_trace_under_the_names_of_the_run(journal: Journal) -> None:
+    judge(Counting(), journal)
+    found = {each.episode: each for each in read_traces(journal)}
+    assert found.keys() == {str(one.key) for one in TRAJECTORIES}
+    for one in WITH_TURNS:
+        assert found[str(one.key)].values.tolist() == list(range(len(one.turns)))
+        assert found[str(one.key)].model == "judge"
+    assert found["0/6/0"].failure == "the episode has no turns"
+
+
+def test_what_is_judged_is_not_judged_again(journal: Journal) -> None:
+    model = Counting()
+    asyncio.run(reward("judge", model, TRAJECTORIES[:3], 3, journal))
+    judge(model, journal)
+    judge(model, journal)
+    assert sorted(model.judged) == sorted(str(one.key) for one in TRAJECTORIES)
+    judge(model, journal, "another")
+    assert len(model.judged) == 2 * len(TRAJECTORIES)
+    assert len(read_traces(journal)) == 2 * len(TRAJECTORIES)
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 100])
+def test_so_many_are_judged_at_once(concurrency: int, journal: Journal) -> None:
+    model = Counting()
+    judge(model, journal, concurrency=concurrency)
+    assert model.most == min(concurrency, len(TRAJECTORIES))
+
+
+def raising(error: Exception) -> Callable[[Trajectory], object]:
+    def give(_: Trajectory) -> object:
+        raise error
+
+    return give
+
+
+@pytest.mark.parametrize(
+    ("give", "reason"),
+    [
+        (raising(GdeError("no opinion")), "no opinion"),
+        (raising(KeyError("lost")), "KeyError: 'lost'"),
+        (lambda one: np.zeros(len(one.turns) + 1), r"ValueError: wanted 3 finite rewards, one a turn, got \[0\."),
+        (lambda one: np.full(len(one.turns), np.nan), "ValueError: wanted 3 finite rewards, one a turn, got .*nan"),
+        (lambda one: np.zeros((len(one.turns), 1)), "ValueError: wanted 3 finite rewards"),
+    ],
+)
+def test_what_goes_wrong_is_the_reason(give: Callable[[Trajectory], object], reason: str) -> None:
+    found = asyncio.run(trace("judge", Counting(give), WITH_TURNS[0]))
+    assert (found.model, found.episode, found.values.shape) == ("judge", "0/0/0", (0,))
+    with pytest.raises(GdeError, match=reason):
+        raise GdeError(found.failure)
+
+
+def test_one_failure_costs_no_other_episode(journal: Journal) -> None:
+    def give(one: Trajectory) -> object:
+        if one.key.world == 1:
+            raise GdeError("no opinion")
+        return np.zeros(len(one.turns))
+
+    judge(Counting(give), journal)
+    assert [each.episode for each in read_traces(journal) if each.failure == "no opinion"] == ["0/1/0"]
+
+
+def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = RunFailed("cannot write the journal: full; make room and go on with `gde resume`")
+    with pytest.raises(RunFailed, match="make room"):  # met by the model, when what it asked is to be kept
+        judge(Counting(raising(full)), journal)
+    monkeypatch.setattr(Journal, "write", lambda *_: raising(full)(WITH_TURNS[0]))
+    with pytest.raises(RunFailed, match="make room"):  # met by the stage
+        judge(Counting(), journal)
+    monkeypatch.undo()
+    assert read_traces(journal) == ()
