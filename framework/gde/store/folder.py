@@ -10,7 +10,7 @@ from typing import Any
 
 from gde.data.measure import Measure
 from gde.data.plan import Plan
-from gde.data.result import SCHEMA, Failure, Measurement, Result
+from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFailed, RunFolderError
 from gde.request.planfile import plan_hash, read_plan, write_plan
 from gde.store.journal import Journal, Statement
@@ -113,6 +113,7 @@ class RunFolder:
             measurements=tuple(_read_measurement(each) for each in stored["measurements"]),
             failures=tuple(Failure(**each) for each in stored["failures"]),
             provenance=stored["provenance"],
+            subject=Subject(**stored.get("subject", {})),
             measures=tuple(Measure(**each) for each in stored["measures"]),
         )
 

@@ -106,7 +106,7 @@ def test_only_metrics_need_their_packages(make_run: MakeRun, catalogue: Catalogu
     plan = (b / "plan.toml").read_text()
     (b / "plan.toml").write_text(plan.replace('"random"', '"needs-absent"'))
     assert "needs-absent" in (b / "plan.toml").read_text()
-    assert compare(a, b, catalogue) == before
+    assert compare(a, b, catalogue).rows == before.rows
 
 
 def test_a_metric_that_raises_is_named_with_its_world(make_run: MakeRun, catalogue: Catalogue) -> None:
