@@ -64,7 +64,8 @@ class Row:
     mde: float | None
     """Smallest difference found with a power of 80 %."""
     p: float | None = None
-    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test or, without pairs, of the permutation test."""
+    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test, without pairs of the permutation
+    test."""
     q: float | None = None
     """The same, corrected after Benjamini and Hochberg (1995)."""
     reason: str
