@@ -152,13 +152,12 @@ def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
     """The reports' measurements under full names, saying which arm each belongs to."""
     for report in reports:
         arm = report.arm
-        where: Labels = {"variant": arm.variant, "layer": arm.layer, "mark": arm.mark, "control": arm.control}
         for measurement in report.measurements:
             name = f"{arm.probe}.{measurement.name}"
-            yield replace(measurement, name=name, where={**where, **measurement.where}, source=arm.probe)
+            yield replace(measurement, name=name, where={**arm.where, **measurement.where}, source=arm.probe)
         if report.reason:
             yield Measurement(
-                name=arm.probe, value=None, unit="", n=0, where=where, reason=report.reason, source=arm.probe
+                name=arm.probe, value=None, unit="", n=0, where=arm.where, reason=report.reason, source=arm.probe
             )
 
 
