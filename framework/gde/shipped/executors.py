@@ -1,8 +1,6 @@
 """The executors that come with gde: here, or in a pool of processes."""
 
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
@@ -36,6 +34,9 @@ class Processes:
     workers: int
 
     def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor, as_completed
+
         # Forking a process that has loaded torch can deadlock, so workers start afresh.
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(self.workers, mp_context=context) as pool:
