@@ -2,6 +2,8 @@ from .data.activations import ActivationRecord as ActivationRecord
 from .data.activations import CaptureRequest as CaptureRequest
 from .data.activations import Intervention as Intervention
 from .data.activations import TokenSequence as TokenSequence
+from .data.cell_map import CellMap as CellMap
+from .data.cell_map import Thing as Thing
 from .data.completion import ChatRequest as ChatRequest
 from .data.completion import Completion as Completion
 from .data.completion import Message as Message
@@ -10,8 +12,6 @@ from .data.completion import Sampling as Sampling
 from .data.completion import Tokenization as Tokenization
 from .data.evidence import Evidence as Evidence
 from .data.figure import Figure as Figure
-from .data.grid import Cell as Cell
-from .data.grid import Grid as Grid
 from .data.mdp import Policy as Policy
 from .data.mdp import TabularMDP as TabularMDP
 from .data.measure import Measure as Measure
@@ -71,6 +71,7 @@ from .runs.adding import rescore as rescore
 from .runs.evaluating import aevaluate as aevaluate
 from .runs.evaluating import evaluate as evaluate
 from .runs.evaluating import resume as resume
+from .runs.frames import turns_frame as turns_frame
 from .stages.evidence import load_evidence as load_evidence
 
 __version__: str

@@ -1,6 +1,7 @@
 """Parts that ask language models, well and badly, and models that note what they are asked: a plugin of the tests."""
 
 import asyncio
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from gde import (
     hookimpl,
 )
 from gde.testing.judging import QUESTION, Judge, appraise
-from gde.testing.parts import AdvisedAgent, AskingAgent, PlantedModel
+from gde.testing.parts import AdvisedAgent, AskingAgent, PlantedModel, ScriptedModel
 from gde.testing.worlds import SlowCorridor
 
 STOP = "ASKING_PARTS_STOP"
@@ -39,6 +40,12 @@ TURNS = "ASKING_PARTS_TURNS"
 def knows_all(request: ChatRequest) -> str:
     """The number for a judge, the way for an agent."""
     return appraise(request) if request.messages[-1].content.startswith(QUESTION) else "RIGHT"
+
+
+def echo(request: ChatRequest) -> str:
+    """What a text agent is shown, as its answer."""
+    state = request.messages[-1].content.partition("Current state:\n")[2]
+    return json.dumps({"action": state}, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -167,7 +174,10 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 def gde_language_models() -> Sequence[Offer[Any, Any]]:
     make = lambda config, _: Noted(knows_all, log=Path(config.source))  # noqa: E731
     gives = frozenset({Facet.ACTIVATIONS})
-    return (Offer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),)
+    return (
+        Offer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),
+        Offer(name="echo", summary="s", config=NoConfig, make=lambda _, __: ScriptedModel(echo)),
+    )
 
 
 @hookimpl

@@ -140,7 +140,7 @@ class AskingAgent:
 class AdvisedAgent(AskingAgent):
     """Asks a second model first and shows what that one says to the first, which decides."""
 
-    adviser: LanguageModel
+    adviser: LanguageModel = field(kw_only=True)
 
     async def act(self, observation: Observation) -> Decision:
         question = Message(role="user", content=f"What would you do?\n{observation.text}")

@@ -295,7 +295,7 @@ def _copyist(_: NoConfig, __: "Context") -> object:
 def _advised(config: AdvisedConfig, context: "Context") -> object:
     from gde.testing.parts import AdvisedAgent
 
-    return AdvisedAgent(context.model(config.model), context.model(config.adviser))
+    return AdvisedAgent(context.model(config.model), adviser=context.model(config.adviser))
 
 
 def _judge(config: JudgeConfig, context: "Context") -> object:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING
 from gde.data.completion import ModelInfo
-from gde.data.probe import ProbeDataset
+from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.trajectory import Trajectory
 from gde.parts.probe import Probe, Readout, input_form
 from gde.seeding import generator
@@ -53,7 +53,8 @@ def _check_request(probe: Probe, model: ModelInfo) -> None:
 
 
 def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
-    labels = [probe.labels(trajectory).values for trajectory in trajectories]
+    labelled = [probe.labels(trajectory) for trajectory in trajectories]
+    labels = [one.values for one in labelled]
     for trajectory, values in zip(trajectories, labels, strict=True):
         promise_equal(len(values), len(trajectory.turns), "labels must have one entry a turn")
         again = probe.labels(trajectory).values
@@ -61,9 +62,12 @@ def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
         promise(np.isfinite(values).all(), "labels must be finite")
     shapes = {values.shape[1:] for values in labels}
     promise(len(shapes) == 1, f"labels must have one trailing shape for all trajectories, got {sorted(shapes)}")
+    classes = {one.classes for one in labelled}
+    promise(len(classes) == 1, f"labels must have the same classes for all trajectories, got {sorted(classes)}")
+    _check_classes(labelled)
     groups = [trajectory.world.cluster for trajectory in trajectories for _ in trajectory.turns]
-    inputs = _inputs(probe, len(groups))
-    dataset = ProbeDataset(inputs=inputs, labels=np.concatenate([*labels]), groups=np.array(groups))
+    inputs, named = _inputs(probe, len(groups)), next(iter(classes))
+    dataset = ProbeDataset(inputs=inputs, labels=np.concatenate([*labels]), groups=np.array(groups), classes=named)
     for array in (dataset.inputs, dataset.labels):
         array.flags.writeable = False
     return dataset
@@ -77,6 +81,12 @@ def _inputs(probe: Probe, n: int) -> NDArray[np.float32]:
     lengths = 1 + np.arange(n) % TOKENS
     values[np.arange(TOKENS) >= lengths[:, None]] = np.nan
     return values
+
+
+def _check_classes(labelled: Sequence[ProbeLabels]) -> None:
+    for one in labelled:
+        known = not one.classes or np.isin(one.values, range(len(one.classes))).all()
+        promise(known, f"labels must be indices of their classes {', '.join(one.classes)}, got {np.unique(one.values)}")
 
 
 def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:

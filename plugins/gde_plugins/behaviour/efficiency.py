@@ -56,10 +56,12 @@ class _Episode(NamedTuple):
 
 
 def _episodes(evidence: Evidence) -> Iterator[_Episode]:
-    model, solved = evidence.mdp, lru_cache(RECENT)(Losses.of)
-    for one in played(evidence) if model else ():
+    if evidence.mdp is None:
+        return
+    solved = lru_cache(RECENT)(Losses.of)
+    for one in played(evidence):
         cost = -(one.turns[0].value or 0.0)
-        yield _Episode(one.world.cluster, cost, solved(model(one)).regret(one), one.succeeded)
+        yield _Episode(one.world.cluster, cost, solved(evidence.mdp(one)).regret(one), one.succeeded)
 
 
 def _spl(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:

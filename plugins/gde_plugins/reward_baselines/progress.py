@@ -33,4 +33,5 @@ def progress(trajectory: Trajectory) -> Floats:
     if reason := unknown(trajectory):
         raise ValueError(reason)
     values = np.array([turn.value for turn in trajectory.turns], dtype=np.float64)
-    return np.clip(1 - values / values[0], 0, 1)
+    share: Floats = np.clip(1 - values / values[0], 0, 1)
+    return share

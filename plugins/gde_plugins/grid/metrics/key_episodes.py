@@ -12,12 +12,13 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import coo_array
 
-from gde.data.grid import Grid, Position, position
+from gde.data.cell_map import Position, position
 from gde.data.mdp import Floats
 from gde.data.observation import State
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import Count, Place, count, is_optimal
 from gde.numerics.tabular import steps_to
+from gde_plugins.grid.grid import Grid
 
 NO_ARTEFACT = "none"
 PHASES = ("collect", "open", "reach")
