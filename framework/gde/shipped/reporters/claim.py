@@ -1,7 +1,7 @@
 """What the numbers say, in a sentence or two, with what speaks against them."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from gde.data.probe import ProbeReport
 from gde.data.result import Result, Subject
@@ -14,30 +14,23 @@ TOLD = 3
 """Headlines that a sentence lists where none brings words of its own."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """The opening of a report."""
+
+    behaviour: str
+    """What the agent did."""
+    belief: str
+    """What its activations say, against the strongest control; empty without probes."""
+    cautions: tuple[str, ...]
+    """What a reader has to know before believing them."""
+
+
 def claim(result: Result) -> Claim:
     """The claim that the numbers support, made of nothing but them."""
     found = probed(result)
     belief = _belief(found[0]) if found else ""
     return Claim(behaviour=_behaviour(result), belief=belief, cautions=tuple(_cautions(result.subject)))
-
-
-class _Counted(NamedTuple):
-    """What the numbers rest on."""
-
-    episodes: int
-    failed: int
-    worlds: int
-    """Of those that have not failed."""
-
-    @classmethod
-    def of(cls, evidence: Evidence) -> "_Counted":
-        failed, worlds = 0, set()
-        for one in evidence.trajectories:
-            if one.ending == "failed":
-                failed += 1
-            else:
-                worlds.add(one.world.id)
-        return cls(len(evidence.trajectories), failed, len(worlds))
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
