@@ -254,7 +254,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 
 @hookimpl
 def gde_language_models() -> Sequence[Offer[Any, Any]]:
-    gives = frozenset({Facet.ACTIVATIONS})
+    gives = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
     make = lambda config, _: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
     return (
         Offer(name="logged", summary="s", config=LoggedConfig, make=make, gives=gives),

@@ -58,6 +58,25 @@ class Failure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Subject:
+    """Who was evaluated where, and how much of it there is to judge by."""
+
+    agent: str = ""
+    environment: str = ""
+    model: str = ""
+    """The agent's language model as the plan names it; empty where it has none."""
+    worlds: int = 0
+    """Of episodes that did not fail."""
+    episodes: int = 0
+    failed: int = 0
+    """Of the episodes."""
+    turns: int = 0
+    """Of episodes that did not fail."""
+    unusable: int = 0
+    """Of the turns: those whose answer was no action."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """What a run found."""
 
@@ -68,7 +87,8 @@ class Result:
     measurements: tuple[Measurement, ...]
     failures: tuple[Failure, ...]
     provenance: Mapping[str, Json] = field(default_factory=dict)
-    """Versions of parts and packages, the models' notices, counts."""
+    """Versions of parts and packages, and the models' notices."""
+    subject: Subject = field(default_factory=Subject)
     measures: tuple[Measure, ...] = ()
     """What the measurements mean, as the parts that gave them declare it."""
 

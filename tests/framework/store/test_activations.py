@@ -1,0 +1,82 @@
+"""Activations of turns of any length come back as they were written."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gde.data.activations import ActivationRecord
+from gde.data.observation import World
+from gde.data.trajectory import EpisodeKey
+from gde.store import activations
+from gde.store.activations import ActivationStore, Row
+from gde.store.journal import Journal
+
+EPISODES, TURNS, WIDTH = 5, 4, 3
+Records = list[tuple[Row, ActivationRecord]]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ActivationStore]:
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        for world in range(EPISODES):
+            key = EpisodeKey(stratum=0, world=world)
+            asyncio.run(journal.begin(key, 0, World(id=f"w{world}"), {}, TURNS))
+        yield ActivationStore(tmp_path / "activations", journal)
+
+
+def records(most: int) -> Records:
+    """One to `most` tokens a turn, the episodes in no order; every other turn has a mark "post" as well."""
+    rng = np.random.default_rng(0)
+    made: Records = []
+    for episode in rng.permutation(EPISODES):
+        for turn in range(TURNS):
+            marks = ("pre", "post") if turn % 2 else ("pre",)
+            values = {
+                (layer, mark): rng.normal(size=(int(rng.integers(1, most + 1)), WIDTH)).astype(np.float32)
+                for layer in (0, 2)
+                for mark in marks
+            }
+            made.append(((f"0/{episode}/0", turn), ActivationRecord(values=values)))
+    return made
+
+
+@pytest.mark.parametrize("most", [1, 7])
+@pytest.mark.parametrize("shard", [1, 10, 10_000])
+def test_every_row_comes_back_in_the_order_of_the_episodes(
+    store: ActivationStore, monkeypatch: pytest.MonkeyPatch, most: int, shard: int
+) -> None:
+    monkeypatch.setattr(activations, "SHARD_TOKENS", shard)
+    written = records(most)
+    assert store.write("model", written) == len(written)
+    for layer in (0, 2):
+        for mark in ("pre", "post"):
+            table = store.table("model", layer, mark)
+            expected = sorted((row, one.values[layer, mark]) for row, one in written if (layer, mark) in one.values)
+            assert table is not None
+            assert table.rows == tuple(row for row, _ in expected)
+            assert table.lengths.tolist() == [len(values) for _, values in expected]
+            assert np.array_equal(table.values, np.concatenate([values for _, values in expected]))
+            assert not table.values.flags.writeable
+            assert store.stored("model", layer, mark) == set(table.rows)
+
+
+def test_files_are_begun_by_the_number_of_tokens(store: ActivationStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activations, "SHARD_TOKENS", 30)
+    long = ActivationRecord(values={(0, "pre"): np.zeros((10, WIDTH), dtype=np.float32)})
+    store.write("model", [((f"0/{world}/0", turn), long) for world in range(EPISODES) for turn in range(TURNS)])
+    assert len([*store._folder.iterdir()]) == 7  # 200 tokens, of which 30 fill a file
+
+
+def test_a_second_writing_adds_and_other_sources_are_apart(store: ActivationStore) -> None:
+    written = records(4)
+    store.write("model", written[:7])
+    store.write("model", written[7:])
+    store.write("untrained", written[:2])
+    whole, untrained = store.table("model", 0, "pre"), store.table("untrained", 0, "pre")
+    assert whole is not None and len(whole.rows) == len(written)
+    assert untrained is not None and len(untrained.rows) == 2
+    assert store.table("bags", 0, "pre") is None
