@@ -1,13 +1,17 @@
 """Parts that ask language models, well and badly, and models that note what they are asked: a plugin of the tests."""
 
 import asyncio
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from odd_parts import WhereProbe
+
 from gde import (
+    CaptureRequest,
     ChatRequest,
     Completion,
     Context,
@@ -17,6 +21,7 @@ from gde import (
     GdeError,
     Measurement,
     Message,
+    ModelInfo,
     ModelName,
     NoConfig,
     Observation,
@@ -27,7 +32,7 @@ from gde import (
     hookimpl,
 )
 from gde.testing.judging import QUESTION, Judge, appraise
-from gde.testing.parts import AdvisedAgent, AskingAgent, PlantedModel
+from gde.testing.parts import AdvisedAgent, AskingAgent, PlantedModel, ScriptedModel
 from gde.testing.worlds import SlowCorridor
 
 STOP = "ASKING_PARTS_STOP"
@@ -39,6 +44,12 @@ TURNS = "ASKING_PARTS_TURNS"
 def knows_all(request: ChatRequest) -> str:
     """The number for a judge, the way for an agent."""
     return appraise(request) if request.messages[-1].content.startswith(QUESTION) else "RIGHT"
+
+
+def echo(request: ChatRequest) -> str:
+    """What a text agent is shown, as its answer."""
+    state = request.messages[-1].content.partition("Current state:\n")[2]
+    return json.dumps({"action": state}, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -167,7 +178,10 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 def gde_language_models() -> Sequence[Offer[Any, Any]]:
     make = lambda config, _: Noted(knows_all, log=Path(config.source))  # noqa: E731
     gives = frozenset({Facet.ACTIVATIONS})
-    return (Offer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),)
+    return (
+        Offer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),
+        Offer(name="echo", summary="s", config=NoConfig, make=lambda _, __: ScriptedModel(echo)),
+    )
 
 
 @hookimpl
@@ -184,6 +198,29 @@ def gde_reward_models() -> Sequence[Offer[Any, Any]]:
 def gde_metrics() -> Sequence[Offer[Any, Any]]:
     make = lambda config, context: Poll(context, config.model)  # noqa: E731
     return (Offer(name="poll", summary="s", config=AskedConfig, make=make),)
+
+
+@dataclass(frozen=True)
+class LayeredConfig:
+    layer: tuple[int, ...] = (1,)
+
+
+class Layered(WhereProbe):
+    """Where the agent is, as several layers say it."""
+
+    def __init__(self, layers: tuple[int, ...]) -> None:
+        super().__init__()
+        self.layers = layers
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=self.layers, marks=("pre",))
+
+
+@hookimpl
+def gde_probes() -> Sequence[Offer[Any, Any]]:
+    needs = frozenset({Facet.ACTIVATIONS, Facet.STATE})
+    make = lambda config, _: Layered(config.layer)  # noqa: E731
+    return (Offer(name="layered", summary="s", config=LayeredConfig, make=make, needs=needs),)
 
 
 @hookimpl

@@ -1,17 +1,20 @@
 """What a probe learns from and what it turns into."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gde.data.json import Labels
 from gde.data.result import Measurement
 
 InputForm = Literal["concatenated", "tokens"]
 """How a probe is given the activations of a mark."""
 Control = Literal["none", "coordinates", "shuffled", "untrained", "embeddings"]
 CONTROLS: tuple[Control, ...] = ("coordinates", "shuffled", "untrained", "embeddings")
+ARM = frozenset({"variant", "layer", "mark", "control"})
+"""The labels with which a result says which arm a number is of."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,6 +73,21 @@ class Arm:
     def name(self) -> str:
         """A short unambiguous name, fit for a file."""
         return f"{self.probe}-{self.variant}-layer{self.layer}-{self.mark}-{self.control}"
+
+    @property
+    def where(self) -> Labels:
+        """What the numbers of a result are restricted to that are of this arm."""
+        return {"variant": self.variant, "layer": self.layer, "mark": self.mark, "control": self.control}
+
+    @classmethod
+    def of(cls, one: Measurement) -> "Arm | None":
+        """The arm that a number of a result is of; None for what a metric gives."""
+        where, own = one.where, f"{one.name}.".startswith(f"{one.source}.")
+        if not one.source or not own or not where.keys() >= ARM:
+            return None
+        variant, mark = str(where["variant"]), str(where["mark"])
+        control = cast("Control", where["control"])
+        return cls(probe=one.source, variant=variant, layer=int(where["layer"]), mark=mark, control=control)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

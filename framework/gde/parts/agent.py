@@ -40,7 +40,7 @@ class FunctionAgent:
     choose: Callable[[Observation], str]
 
     def __post_init__(self) -> None:
-        update_wrapper(self, self.choose)  # its name alone: a run calls it so
+        update_wrapper(self, self.choose)  # type: ignore[arg-type]  # for the name alone, which a run calls it by
 
     def begin(self, brief: Brief) -> None:
         """A function has nothing to prepare."""

@@ -48,7 +48,8 @@ def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], wh
         ConfigError: an argument that it does not take, or none where it needs one.
     """
     offer, _, argument = name.partition(":")
-    if offer not in catalogue.names("language_model") and argument:
+    plugins = {entry.plugin for entry in catalogue.entries("language_model")}
+    if argument and offer in plugins and offer not in catalogue.names("language_model"):
         plugin, (offer, _, argument) = offer, argument.partition(":")
         offer = f"{plugin}:{offer}"
     entry = catalogue.find("language_model", offer)

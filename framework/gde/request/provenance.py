@@ -9,7 +9,7 @@ from typing import Any
 from gde.data.json import Json
 from gde.request.kinds import KINDS
 from gde.request.planfile import plan_hash, plan_tables
-from gde.request.resolve import Ready
+from gde.request.resolve import Chosen, Ready
 
 PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn", "pydantic")
 
@@ -33,15 +33,13 @@ def _versions(ready: Ready) -> dict[str, Json]:
     """By the parts' names; those of parts of two kinds that are called the same begin with the kind."""
     called = Counter(part.label for part in ready.parts)
     return {
-        part.label if called[part.label] == 1 else f"{KINDS[part.kind].title} {part.label}": _version_of(
-            part.entry.qualified, part.entry.offer.version
-        )
+        part.label if called[part.label] == 1 else f"{KINDS[part.kind].title} {part.label}": _version_of(part)
         for part in ready.parts
     }
 
 
-def _version_of(name: str, number: int) -> str:
-    return f"{name} v{number}" if name.strip(":") else "not installed here"
+def _version_of(part: Chosen) -> str:
+    return "not installed here" if part.absent else f"{part.entry.qualified} v{part.entry.offer.version}"
 
 
 def _version(package: str) -> str | None:

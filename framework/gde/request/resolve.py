@@ -216,8 +216,9 @@ class _Lookup:
             return object_entry(kind, choice), ""
         try:
             if choice.name.startswith(OBJECT):
-                advice = "it is an object of the program that made the run: go on in Python with its plan, resume(RUN, plan=...)"
-                raise GdeError(f"{KINDS[kind].title} {choice.name!r} is no offer; {advice}")
+                what = "is no offer; it is an object of the program that made the run"
+                advice = "go on in Python with its plan, resume(RUN, plan=...)"
+                raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
             return self.catalogue.find(kind, choice.name), ""
         except GdeError as error:
             if not self.absent:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
-from gde.data.result import Failure, Measurement, Result, RunStatus
+from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.errors import GdeError
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
@@ -19,6 +19,7 @@ from gde.stages.episode import reason_of
 from gde.stages.evidence import gather
 from gde.stages.probing import results
 from gde.stages.scoring import score
+from gde.store.journal import Journal
 
 
 def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
@@ -30,9 +31,9 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
             that are not installed here.
     """
     evidence = gather(run.folder, run.journal, lambda: run.ready)
-    measured, failed = score(_metrics(run, earlier), evidence, run.strata)
-    measured = (*_kept(run, earlier), *measured)
-    measurements = (*measured, *results(evidence.probe_reports))
+    kept = (*_kept(run, earlier),)
+    measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept)
+    measurements = (*kept, *measured, *results(evidence.probe_reports))
     failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
     result = Result(
         run=str(run.folder.path),
@@ -41,12 +42,24 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
         measurements=measurements,
         failures=failures,
         provenance=run.origin(),
+        subject=subject(run.ready, run.journal),
         measures=_measures(run.ready, earlier),
     )
     run.folder.write_result(result, run.journal)
     result = _with_report_failures(run, result, evidence)
     call_each(run.ready.catalogue.plugins.manager.hook.gde_run_finished, warnings.warn, result=result)
     return result
+
+
+def subject(ready: Ready, journal: Journal) -> Subject:
+    """Who was evaluated where, in how many episodes."""
+    agent, environment = ready.plan.agent.label, ready.plan.environment.label
+    return Subject(agent=agent, environment=environment, model=ready.agent_model, **journal.counts())
+
+
+def as_offered(metrics: Sequence[Chosen]) -> list[Chosen]:
+    """Plugin by plugin, in the order in which each lists them: that in which readers are shown what they measure."""
+    return sorted(metrics, key=lambda chosen: (chosen.entry.plugin, chosen.entry.place))
 
 
 def render(run: Pipeline, result: Result) -> list[Path]:
@@ -88,7 +101,7 @@ def _kept_failures(run: Pipeline, earlier: Result | None) -> Iterator[Failure]:
 
 def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
     found = {one.name: one for one in (earlier.measures if earlier else ())}
-    for chosen in (*ready.probes, *ready.metrics):
+    for chosen in (*ready.probes, *as_offered(ready.metrics)):
         found.update({one.name: one for one in _declared(chosen)})
     return tuple(found.values())
 

@@ -106,7 +106,7 @@ class ProbeStage:
             inputs=table.padded() if input_form(probe) == "tokens" else table.concatenated(),
             labels=np.stack([labels[episode].values[turn] for episode, turn in table.rows]),
             groups=np.array([worlds[episode] for episode, _ in table.rows]),
-            classes=_classes(labels, {episode for episode, _ in table.rows}),
+            classes=dataset_classes(labels, {episode for episode, _ in table.rows}),
         )
 
     def _labels(self, probe: Probe, episodes: set[str]) -> Labelled:
@@ -152,17 +152,16 @@ def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
     """The reports' measurements under full names, saying which arm each belongs to."""
     for report in reports:
         arm = report.arm
-        where: Labels = {"variant": arm.variant, "layer": arm.layer, "mark": arm.mark, "control": arm.control}
         for measurement in report.measurements:
             name = f"{arm.probe}.{measurement.name}"
-            yield replace(measurement, name=name, where={**where, **measurement.where}, source=arm.probe)
+            yield replace(measurement, name=name, where={**arm.where, **measurement.where}, source=arm.probe)
         if report.reason:
             yield Measurement(
-                name=arm.probe, value=None, unit="", n=0, where=where, reason=report.reason, source=arm.probe
+                name=arm.probe, value=None, unit="", n=0, where=arm.where, reason=report.reason, source=arm.probe
             )
 
 
-def _classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
+def dataset_classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
     """What the labels of all episodes stand for.
 
     Raises:

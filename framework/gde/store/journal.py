@@ -250,6 +250,19 @@ class Journal:
         query = "SELECT episode, failure FROM episodes WHERE ending = 'failed' ORDER BY stratum, world, repeat"
         return [(row["episode"], row["failure"]) for row in self.query(query)]
 
+    def counts(self) -> dict[str, int]:
+        """The numbers of a `gde.data.result.Subject`."""
+        (row,) = self.query(
+            "SELECT count(*) AS episodes, coalesce(sum(ending = 'failed'), 0) AS failed,"
+            " count(DISTINCT CASE WHEN ending <> 'failed' THEN world_id END) AS worlds"
+            " FROM episodes WHERE ending IS NOT NULL"
+        )
+        (answers,) = self.query(
+            "SELECT count(*) AS turns, coalesce(sum(status <> 'ok'), 0) AS unusable"
+            " FROM turns JOIN episodes USING (episode) WHERE ending IS NOT NULL AND ending <> 'failed'"
+        )
+        return {**dict(row), **dict(answers)}
+
     def episodes(self, stratum: int | None = None) -> list[str]:
         """Keys of the finished episodes, of all or of one stratum, in their order, whatever order they ended in."""
         chosen = "" if stratum is None else "AND stratum = ?"

@@ -10,6 +10,7 @@ import pytest
 
 from gde import Choice, GdeError, Measurement, Plan, Result, load_evidence, probe, report, rescore
 from gde.request.catalogue import Catalogue
+from gde.request.planfile import plan_hash
 from gde.runs.evaluating import evaluate
 from gde.store.folder import RunFolder, result_json
 
@@ -40,9 +41,14 @@ def test_a_run_leaves_plan_record_result_and_page(run: Callable[[Plan], Result])
     assert overall(result)["success"] == overall(result)["accuracy"] == 1.0
     folder = Path(result.run)
     assert {"plan.toml", "run.sqlite", "result.json", "report.html"} <= {path.name for path in folder.iterdir()}
-    assert RunFolder(folder).read_result() == replace(result, measurements=RunFolder(folder).read_result().measurements)
+    stored = RunFolder(folder).read_result()
+    assert stored == replace(result, provenance=stored.provenance)
+    assert json.loads(json.dumps(result.provenance)) == stored.provenance
     assert json.loads((folder / "result.json").read_text()) == json.loads(json.dumps(result_json(result)))
-    assert RunFolder(folder).plan() == RunFolder(folder).plan()
+    kept = RunFolder(folder).plan()
+    complete = replace(plan(actions=["RIGHT"]), environment=Choice(name="corridor", config={"length": 3}))
+    assert kept == replace(complete, reporters=kept.reporters)
+    assert plan_hash(kept) == result.plan_hash
 
 
 def test_every_trajectory_is_in_the_record_with_the_certified_optimum(run: Callable[[Plan], Result]) -> None:

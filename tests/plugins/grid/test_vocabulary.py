@@ -120,7 +120,7 @@ def test_an_optimal_agent_goes_the_same_ways_under_any_names(tmp_path: Path) -> 
         taken = [known[str(turn.decision.action)] for turn in trajectory.turns]
         ways.setdefault(trajectory.labels["actions"], []).append(taken)
         (view, *_) = episode_views(Evidence(trajectories=(trajectory,)))
-        assert 'class="arrow best"' in view.turns[0].picture
+        assert 'class="arrow best"' in view.turns[0].pictures.truth
     assert len(ways["none"]) == 6
     assert ways["none"] == ways[COMPASS] == ways[PERMUTED]
 

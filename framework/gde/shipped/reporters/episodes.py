@@ -14,7 +14,7 @@ from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves, view_of
 from gde.shipped.reporters.claim import main_report
 from gde.shipped.reporters.examples import examples
-from gde.shipped.reporters.pictures import Keys, decoded_picture, decoded_places, legend, true_picture
+from gde.shipped.reporters.pictures import MARKS, Keys, decoded_picture, decoded_places, legend, true_picture
 from gde.shipped.reporters.wording import labels_text
 
 MAX_TURNS = 12
@@ -87,7 +87,8 @@ def legend_of(episodes: Sequence[EpisodeView]) -> Keys:
     keys: dict[str, str] = {}
     for turn in (turn for episode in episodes for turn in episode.turns):
         keys |= {meaning: drawn for meaning, drawn in turn.pictures.keys.items() if meaning not in keys}
-    return keys
+    order = [*(one for one in keys if one not in MARKS), *(one for one in MARKS if one in keys)]
+    return {meaning: keys[meaning] for meaning in order}
 
 
 def _maps(report: ProbeReport | None) -> DecodedMaps:
@@ -167,7 +168,7 @@ def _errors(shown: CellMap, decoded: NDArray[np.float32]) -> str:
 def _apart(true: Position, decoded: Position, shown: CellMap) -> str:
     cells = abs(true[0] - decoded[0]) + abs(true[1] - decoded[1])
     where = "" if decoded[0] < shown.height and decoded[1] < shown.width else ", outside the map"
-    return "in place" if cells == 0 else f"{cells} cell{'s' if cells > 1 else ''} off{where}"
+    return "in place" if cells == 0 else f"off by {cells} cell{'s' if cells > 1 else ''}{where}"
 
 
 def _verdict(turn: Turn) -> str:

@@ -24,6 +24,8 @@ SPARE_TONES = tuple(f"spare{index}" for index in range(8))
 """For all other kinds in turn, in their order."""
 AGENT = "agent"
 """The thing that moves are drawn from."""
+MARKS = OPTIMAL, TAKEN, PLACES = "optimal moves", "move taken, not optimal", "true places, in the decoded map"
+"""What a legend ends with."""
 OUTSIDE = "outside"
 """What a reader is told that `PAD` is."""
 ARROW = '<path class="arrow {}" d="M0 0H1.7M1.4-.25L1.7 0 1.4 .25"/>'
@@ -40,14 +42,14 @@ def true_picture(shown: CellMap, optimal: Sequence[Position], taken: Position | 
         optimal: (rows, columns) moved by each optimal action.
         taken: by the action taken, None where it is no move.
     """
-    seen = _seen(shown)
+    seen, tones = _seen(shown), dict(zip(shown.kinds, _tones(shown.kinds), strict=True))
     here = [thing.place for thing in seen if thing.name == AGENT]
     parts = [
-        *_cells(shown.codes, np.full(shown.codes.shape, SHADES), _tones(shown.kinds)),
+        *_cells(shown.codes, np.full(shown.codes.shape, SHADES), [*tones.values()]),
         *(_arrow(place, move, "best") for place in here for move in optimal),
         *(_arrow(place, taken, "stray") for place in here if taken and taken not in optimal),
         *(_pointer(thing.place, thing.direction) for thing in seen if thing.direction),
-        *(_letter(thing.place, thing.letter, "" if thing.kind else "object") for thing in seen if thing.letter),
+        *(_letter(thing.place, thing.letter, _style(thing, tones)) for thing in seen if thing.letter),
     ]
     told = [f"{thing.name} at {thing.place}{f' ({thing.note})' if thing.note else ''}" for thing in shown.things]
     label = f"True map, {shown.height} by {shown.width}: {', '.join(told) or 'nothing on it'}"
@@ -93,11 +95,11 @@ def legend(
     keys = dict(_swatch(shown, code) for code in codes)
     keys |= {thing.name: _object_swatch(thing) for thing in shown.things if thing.letter and not thing.kind}
     if optimal:
-        keys["optimal moves"] = _key(ARROW.format("best"))
+        keys[OPTIMAL] = _key(ARROW.format("best"))
     if taken and taken not in optimal:
-        keys["move taken, not optimal"] = _key(ARROW.format("stray"))
+        keys[TAKEN] = _key(ARROW.format("stray"))
     if inside is not None:
-        keys["true places, in the decoded map"] = _key(RINGS)
+        keys[PLACES] = _key(RINGS)
     return keys
 
 
@@ -169,8 +171,14 @@ def _letter(place: Position, letter: str, style: str = "") -> str:
     return f'<text class="{f"letter{small} {style}".rstrip()}" {where}>{escape(letter)}</text>'
 
 
+def _style(thing: Thing, tones: Mapping[str, str]) -> str:
+    return f"tone-{tones[thing.kind]}" if thing.kind else "object"
+
+
 def _ring(place: Position, tone: str) -> str:
-    return f'<circle class="ring tone-{tone}" cx="{place[1] + 0.5}" cy="{place[0] + 0.5}" r=".44"/>'
+    # On a cell of its own colour a ring is seen by the casing.
+    circle = f'cx="{place[1] + 0.5}" cy="{place[0] + 0.5}" r=".44"'
+    return f'<circle class="ring casing" {circle}/><circle class="ring tone-{tone}" {circle}/>'
 
 
 def _arrow(place: Position, move: Position, style: str) -> str:
@@ -180,8 +188,8 @@ def _arrow(place: Position, move: Position, style: str) -> str:
 
 
 def _pointer(place: Position, direction: Position) -> str:
-    """A tip at the edge of the cell that a thing faces."""
-    return f'<path class="pointer" transform="{_turned(place, direction)}" d="M.31-.2L.47 0 .31.2z"/>'
+    """A tip on the edge of the cell that a thing faces."""
+    return f'<path class="pointer" transform="{_turned(place, direction)}" d="M.4-.26L.68 0 .4.26z"/>'
 
 
 def _turned(place: Position, direction: Position) -> str:

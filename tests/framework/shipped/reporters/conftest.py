@@ -12,12 +12,15 @@ from gde.data.cell_map import KINDS, CellMap, Position, decoded_classes
 from gde.data.completion import Completion
 from gde.data.evidence import Evidence
 from gde.data.json import Json, Labels
+from gde.data.measure import Measure
 from gde.data.observation import Observation, State, World
 from gde.data.plan import Choice, Plan
 from gde.data.probe import CONTROLS, Arm, ProbeReport
-from gde.data.result import Failure, Measurement, Result
+from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.parts.metric import Metric
+from gde.request.catalogue import Catalogue
+from gde.stages.probing import results
 from gde.stages.scoring import score
 from gde_plugins.behaviour.accuracy import accuracy
 from gde_plugins.behaviour.length import length
@@ -178,6 +181,7 @@ def result(evidence: Evidence) -> Result:
     found: dict[str, Metric] = {"success": success, "accuracy": accuracy, "outcomes": outcomes, "length": length}
     metrics = [(name, partial(_given, metric)) for name, metric in found.items()]
     measurements, failures = score(metrics, evidence, STRATA)
+    measurements = (*measurements, *results(evidence.probe_reports))
     lost = Failure(stage="rollout", subject="0/4/0", reason="the model server went away")
     provenance: dict[str, Json] = {
         "notice": NOTICE,
@@ -193,4 +197,30 @@ def result(evidence: Evidence) -> Result:
         measurements=measurements,
         failures=(*failures, lost),
         provenance=provenance,
+        subject=subject(evidence),
+        measures=measures(),
     )
+
+
+def subject(evidence: Evidence) -> Subject:
+    """What a run counts, counted here."""
+    finished = [one for one in evidence.trajectories if one.ending != "failed"]
+    turns = [turn for one in finished for turn in one.turns]
+    return Subject(
+        agent="gpt-oss",
+        environment="grid",
+        model="nano",
+        worlds=len({one.world.id for one in finished}),
+        episodes=len(evidence.trajectories),
+        failed=len(evidence.trajectories) - len(finished),
+        turns=len(turns),
+        unusable=sum(turn.decision.status != "ok" for turn in turns),
+    )
+
+
+def measures() -> tuple[Measure, ...]:
+    """As the plugins declare them."""
+    catalogue = Catalogue.default()
+    names = ("success", "accuracy", "outcomes", "length", "pairs", "trends", "meg-to")
+    probe = (one.under("cogmap") for one in catalogue.find("probe", "cogmap").offer.measures)
+    return (*probe, *(one for name in names for one in catalogue.find("metric", name).offer.measures))

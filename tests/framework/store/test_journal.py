@@ -1,0 +1,178 @@
+"""The journal: what is written is read again, together or alone, by one process or several."""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gde import Completion, Decision, Observation, RunFailed, State, Trajectory
+from gde.errors import RunFolderError
+from gde.store.journal import Journal
+from gde.testing.samples import sample_evidence
+
+EPISODES = [one for one in sample_evidence(3).trajectories if one.turns]
+TEXT = st.text(st.characters(codec="utf-8"), max_size=200)
+TOKENS = st.lists(st.integers(0, 2**31 - 1), max_size=9).map(tuple)
+COMPLETIONS = st.builds(
+    Completion,
+    text=TEXT,
+    reasoning=st.none() | TEXT,
+    finish=st.sampled_from(("stop", "length", "refusal")),
+    prompt_tokens=TOKENS,
+    tokens=TOKENS,
+    marks=st.dictionaries(st.sampled_from(("pre", "post")), TOKENS),
+    n_prompt=st.integers(0, 10**9),
+    n_completion=st.integers(0, 10**9),
+    request=st.text("0123456789abcdef", min_size=8),
+    model=TEXT,
+)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        yield journal
+
+
+async def write(journal: Journal, one: Trajectory) -> None:
+    await journal.begin(one.key, one.seed, one.world, one.labels, one.horizon)
+    for turn in one.turns:
+        if (completion := turn.decision.completion) is not None:
+            await journal.call(str(one.key), turn.index, completion)
+        await journal.turn(one.key, turn)
+    await journal.end(one.key, one.ending, one.failure, one.final_state)
+
+
+def test_an_episode_is_read_as_it_was_written(journal: Journal) -> None:
+    async def all_at_once() -> None:
+        await asyncio.gather(*(write(journal, one) for one in reversed(EPISODES)))
+
+    asyncio.run(all_at_once())
+    assert [*journal.trajectories()] == EPISODES
+    assert journal.trajectory("0/1/0") == EPISODES[1]
+    assert journal.finished() == {str(one.key) for one in EPISODES}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@given(
+    completion=COMPLETIONS, text=TEXT, action=TEXT, value=st.floats(allow_nan=False), facts=st.dictionaries(TEXT, TEXT)
+)
+def test_any_text_any_token_and_any_value_come_back(
+    completion: Completion, text: str, action: str, value: float, facts: dict[str, str], tmp_path: Path
+) -> None:
+    (turn, *_) = EPISODES[0].turns
+    turn = replace(
+        turn,
+        observation=Observation(text=text, actions=None),
+        decision=Decision.act(action, completion),
+        optimal=(action,),
+        value=value,
+        state=State(facts=facts),
+    )
+    one = replace(EPISODES[0], turns=(turn,))
+    (tmp_path / "run.sqlite").unlink(missing_ok=True)
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        asyncio.run(write(journal, one))
+        assert journal.trajectory("0/0/0") == one
+        assert journal.calls("0/0/0") == {completion.request: completion}
+        (decision,) = journal.decisions("0/0/0")
+        assert (decision.status, decision.action, decision.completion) == ("ok", action, None)
+
+
+@pytest.mark.parametrize("value", [-inf, 0.0, None])
+def test_a_value_out_of_reach_is_kept(value: float | None, journal: Journal) -> None:
+    one = replace(EPISODES[0], turns=(replace(EPISODES[0].turns[0], value=value),))
+    asyncio.run(write(journal, one))
+    assert journal.trajectory("0/0/0").turns[0].value == value
+
+
+def test_one_writer_s_mistake_costs_no_other(journal: Journal) -> None:
+    """A turn that is there already cannot be written; what came in the same tick is."""
+    asyncio.run(write(journal, EPISODES[0]))
+
+    async def both() -> list[BaseException | None]:
+        twice = journal.turn(EPISODES[0].key, EPISODES[0].turns[0])
+        return await asyncio.gather(twice, write(journal, EPISODES[1]), return_exceptions=True)
+
+    mistake, fine = asyncio.run(both())
+    assert isinstance(mistake, sqlite3.IntegrityError)
+    assert fine is None
+    assert [*journal.trajectories()] == EPISODES[:2]
+
+
+def test_an_episode_that_has_begun_keeps_its_beginning(journal: Journal) -> None:
+    one = EPISODES[0]
+
+    async def twice() -> None:
+        await journal.begin(one.key, one.seed, one.world, {}, 9)
+        await journal.begin(one.key, 99, replace(one.world, id="other"), {}, 8)
+
+    asyncio.run(twice())
+    assert journal.world("0/0/0") == one.world.id
+    assert journal.world("0/1/0") is None
+    assert journal.finished() == set()
+
+
+def test_an_episode_without_a_world_fails_with_its_reason(journal: Journal) -> None:
+    asyncio.run(journal.fail(EPISODES[1].key, 5, "no such corridor"))
+    assert journal.failed_episodes() == [("0/1/0", "no such corridor")]
+    (one,) = journal.trajectories()
+    assert (one.ending, one.turns, one.world.id) == ("failed", (), "unmade 0/1/0")
+
+
+def test_turns_are_numbered_as_they_come(journal: Journal) -> None:
+    asyncio.run(write(journal, EPISODES[0]))
+    last = journal.last_turn()
+    assert journal.turns_since(last) == (last, [])
+    asyncio.run(write(journal, EPISODES[1]))
+    now, turns = journal.turns_since(last)
+    assert [(episode, turn.index) for episode, turn in turns] == [("0/1/0", turn.index) for turn in EPISODES[1].turns]
+    assert now == journal.last_turn() > last
+
+
+def test_notes_are_replaced_and_mappings_are_added_to(journal: Journal) -> None:
+    assert journal.noted("a") is None
+    journal.note("a", [1])
+    journal.note("a", {"x": {"é": None}})
+    assert journal.noted("a") == {"x": {"é": None}}
+    journal.add_note("models", {"a:b": {"notice": "", "versions": {"v": "1"}}})
+    journal.add_note("models", {"c.d": {"notice": "n"}})
+    journal.add_note("models", {"a:b": {"notice": "later"}})
+    assert journal.noted("models") == {"a:b": {"notice": "later", "versions": {"v": "1"}}, "c.d": {"notice": "n"}}
+
+
+def test_several_processes_add_to_a_note_and_lose_none(journal: Journal, tmp_path: Path) -> None:
+    def add(i: int) -> None:
+        with closing(Journal.open(tmp_path / "run.sqlite")) as own:
+            own.add_note("models", {f"model{i}": {"notice": ""}})
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(24)))
+    assert len(journal.noted("models")) == 24
+
+
+def test_nothing_is_half_written(journal: Journal) -> None:
+    with pytest.raises(sqlite3.IntegrityError):
+        journal.write([("INSERT INTO facts VALUES ('a', '1')", ()), ("INSERT INTO facts VALUES ('a', '2')", ())])
+    assert journal.noted("a") is None
+
+
+def test_a_full_disk_is_said_with_what_to_do(journal: Journal) -> None:
+    (pages,) = journal.query("PRAGMA page_count")[0]
+    journal.query(f"PRAGMA max_page_count={pages}")
+    with pytest.raises(RunFailed, match=r"cannot write the journal: .*full; make room and go on with `gde resume`"):
+        journal.note("much", "x" * 100_000)
+    assert journal.noted("much") is None
+
+
+def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match=r"is no run folder: wanted a file run\.sqlite in it"):
+        Journal.open(tmp_path / "run.sqlite")

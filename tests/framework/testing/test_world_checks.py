@@ -1,0 +1,175 @@
+"""The kit's worlds, judge and agents keep every promise, and the check names what their broken twins break."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from gde.data.completion import ChatRequest
+from gde.data.observation import Observation, Optimum, Outcome
+from gde.data.reward import RewardTrace
+from gde.data.trajectory import Decision, Trajectory
+from gde.testing import check_agent, check_environment, check_reward_model
+from gde.testing.judging import Judge, appraise
+from gde.testing.parts import AdvisedAgent, Copyist, PlantedModel, ScriptedModel
+from gde.testing.worlds import Dictation, Recipe, SlowCorridor
+
+TEXTS = ("<>", "two\nlines", "long" * 3000)
+
+
+def test_the_worlds_keep_every_promise() -> None:
+    check_environment(Recipe)
+    check_environment(Dictation, actions=TEXTS)
+    check_environment(lambda: SlowCorridor(4, 0.0))
+
+
+def test_the_agents_and_the_judge_keep_every_promise() -> None:
+    check_agent(Copyist, Dictation)
+    check_agent(lambda: AdvisedAgent(PlantedModel(), ScriptedModel(appraise)))
+    check_reward_model(lambda: Judge(ScriptedModel(appraise)))
+
+
+class Guessing(Recipe):
+    """Its expert would do what cannot be done."""
+
+    def optimum(self) -> Optimum:
+        return replace(super().optimum(), actions=("FINISH",))
+
+
+class Helpful(Recipe):
+    """Its expert does it at once."""
+
+    def optimum(self) -> Optimum:
+        found = super().optimum()
+        if found.actions:
+            self.step(found.actions[0])
+        return found
+
+
+@dataclass
+class Forgetful(Recipe):
+    """Is shuffled anew whenever it begins, so that no replay leads back."""
+
+    begun: int = field(default=0, init=False)
+
+    def reset(self, seed: int) -> Observation:
+        self.begun += 1
+        return super().reset(seed + self.begun)
+
+
+@dataclass
+class Grudging(Recipe):
+    """Remembers what was done before it was put back."""
+
+    taken: int = field(default=0, init=False)
+
+    def step(self, action: str) -> Outcome:
+        self.taken += 1
+        return replace(super().step(action), reward=float(self.taken))
+
+
+class Boastful(Recipe):
+    """Has always reached more than there is."""
+
+    def step(self, action: str) -> Outcome:
+        outcome = super().step(action)
+        object.__setattr__(outcome, "success", 2.0)
+        return outcome
+
+
+class Lenient(Recipe):
+    """Takes any word for a step."""
+
+    def step(self, action: str) -> Outcome:
+        return super().step(action if action in self._steps else "STEP0")
+
+
+class OneLine(Dictation):
+    """Takes one line at a time."""
+
+    def step(self, action: str) -> Outcome:
+        if "\n" in action:
+            raise ValueError("one line, please")
+        return super().step(action)
+
+
+class Short(Dictation):
+    """Has room for little."""
+
+    def step(self, action: str) -> Outcome:
+        if len(action) > 80:
+            raise ValueError("too long")
+        return super().step(action)
+
+
+BROKEN_WORLDS = [
+    (Guessing, "optimal actions must be admissible, got .'FINISH'"),
+    (Helpful, r"optimum\(\) must not change the world"),
+    (Forgetful, "the same seed and actions must give the same world in another reset"),
+    (Grudging, "the same world in another reset"),
+    (Boastful, "success must be from 0 to 1, or None, got 2.0"),
+    (Lenient, "step must raise ValueError for an action that is not admissible"),
+    (OneLine, r"where no actions are listed, step must take any text, e\.g\. 'a first line.*one line, please"),
+    (Short, r"where no actions are listed, step must take any text, e\.g\. 'long.* 100000 characters; got .*too long"),
+]
+
+
+@pytest.mark.parametrize(("make", "promise"), BROKEN_WORLDS)
+def test_a_broken_promise_of_a_world_is_named(make: Callable[[], Recipe], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_environment(make, actions=("<>",))
+
+
+class Tired(Judge):
+    """Is stricter with every episode."""
+
+    judged = 0
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        self.judged += 1
+        trace = await super().rewards(trajectory)
+        return replace(trace, values=trace.values / self.judged)
+
+
+class Halved(Judge):
+    """Judges every other turn."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        trace = await super().rewards(trajectory)
+        return replace(trace, values=trace.values[::2])
+
+
+@pytest.mark.parametrize(("twin", "promise"), [(Tired, "in any order"), (Halved, "one reward a turn, or none")])
+def test_a_broken_promise_of_a_judge_is_named(twin: type[Judge], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_reward_model(lambda: twin(ScriptedModel(appraise)))
+
+
+def test_a_judge_that_cannot_read_the_answer_says_so_and_keeps_the_contract() -> None:
+    check_reward_model(lambda: Judge(ScriptedModel(lambda _: "quite far")))
+
+
+@dataclass
+class Gossip(ScriptedModel):
+    """Says something else every time."""
+
+    asked: int = 0
+
+    async def complete(self, request: ChatRequest):  # type: ignore[no-untyped-def]
+        self.asked += 1
+        return replace(await super().complete(request), text=f"advice {self.asked}")
+
+
+class Followers(AdvisedAgent):
+    """Does what it is told, word by word."""
+
+    async def act(self, observation: Observation) -> Decision:
+        decision = await super().act(observation)
+        advice = await self.adviser.complete(ChatRequest(messages=(), seed=0))
+        return Decision.unusable("empty", advice.text, decision.completion)
+
+
+def test_an_agent_whose_adviser_is_no_function_of_the_request_is_found_out() -> None:
+    adviser = Gossip()
+    with pytest.raises(AssertionError, match="an agent must be a function of its seed"):
+        check_agent(lambda: Followers(PlantedModel(), adviser))
