@@ -48,7 +48,7 @@ def types(session: nox.Session) -> None:
     """The types of framework, plugins and examples, strictly."""
     install(session, "-e", ".[dev]")
     session.run("mypy")
-    session.run("mypy", "--strict", "examples/third_party/gde_leftist.py")
+    session.run("mypy", "--strict", "examples/third_party/gde_leftist.py", "examples/third_party/gde_tunnel.py")
 
 
 @nox.session(python=DEFAULT)
@@ -88,6 +88,7 @@ def third_party(session: nox.Session) -> None:
     session.chdir(session.create_tmp())
     session.run("gde", "plugins")
     session.run("gde", "show", "agent", "leftist")
+    session.run("gde", "show", "metric", "leftness")
     session.run("gde", "eval", "--env", "grid", "--agent", "leftist", "--episodes", "2", "--out", f"run-{os.getpid()}")
 
 

@@ -12,10 +12,10 @@ import gymnasium
 import minigrid  # noqa: F401 - registers the peer
 import numpy as np
 
-from gde.data.grid import Grid
 from gde.numerics.tabular import solve
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.files import read_origins
 from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.solving.dynamics import ACTIONS, tabulate

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gde.data.grid import Grid
 from gde.numerics.tabular import solve
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.keyed import dynamics
 from gde_plugins.grid.keyed.dynamics import KeyStates
 from gde_plugins.grid.keyed.scene import Scene, cell

@@ -58,10 +58,16 @@ def _row(parameter: Any) -> str:
 def names() -> Iterator[str]:
     """Every public name with the first line of its docstring, by the module it comes from."""
     modules: dict[str, list[str]] = {}
-    for name in sorted(set(gde.__all__) - {"__version__"}):
-        modules.setdefault(gde._HOMES[name], []).append(f"- `{name}`: {_first_line(getattr(gde, name))}")
+    for name, module in sorted(_homes().items()):
+        modules.setdefault(module, []).append(f"- `{name}`: {_first_line(getattr(gde, name))}")
     for module, lines in sorted(modules.items()):
         yield f"### `{module}`\n\n" + "\n".join(lines) + "\n"
+
+
+def _homes() -> dict[str, str]:
+    """Public name to the module that it is from, as the stub of the package lists them."""
+    stub = Path(gde.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    return {name: f"gde.{module}" for module, name in re.findall(r"^from \.(\S+) import (\w+)", stub, re.MULTILINE)}
 
 
 def _first_line(thing: Any) -> str:

@@ -29,6 +29,8 @@ class Facet(StrEnum):
     """A list of worlds, for some configurations at least."""
     MAP = "map"
     """World and state facts that `gde.data.cell_map` reads as a map of named kinds of cells."""
+    VIEW = "view"
+    """A world or state fact `view`, the text that a state is drawn as (`gde.data.view`). A MAP is drawn without it."""
     ACTIVATIONS = "activations"
     """Replayable token ids of a white-box language model."""
     INTERVENTIONS = "interventions"

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EMBEDDING = Path(__file__).parents[2] / "docs" / "embedding.md"
 
@@ -69,24 +71,39 @@ def test_own_environment_keeps_the_contract(tmp_path: Path) -> None:
 
 def test_third_party_plugin(tmp_path: Path) -> None:
     """Without installing it: its own tests, and an evaluation with the module named as a plugin."""
-    there = {"PYTHONPATH": str(EXAMPLES / "third_party")}
-    tests = EXAMPLES / "third_party" / "test_leftist.py"
-    run(
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        tests,
-        "--rootdir",
-        tmp_path,
-        folder=tmp_path,
-        **there,
-    )
+    there = {"PYTHONPATH": os.pathsep.join([str(EXAMPLES / "third_party"), os.environ.get("PYTHONPATH", "")])}
+    tests = sorted((EXAMPLES / "third_party").glob("test_*.py"))
+    quiet = ("-q", "-p", "no:cacheprovider", "--rootdir", tmp_path)
+    run(sys.executable, "-m", "pytest", *quiet, *tests, folder=tmp_path, **there)
     command = [sys.executable, "-m", "gde", "eval", "--env", "grid", "--agent", "leftist", "--set", "agent.p=1"]
     shown = run(*command, "--episodes", "2", "--json", folder=tmp_path, GDE_LOAD_PLUGINS="gde_leftist", **there)
     assert '"measurements"' in shown
+
+
+def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
+    """Titles, units, groups and the sentence, of a metric and of a probe beside its controls."""
+    pytest.importorskip("jinja2", reason="needs the extra report")
+    path = os.pathsep.join([str(EXAMPLES / "third_party"), os.environ.get("PYTHONPATH", "")])
+    there = {"PYTHONPATH": path, "GDE_LOAD_PLUGINS": "gde_tunnel,gde.testing.plugin"}
+    gde = (sys.executable, "-m", "gde")
+    asked = ("--env", "tunnel", "--agent", "asking", "--probe", "treasure", "--metric", "success")
+    screen = run(
+        *gde, "eval", *asked, "--metric", "leftness", "--episodes", "40", "--out", "r", folder=tmp_path, **there
+    )
+    said = " ".join(screen.split())
+    page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    for text in (said, page):
+        assert re.search(r"reached the goal in \d+ % \[\d+, \d+\] of episodes and went left in 0 %", text)
+        assert re.search(r"tells the end with the treasure in [\d.]+ % \[[^]]+\] of turns \(best control, ", text)
+    assert re.search(r"^Goal success rate +[\d.]+ %  \[", screen, re.MULTILINE)
+    assert re.search(r"^Steps to the left +0.0 %  \[", screen, re.MULTILINE)
+    assert re.search(r"^Ends told apart +[\d.]+ %  \[.*(coordinates|shuffled|random|tokens)", screen, re.MULTILINE)
+    summaries = re.findall(r"<summary>(.*?)</summary>", page)
+    assert summaries == ["What the agent did", "Which way it leans"]
+    assert page.count("Steps to the left<small>leftness</small>") == page.count("Goal success rate<small>") == 2
+    assert "Ends told apart, %" in page
+    meant = run(*gde, "show", "metric", "leftness", folder=tmp_path, **there)
+    assert "Steps to the left" in meant and "share" in meant and "Which way it leans" in meant
 
 
 def test_the_embedding_page_runs(tmp_path: Path) -> None:

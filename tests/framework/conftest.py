@@ -1,6 +1,7 @@
 """Fixtures of the core's tests."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,13 @@ from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
 
 MODULES = ("gde.testing.plugin", "odd_parts")
+HERE = str(Path(__file__).parent)
+sys.path.insert(0, HERE)
 
 
 @pytest.fixture(autouse=True)
-def _odd_parts_importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = str(Path(__file__).parent)
-    monkeypatch.syspath_prepend(here)
-    monkeypatch.setenv("PYTHONPATH", here + os.pathsep + os.environ.get("PYTHONPATH", ""))
+def _parts_importable_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", HERE + os.pathsep + os.environ.get("PYTHONPATH", ""))
 
 
 @pytest.fixture

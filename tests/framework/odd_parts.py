@@ -65,6 +65,16 @@ class Bottomless(Corridor):
 
 
 @dataclass
+class Faulty(Corridor):
+    """A corridor whose simulator is away now and then."""
+
+    def step(self, action: str) -> Outcome:
+        if os.environ.get("ODD_PARTS_OUTAGE") and self.start == 1:
+            raise ConnectionError("the simulator is away")
+        return super().step(action)
+
+
+@dataclass
 class Careless(Corridor):
     """A corridor that pays in numbers which are none, and calls a label like the swept field."""
 
@@ -205,6 +215,7 @@ def gde_environments() -> Sequence[Offer[Any, Any]]:
     return (
         Offer(name="trapdoor", summary="s", config=NoConfig, make=lambda _, __: Trapdoor(), gives=gives),
         Offer(name="bottomless", summary="s", config=NoConfig, make=lambda _, __: Bottomless(), gives=gives),
+        Offer(name="faulty", summary="s", config=NoConfig, make=lambda _, __: Faulty(), gives=gives),
         Offer(name="careless", summary="s", config=CorridorConfig, make=lambda c, _: Careless(c.length), gives=gives),
         Offer(
             name="listed",
@@ -243,7 +254,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 
 @hookimpl
 def gde_language_models() -> Sequence[Offer[Any, Any]]:
-    gives = frozenset({Facet.ACTIVATIONS})
+    gives = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
     make = lambda config, _: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
     return (
         Offer(name="logged", summary="s", config=LoggedConfig, make=make, gives=gives),

@@ -1,4 +1,4 @@
-"""Environments of gde under Gymnasium's interface.
+"""Environments of gde under Gymnasium's interface, and with `from_gymnasium` the other way round.
 
 Importing this module registers the names that installed plugins offer: every function in the entry-point group
 `gde.gymnasium` is called once. `gymnasium.make("gde.bridges.gymnasium:gde/Grid-v0")` imports it by itself.
@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from gde.bridges.gymnasium_worlds import from_gymnasium as from_gymnasium
 from gde.data.observation import Observation
 from gde.parts.environment import Environment
 

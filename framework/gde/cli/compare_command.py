@@ -10,7 +10,7 @@ from gde.cli import options
 from gde.cli.output import say, show_json, show_table
 
 if TYPE_CHECKING:
-    from gde.runs.comparing import Compared, Row
+    from gde.runs.comparing import Compared, Row, Side
 
 COLUMNS = ("measurement", "A", "B", "B - A", "95 % interval", "detectable", "effect", "q (BH)", "p (Holm)", "worlds")
 
@@ -24,7 +24,8 @@ def command(
     """Compare two runs over the worlds they share: paired differences, with p values corrected after Holm (1979).
 
     The effect is the matched-pairs rank-biserial correlation (Kerby 2014); a detectable difference would be found
-    in 80 % of studies like this one. Rows are measurements of whole worlds; --json has breakdowns and further tests.
+    in 80 % of studies like this one. Rows are measurements of whole worlds; of two that are equal in a single world
+    one is tested. --json has breakdowns and further tests.
     """
     from gde.runs.comparing import compare
 
@@ -36,12 +37,20 @@ def command(
 
 
 def _show(compared: "Compared") -> None:
+    for name, side in zip("AB", compared.runs, strict=True):
+        typer.echo(f"{name}: {_described(side)}")
     whole = [row for row in compared.rows if not row.where]
     show_table("", COLUMNS, [_cells(row, compared.paired) for row in whole])
     for note in compared.notes:
         say(note)
     if len(whole) < len(compared.rows):
         say(f"and {len(compared.rows) - len(whole)} rows more by breakdown with --json")
+
+
+def _described(side: "Side") -> str:
+    of = side.subject
+    model = f" with {of.model}" if of.model else ""
+    return f"{of.agent}{model} in {of.environment}, {of.episodes} episodes in {of.worlds} worlds ({side.run})"
 
 
 def _cells(row: "Row", paired: bool) -> tuple[str, ...]:
@@ -52,7 +61,7 @@ def _cells(row: "Row", paired: bool) -> tuple[str, ...]:
     p = row.reason if row.p is None else _probability(row.p)
     numbers = f"{row.a:.3f}", f"{row.b:.3f}", f"{row.difference:+.3f}"
     worlds = str(row.n) if paired else f"{row.n}, {row.n_b}"
-    return row.name, *numbers, interval, detectable, effect, q, p, worlds
+    return row.title, *numbers, interval, detectable, effect, q, p, worlds
 
 
 def _probability(value: float) -> str:

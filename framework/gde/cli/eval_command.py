@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import progress, say, show_json, show_result
+from gde.cli.output import progress, show_json, show_result
 
 if TYPE_CHECKING:
     from gde.data.plan import Plan
@@ -50,8 +50,6 @@ def command(
         return
     with progress(quiet=as_json) as watch:
         result = evaluate(build_plan(wanted), out, catalogue, watch)
-    if not as_json and (Path(result.run) / "report.html").is_file():
-        say(f"report: {Path(result.run) / 'report.html'}")
     show_result(result, as_json, show_all)
 
 

@@ -1,6 +1,7 @@
 """The entry point: builds the application and turns expected failures into one line and an exit code."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -51,10 +52,14 @@ def build_app() -> typer.Typer:
 
 
 def main() -> None:
-    """Run `gde`. Exit codes: 0 ok, 2 wrong request, 3 finished with failures, 130 interrupted."""
+    """Run `gde`. Exit codes: 0 ok, 2 wrong request, 3 finished with failures or stopped, 130 interrupted, by whatever
+    signal."""
     # Tokenizers and hubs must neither reach for a network nor write to the terminal.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    for name in ("SIGTERM", "SIGHUP"):  # the latter is unknown on Windows
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
     try:
         build_app()()
     except GdeError as error:

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress where no terminal is there to redraw."""
-TABLES = ("pairs.", "trends.", "difficulty.")
-"""Measurements that mean something side by side only, in the report."""
+REPORT = "report.html"
+"""In the run folder, where the reporter that ships with the framework was asked."""
 EXIT_PARTIAL = 3
 EXIT_INTERRUPTED = 130
 
@@ -46,32 +47,28 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
-    """The result, and the exit code that says how the run went."""
+    """The result, on one screen unless all of it is wanted, and the exit code that says how the run went."""
+    from gde.shipped.reporters.screen import screen
     from gde.store.folder import result_json
 
     if as_json:
         show_json(result_json(result))
     else:
-        show_measurements(result.measurements, show_all)
-        if notice := result.provenance.get("notice"):
-            say(str(notice))
-        for failure in result.failures:
-            say(f"failed: {failure.stage} {failure.subject}: {failure.reason}")
-        say(f"{result.status}: {result.run}")
+        report = Path(result.run) / REPORT
+        shown = screen(result, str(report) if report.is_file() else "")
+        if show_all:
+            show_measurements(result.measurements)
+        else:
+            typer.echo("\n".join(shown.finding))
+        say("\n".join(shown.notes))
     if result.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)
 
 
-def show_measurements(measurements: Sequence["Measurement"], show_all: bool = False) -> None:
-    """The first measurement of each name: of the whole run, and of the main arm of each probe."""
-    first: dict[str, Measurement] = {}
-    for each in measurements:
-        if not each.name.startswith(TABLES):
-            first.setdefault(each.name, each)
-    rows = [(each.name, place(each), number(each), interval(each), each.unit, str(each.n)) for each in first.values()]
+def show_measurements(measurements: Sequence["Measurement"]) -> None:
+    """Every number under its own name."""
+    rows = [(each.name, place(each), number(each), interval(each), each.unit, str(each.n)) for each in measurements]
     show_table("", ("measurement", "where", "value", "95 % interval", "unit", "n"), rows)
-    if len(first) < len(measurements):
-        say(f"and {len(measurements) - len(first)} more by stratum, condition, probe arm and control in result.json")
 
 
 def place(measurement: "Measurement") -> str:

@@ -1,6 +1,5 @@
 """gde reproduce: re-run a published study and print its numbers, ours and the difference side by side."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,8 +12,6 @@ from gde.cli.output import EXIT_PARTIAL, interval, number, progress, say, show_j
 if TYPE_CHECKING:
     from gde.parts.reproduction import Comparison
     from gde.runs.reproducing import Request, Study
-
-PAGE, TABLE = "reproduction.html", "reproduction.json"
 
 
 def command(
@@ -31,12 +28,14 @@ def command(
 ) -> None:
     """Re-run a published study and print its numbers, ours and the difference side by side."""
     from gde.runs.reproducing import reproduce
+    from gde.shipped.studies import write_study
 
     request = _request(name, scale, agent, model, settings or [], executor)
     with progress(quiet=as_json) as watch:
         study = reproduce(request, out, watch=watch)
     _show(study, as_json)
-    _write(study)
+    page, missing = write_study(study)
+    say(f"page: {page}" if page else f"no page: {missing}")
     if study.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)
 
@@ -61,26 +60,6 @@ def _request(
         language_model=parsed.get("model", {}),
         executor=Choice(name=executor, config=parsed.get("executor", {})),
     )
-
-
-def _write(study: "Study") -> None:
-    """The study's tables, and its page where the packages for it are installed."""
-    from gde.runs.reproducing import study_json
-
-    study.folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(study_json(study), ensure_ascii=False, indent=1) + "\n"
-    (study.folder / TABLE).write_text(text, encoding="utf-8")
-    try:
-        from gde.shipped.reporters.study import study_page
-
-        page = study_page(study.name, study.rows, study.figures, study.notices, study.figures_missing)
-    except ModuleNotFoundError as error:
-        say(f"no page: {error.name} is not installed; pip install 'gde-eval[report]'")
-    except ValueError as error:
-        say(f"no page: a figure of {study.name} cannot be drawn: {error}")
-    else:
-        (study.folder / PAGE).write_text(page, encoding="utf-8")
-        say(f"page: {study.folder / PAGE}")
 
 
 def _show(study: "Study", as_json: bool) -> None:

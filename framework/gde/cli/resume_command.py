@@ -1,13 +1,24 @@
 """gde resume: go on with an interrupted run."""
 
+from typing import Annotated
+
+import typer
+
 from gde.cli import options
 from gde.cli.output import progress, show_result
 
 
-def command(run: options.Run, show_all: options.All = False, as_json: options.Json = False) -> None:
+def command(
+    run: options.Run,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Begin failed episodes anew; what models answered is kept.")
+    ] = False,
+    show_all: options.All = False,
+    as_json: options.Json = False,
+) -> None:
     """Go on with an interrupted run: finished turns are kept, only what was in flight is asked for again."""
     from gde.runs.evaluating import resume
 
     with progress(quiet=as_json) as watch:
-        result = resume(run, watch=watch)
+        result = resume(run, watch=watch, retry_failed=retry_failed)
     show_result(result, as_json, show_all)

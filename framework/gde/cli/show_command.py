@@ -1,5 +1,6 @@
-"""gde show: one offer with the fields of its configuration."""
+"""gde show: one offer with the fields of its configuration and what it measures."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ def command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The offer's name.")],
     as_json: options.Json = False,
 ) -> None:
-    """Show one offer: what it is and every field of its configuration with type, default and meaning."""
+    """Show one offer: what it is, every field of its configuration with type, default and meaning, what it measures."""
     from gde.request.catalogue import Catalogue
     from gde.request.settings import describe
 
@@ -22,8 +23,13 @@ def command(
     fields = describe(entry.offer.config)
     if as_json:
         listed = [{"field": f, "type": t, "default": d, "help": h} for f, t, d, h in fields]
-        show_json({"schema": 1, "name": entry.qualified, "summary": entry.offer.summary, "fields": listed})
+        measures = [asdict(measure) for measure in entry.offer.measures]
+        about = {"name": entry.qualified, "summary": entry.offer.summary}
+        show_json({"schema": 1, **about, "fields": listed, "measures": measures})
         return
     typer.echo(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
     if fields:
         show_table("", ("field", "type", "default", "meaning"), [(f, t, str(d), h) for f, t, d, h in fields])
+    rows = [(each.name, each.title, each.unit, each.better, each.group) for each in entry.offer.measures]
+    if rows:
+        show_table("", ("measure", "title", "unit", "better", "group"), rows)

@@ -7,6 +7,9 @@ import typer
 from gde.cli import options
 from gde.cli.output import show_json, show_table
 
+PAGE = 1000
+"""Episodes in one table: to lay a table out takes time and memory."""
+
 if TYPE_CHECKING:
     from gde.data.trajectory import Trajectory
 
@@ -17,28 +20,22 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """List the episodes of a run, or show one turn by turn."""
-    from gde.errors import UnknownName
-    from gde.stages.evidence import load_evidence
+    from gde.runs.exporting import one_episode, summaries
 
-    trajectories = {str(each.key): each for each in load_evidence(run).trajectories}
     if episode is None:
-        _list(trajectories, as_json)
-    elif episode in trajectories:
-        _show(trajectories[episode], as_json)
+        _list(summaries(run), as_json)
     else:
-        raise UnknownName("episode", episode, trajectories)
+        _show(one_episode(run, episode), as_json)
 
 
-def _list(trajectories: "dict[str, Trajectory]", as_json: bool) -> None:
-    rows = [
-        {"episode": key, "world": each.world.id, "turns": len(each.turns), "ending": each.ending, **each.labels}
-        for key, each in trajectories.items()
-    ]
+def _list(rows: "list[dict[str, Any]]", as_json: bool) -> None:
     if as_json:
         show_json({"schema": 1, "episodes": rows})
-    else:
-        columns = list(rows[0]) if rows else ["episode"]
-        show_table("", columns, [[str(row.get(column, "")) for column in columns] for row in rows])
+        return
+    columns = list(rows[0]) if rows else ["episode"]
+    for start in range(0, max(len(rows), 1), PAGE):
+        page = rows[start : start + PAGE]
+        show_table("", columns, [[str(row.get(column, "")) for column in columns] for row in page])
 
 
 def _show(trajectory: "Trajectory", as_json: bool) -> None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ EMBEDDING = -1
 
 
 InterventionKind = Literal["add", "replace", "project_out"]
+KINDS: tuple[InterventionKind, ...] = get_args(InterventionKind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,26 +29,58 @@ class CaptureRequest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Intervention:
-    """One change of the residual stream at the output of a layer, at marked tokens."""
+    """One change of the residual stream at the output of a layer, at marked tokens. Equal changes are equal objects.
+
+    Interventions at one layer are made in their order. What a change at a token does reaches deeper layers of that
+    token and, by attention, the tokens after it: the answer sees a changed prompt.
+    """
 
     layer: int
+    """A decoder layer counted from 0, changed at its output; EMBEDDING for the input embeddings."""
     mark: str
-    """A mark of the prompt (`Completion.marks`)."""
+    """A mark of the prompt (`Completion.marks`); in a replay any mark of the sequence."""
     kind: InterventionKind
     """"add" the vector, "replace" the activation by it, or "project_out" its direction."""
     vector: NDArray[np.float32]
-    """(width,) for all tokens of the mark, or (tokens of the mark, width)."""
+    """(width,) for all tokens of the mark, or (tokens of the mark, width). A read-only copy is kept."""
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.vector).all():
+        vector = np.array(self.vector, dtype=np.float32, order="C")
+        vector.flags.writeable = False
+        object.__setattr__(self, "vector", vector)
+        if self.kind not in KINDS:
+            raise ValueError(f"an intervention must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        if vector.ndim not in {1, 2} or not vector.size:
+            raise ValueError(f"the vector of an intervention must be (width,) or (tokens, width), got {vector.shape}")
+        if not np.isfinite(vector).all():
             raise ValueError("the vector of an intervention must be finite")
+        if self.kind == "project_out" and not vector.any(axis=-1).all():
+            raise ValueError("a zero vector has no direction that could be projected out")
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Equal for equal changes; every entry of the vector counts."""
-        vector = np.ascontiguousarray(self.vector, dtype="<f4")
-        place = f"{self.layer} {self.mark!r} {self.kind} {vector.shape} "
-        return sha256(place.encode() + vector.tobytes()).hexdigest()
+        place = f"{self.layer} {self.mark!r} {self.kind} {self.vector.shape} "
+        return sha256(place.encode() + self.vector.astype("<f4").tobytes()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Intervention) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def applied(self, stream: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The (tokens of the mark, width) activations after the change, in their own precision."""
+        match self.kind:
+            case "add":
+                changed = stream + self.vector
+            case "replace":
+                changed = np.broadcast_to(self.vector, stream.shape)
+            case "project_out":
+                vector = self.vector.astype(np.float64)
+                direction = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
+                changed = stream - (stream * direction).sum(axis=-1, keepdims=True) * direction
+        return changed.astype(stream.dtype)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +90,7 @@ class TokenSequence:
     tokens: tuple[int, ...]
     marks: Mapping[str, tuple[int, ...]]
     interventions: tuple[Intervention, ...] = ()
-    """Changes made while the sequence is replayed."""
+    """Changes made while the sequence is replayed. What is read at their layer is read after them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,9 +103,38 @@ class ActivationRecord:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActivationTable:
-    """All activations of a run at one layer and mark, one row a turn."""
+    """All activations of a run at one layer and mark. A mark may have another number of tokens in every turn."""
 
     values: NDArray[np.float32]
-    """(N, tokens, width), C-ordered."""
+    """(S, width), C-ordered: the marked tokens of all turns, those of a turn together and in order."""
+    lengths: NDArray[np.int64]
+    """(N,) marked tokens of each turn, one or more; they sum to S."""
     rows: tuple[tuple[str, int], ...]
-    """(episode key, turn index) of each row."""
+    """(episode key, turn index) of each of the N turns."""
+
+    def concatenated(self) -> NDArray[np.float32]:
+        """(N, tokens * width): the tokens of each turn side by side, without a copy.
+
+        Raises:
+            ValueError: the turns have different numbers of tokens.
+        """
+        fewest, most = self.lengths.min(), self.lengths.max()
+        if fewest < most:
+            advice = 'let the probe say `inputs = "tokens"` to be given them one by one'
+            raise ValueError(f"wanted equally many marked tokens in every turn, got {fewest} to {most}: {advice}")
+        return self.values.reshape(len(self.lengths), -1)
+
+    def padded(self) -> NDArray[np.float32]:
+        """(N, T, width), T the tokens of the longest turn; NaN after the last token of a shorter one, so that whoever
+        takes padding for activations gets no number at all.
+
+        Raises:
+            ValueError: activations that are not finite and could be taken for padding.
+        """
+        if not np.isfinite(self.values).all():
+            raise ValueError("wanted finite activations, got some that are not")
+        there = np.arange(self.lengths.max()) < self.lengths[:, None]
+        padded = np.full((*there.shape, self.values.shape[-1]), np.nan, dtype=np.float32)
+        padded[there] = self.values
+        padded.flags.writeable = False
+        return padded

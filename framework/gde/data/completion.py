@@ -73,6 +73,8 @@ class Completion:
     """Identity of the request that it answers. The run fills it in; whoever changes a completion keeps it."""
     model: str = ""
     """The language model that answered, as the user named it. The run fills it in."""
+    interventions: tuple[Intervention, ...] = ()
+    """The changes of the residual stream that it was made with, which a replay makes again. The run fills them in."""
 
 
 @dataclass(frozen=True, kw_only=True)

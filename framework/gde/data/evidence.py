@@ -25,4 +25,5 @@ class Evidence:
     """The stratum that this evidence is restricted to; empty for the whole run, where strata can be compared."""
     mdp: Callable[[Trajectory], TabularMDP] | None = None
     """The Markov decision process that a trajectory began in, made again from its seed and the same object for all
-    trajectories of a world. Raises GdeError where the environment gives none; None where no environment is known."""
+    trajectories of a world as long as it is held. Raises GdeError where the environment gives none; None where no
+    environment is known."""

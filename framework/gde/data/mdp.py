@@ -57,7 +57,7 @@ class TabularMDP:
         for a, matrix in enumerate(self.transition):
             if matrix.shape != (S, S):
                 raise ValueError(f"transition[{a}] must have shape ({S}, {S}), got {matrix.shape}")
-            off = np.abs(np.asarray(matrix.sum(axis=1)).ravel() - 1)
+            off = np.abs(matrix @ np.ones(S) - 1)
             if not (off.max(initial=0) <= TOLERANCE and matrix.data.min(initial=0) >= 0):  # NaN fails every test
                 right = (off <= TOLERANCE) & (matrix.min(axis=1).toarray().ravel() >= 0)
                 raise ValueError(f"transition[{a}] row {int(right.argmin())} must be probabilities that sum to one")

@@ -1,5 +1,6 @@
 """What the numbers of a part mean to a reader."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,30 +12,48 @@ class Measure:
     """What a number that a part gives means to a reader. Reports, tables and comparisons read it from here alone."""
 
     name: str
-    """As in `Measurement.name`; for a probe without the probe's name. `a.*` stands for all that begin with `a.`."""
+    """As in `Measurement.name`; for a probe without the probe's name. One `*` stands for any text: `endings.*`."""
     title: str
-    """What a table calls it; `{}` stands for what the `*` of the name stands for."""
+    """What a table calls it. Here and in `phrase`, `*` stands for what it stands for in the name."""
     unit: str = ""
-    """"share", "cells", "bits", "nats", "turns" ..."""
+    """"share", "cells", "bits", "nats", "turns" ...; empty where it is that of what is measured."""
     better: Better = ""
     """Whether more or less of it is better; empty where neither is."""
     group: str = ""
     """The heading that it is shown under."""
     headline: bool = False
     """Whether it is among the few that are shown first."""
+    phrase: str = ""
+    """For a headline: how the opening sentence tells it of the agent, or of the probe, with `{}` for the number, e.g.
+    "reached the goal in {} of episodes". Empty where it is left to the tables."""
+    column: bool = False
+    """Whether it is a column of its group's own table, in the row of what `*` stands for, instead of a row."""
+    repeats: str = ""
+    """The name of a number that it equals in a single world: of the two only the other is tested there."""
 
     def matches(self, name: str) -> bool:
         """Whether the number of this name is one of those meant."""
-        return name == self.name or (self.name.endswith("*") and name.startswith(self.name[:-1]))
+        before, star, after = self.name.partition("*")
+        long_enough = len(name) >= len(before) + len(after)
+        return name.startswith(before) and name.endswith(after) and long_enough if star else name == self.name
+
+    def rest(self, name: str) -> str:
+        """What `*` stands for in the name of a number that is meant."""
+        before, _, after = self.name.partition("*")
+        return name.removeprefix(before).removesuffix(after)
 
     def of(self, name: str) -> "Measure":
         """The measure of one number among those meant, with a title of its own."""
-        rest = name.removeprefix(self.name.rstrip("*"))
-        return replace(self, name=name, title=self.title.replace("{}", rest))
+        if "*" not in self.name:
+            return self
+        rest = self.rest(name).replace(".", " ").replace("_", " ")
+        title = self.title.replace("*", rest)
+        return replace(self, name=name, title=title[:1].upper() + title[1:], phrase=self.phrase.replace("*", rest))
 
     def under(self, prefix: str) -> "Measure":
         """The same for a part that the run calls otherwise, or whose numbers bear its name."""
-        return replace(self, name=f"{prefix}.{self.name}")
+        repeats = f"{prefix}.{self.repeats}" if self.repeats else ""
+        return replace(self, name=f"{prefix}.{self.name}", repeats=repeats)
 
 
 @dataclass(frozen=True)
@@ -47,12 +66,21 @@ class Measures:
     def __getitem__(self, name: str) -> Measure:
         """What a number means. Of one that no part declared, its name is all that is known."""
         if name not in self._found:
-            fitting = [each for each in self.known if each.matches(name)]
-            exact = max(fitting, key=lambda each: len(each.name), default=Measure(name=name, title=name))
-            self._found[name] = exact.of(name)
+            declared = self.declared(name)
+            self._found[name] = declared.of(name) if declared else Measure(name=name, title=name)
         return self._found[name]
 
-    @property
-    def headlines(self) -> tuple[Measure, ...]:
-        """Those that are shown first, in the order of their parts."""
-        return tuple(each for each in self.known if each.headline)
+    def declared(self, name: str) -> Measure | None:
+        """The measure as a part declares it, `*` included; the closest where several fit."""
+        fitting = [each for each in self.known if each.matches(name)]
+        return max(fitting, key=lambda each: len(each.name), default=None)
+
+    def ordered(self, names: Iterable[str]) -> list[str]:
+        """The names in the order in which parts declare what they mean; undeclared ones last, as they come."""
+        places = {each.name: place for place, each in enumerate(self.known)}
+
+        def place(name: str) -> int:
+            declared = self.declared(name)
+            return places[declared.name] if declared else len(places)
+
+        return sorted(dict.fromkeys(names), key=place)

@@ -1,11 +1,14 @@
 """What is to be run: names, configurations and numbers, nothing yet looked up."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from gde.data.json import Json
+from gde.errors import ConfigError
+from gde.offers import Offer
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 OBJECT = "python:"
@@ -31,14 +34,36 @@ class Choice:
         return self.alias or self.name
 
     @classmethod
-    def of(cls, value: Any) -> "Choice":
-        """A choice as it is, a name, or an object: a part, or a class or function without arguments that makes one."""
+    def of(cls, value: Any, alias: str = "") -> "Choice":
+        """A choice as it is, a name, an offer, or an object: a part, or a class or function without arguments that
+        makes one. The run calls an object by the name of its class or function, and knows it by that alone: objects
+        that differ, e.g. in what they were made with, need an `alias` each.
+
+        Raises:
+            ConfigError: nothing is given.
+        """
         if isinstance(value, Choice):
             return value
         if isinstance(value, str):
-            return cls(name=value)
-        maker = value if hasattr(value, "__qualname__") else type(value)
-        return cls(name=f"{OBJECT}{maker.__module__}.{maker.__qualname__}", alias=maker.__name__, part=value)
+            return cls(name=value, alias=alias)
+        if value is None:
+            raise ConfigError("a part of a plan: wanted a name, a Choice, an Offer or an object, got None")
+        if isinstance(value, Offer):
+            return cls(name=f"{OBJECT}{_home(value.make)}.{value.name}", alias=alias or value.name, part=value)
+        maker = _named(value)
+        return cls(name=f"{OBJECT}{_home(value)}.{maker.__qualname__}", alias=alias or maker.__name__, part=value)
+
+
+def _named(value: Any) -> Any:
+    """What gives an object its name: itself, if it is a class or function, else its class."""
+    while isinstance(value, partial):
+        value = value.func
+    return value if hasattr(value, "__qualname__") else type(value)
+
+
+def _home(value: Any) -> str:
+    module: str = _named(value).__module__
+    return module
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,4 +103,7 @@ class Plan:
         for name in ("environment", "agent", "executor"):
             object.__setattr__(self, name, Choice.of(getattr(self, name)))
         for name in ("probes", "rewards", "metrics", "reporters"):
-            object.__setattr__(self, name, tuple(map(Choice.of, getattr(self, name))))
+            given = getattr(self, name)
+            if isinstance(given, str) or not isinstance(given, Iterable):
+                raise ConfigError(f"{name} of a plan: wanted a list of names and objects, got {given!r}")
+            object.__setattr__(self, name, tuple(map(Choice.of, given)))

@@ -1,15 +1,20 @@
 """What a probe learns from and what it turns into."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gde.data.json import Labels
 from gde.data.result import Measurement
 
+InputForm = Literal["concatenated", "tokens"]
+"""How a probe is given the activations of a mark."""
 Control = Literal["none", "coordinates", "shuffled", "untrained", "embeddings"]
 CONTROLS: tuple[Control, ...] = ("coordinates", "shuffled", "untrained", "embeddings")
+ARM = frozenset({"variant", "layer", "mark", "control"})
+"""The labels with which a result says which arm a number is of."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -18,6 +23,8 @@ class ProbeLabels:
 
     values: NDArray[np.int64] | NDArray[np.float64]
     """(T, ...); the trailing shape is the same for every trajectory."""
+    classes: tuple[str, ...] = ()
+    """What the values 0, 1, ... stand for, the same for every trajectory; empty where they are no classes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -25,11 +32,14 @@ class ProbeDataset:
     """Activations and labels of many turns."""
 
     inputs: NDArray[np.float32]
-    """(N, D): the activations of the marked tokens, concatenated in order."""
+    """(N, D): the activations of the marked tokens, concatenated in order. For a probe that wants tokens (N, T, width),
+    with NaN after the last token of a turn that has fewer than T, see `token_lengths`."""
     labels: NDArray[np.int64] | NDArray[np.float64]
     """(N, ...)."""
     groups: NDArray[np.str_]
     """(N,) world ids; no group is ever both trained and tested on."""
+    classes: tuple[str, ...] = ()
+    """What the labels stand for, as in `ProbeLabels`."""
 
     def __post_init__(self) -> None:
         if not len(self.inputs) == len(self.labels) == len(self.groups):
@@ -38,7 +48,13 @@ class ProbeDataset:
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "ProbeDataset":
         """The dataset of the chosen rows."""
-        return ProbeDataset(inputs=self.inputs[rows], labels=self.labels[rows], groups=self.groups[rows])
+        return replace(self, inputs=self.inputs[rows], labels=self.labels[rows], groups=self.groups[rows])
+
+
+def token_lengths(inputs: NDArray[np.float32]) -> NDArray[np.int64]:
+    """(N,) tokens of each turn, from padded inputs (N, T, width)."""
+    lengths: NDArray[np.int64] = (~np.isnan(inputs[:, :, 0])).sum(axis=1)
+    return lengths
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +74,21 @@ class Arm:
         """A short unambiguous name, fit for a file."""
         return f"{self.probe}-{self.variant}-layer{self.layer}-{self.mark}-{self.control}"
 
+    @property
+    def where(self) -> Labels:
+        """What the numbers of a result are restricted to that are of this arm."""
+        return {"variant": self.variant, "layer": self.layer, "mark": self.mark, "control": self.control}
+
+    @classmethod
+    def of(cls, one: Measurement) -> "Arm | None":
+        """The arm that a number of a result is of; None for what a metric gives."""
+        where, own = one.where, f"{one.name}.".startswith(f"{one.source}.")
+        if not one.source or not own or not where.keys() >= ARM:
+            return None
+        variant, mark = str(where["variant"]), str(where["mark"])
+        control = cast("Control", where["control"])
+        return cls(probe=one.source, variant=variant, layer=int(where["layer"]), mark=mark, control=control)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProbeReport:
@@ -71,5 +102,7 @@ class ProbeReport:
     """(episode key, turn index) of the held-out rows."""
     decoded: NDArray[np.float32]
     """(n_test, ...) the readout's predictions on them, e.g. class probabilities."""
+    classes: tuple[str, ...] = ()
+    """What the probe tells apart, as in `ProbeLabels`."""
     reason: str = ""
     """Why nothing was measured; empty when something was."""

@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from gde.data.frame import beside, frame
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure, Measures
 
+if TYPE_CHECKING:
+    import pandas
+
 SCHEMA = 1
+COLUMNS = ("name", "title", "value", "low", "high", "unit", "n", "source", "reason")
 RunStatus = Literal["ok", "partial", "failed"]
 
 
@@ -53,6 +58,25 @@ class Failure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Subject:
+    """Who was evaluated where, and how much of it there is to judge by."""
+
+    agent: str = ""
+    environment: str = ""
+    model: str = ""
+    """The agent's language model as the plan names it; empty where it has none."""
+    worlds: int = 0
+    """Of episodes that did not fail."""
+    episodes: int = 0
+    failed: int = 0
+    """Of the episodes."""
+    turns: int = 0
+    """Of episodes that did not fail."""
+    unusable: int = 0
+    """Of the turns: those whose answer was no action."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """What a run found."""
 
@@ -63,7 +87,8 @@ class Result:
     measurements: tuple[Measurement, ...]
     failures: tuple[Failure, ...]
     provenance: Mapping[str, Json] = field(default_factory=dict)
-    """Versions of parts and packages, the models' notices, counts."""
+    """Versions of parts and packages, and the models' notices."""
+    subject: Subject = field(default_factory=Subject)
     measures: tuple[Measure, ...] = ()
     """What the measurements mean, as the parts that gave them declare it."""
 
@@ -71,3 +96,31 @@ class Result:
     def meanings(self) -> Measures:
         """The measures by the names of measurements."""
         return Measures(self.measures)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """One row a measurement: `name`, `title`, `value`, `low` and `high` (of the interval), `unit`, `n`, `source`,
+        `reason`, then one column for each thing that a measurement can be restricted to, e.g. `size`; one that is
+        called like one of the others is `where.NAME`. What a measurement does not have is missing.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        meanings = self.meanings
+        rows = (_row(one, meanings[one.name].title) for one in self.measurements)
+        return frame(rows, COLUMNS, "Result.to_frame")
+
+
+def _row(one: Measurement, title: str) -> Mapping[str, Any]:
+    low, high = one.interval or (None, None)
+    return {
+        "name": one.name,
+        "title": title,
+        "value": one.value,
+        "low": low,
+        "high": high,
+        "unit": one.unit,
+        "n": one.n,
+        "source": one.source,
+        "reason": one.reason,
+        **beside(one.where, COLUMNS, "where"),
+    }

@@ -1,7 +1,12 @@
-"""Which episodes the numbers are about, and how they are averaged over worlds."""
+"""Which episodes the numbers are about, and how they are averaged over worlds.
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+A run may have more episodes than fit into memory. A metric iterates over them, as often as it needs to, and keeps
+numbers of each, not the episode.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
@@ -10,6 +15,7 @@ from gde.numerics.stats import Estimate, cluster_share
 from gde.seeding import generator
 
 NOTHING_FINISHED = "no episode was finished"
+ValueT = TypeVar("ValueT")
 
 
 class Place(NamedTuple):
@@ -24,42 +30,97 @@ class Place(NamedTuple):
         return cls(trajectory.world.id, trajectory.world.cluster)
 
 
-def finished(evidence: Evidence) -> tuple[Trajectory, ...]:
+@dataclass(frozen=True)
+class Selection(Iterable[Trajectory]):
+    """Those trajectories that meet a condition. Each iteration looks for them again, so none is kept."""
+
+    trajectories: Iterable[Trajectory]
+    holds: Callable[[Trajectory], bool]
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return filter(self.holds, self.trajectories)
+
+    def where(self, holds: Callable[[Trajectory], bool]) -> "Selection":
+        """Those of them that meet another condition, too."""
+        return Selection(self, holds)
+
+
+def finished(evidence: Evidence) -> Selection:
     """Episodes that were played to an end. Failed ones say nothing of the agent; `outcomes` counts them."""
-    return tuple(trajectory for trajectory in evidence.trajectories if trajectory.ending != "failed")
+    return Selection(evidence.trajectories, lambda one: one.ending != "failed")
 
 
-def by_world(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
-    """The episodes of each world."""
-    places: dict[Place, list[Trajectory]] = {}
-    for trajectory in trajectories:
-        places.setdefault(Place.of(trajectory), []).append(trajectory)
+def played(evidence: Evidence) -> Selection:
+    """Finished episodes with at least one turn."""
+    return finished(evidence).where(lambda one: bool(one.turns))
+
+
+def by_world(values: Iterable[tuple[Place, ValueT]]) -> dict[Place, list[ValueT]]:
+    """The values of each world, in the order of first episodes."""
+    places: dict[Place, list[ValueT]] = {}
+    for place, value in values:
+        places.setdefault(place, []).append(value)
     return places
 
 
-def clusters(trajectories: Sequence[Trajectory]) -> list[str]:
-    """The cluster of each trajectory."""
-    return [trajectory.world.cluster for trajectory in trajectories]
+class Need(NamedTuple):
+    """Something that a number needs of every turn."""
+
+    what: str
+    met: Callable[[Turn], bool]
 
 
-def turns_by_cluster(trajectories: Sequence[Trajectory]) -> tuple[list[Turn], list[str]]:
-    """All turns in order, and the cluster of each."""
-    turns = [turn for trajectory in trajectories for turn in trajectory.turns]
-    return turns, [trajectory.world.cluster for trajectory in trajectories for _ in trajectory.turns]
+CERTIFIED = Need("certified optimal actions", lambda turn: turn.optimal is not None)
+"""Without them, actions cannot be held against optimal ones."""
 
 
-def uncertified(trajectories: Sequence[Trajectory]) -> str:
-    """Why actions cannot be held against optimal ones; empty when they can."""
-    turns = [turn for trajectory in trajectories for turn in trajectory.turns]
-    if not turns:
+def lacking(trajectories: Iterable[Trajectory], *needs: Need) -> str:
+    """Which need is not met, and by how many turns; empty where all are."""
+    n_turns, unmet = 0, [0] * len(needs)
+    for trajectory in trajectories:
+        n_turns += len(trajectory.turns)
+        for i, need in enumerate(needs):
+            unmet[i] += sum(not need.met(turn) for turn in trajectory.turns)
+    if not n_turns:
         return NOTHING_FINISHED
-    unknown = sum(turn.optimal is None for turn in turns)
-    return f"{unknown} of {len(turns)} turns have no certified optimal actions" if unknown else ""
+    reasons = (f"{n} of {n_turns} turns have no {need.what}" for n, need in zip(unmet, needs, strict=True) if n)
+    return next(reasons, "")
 
 
 def is_optimal(turn: Turn) -> bool:
     """Whether the turn's action is one of the certified optimal ones."""
     return turn.optimal is not None and turn.decision.action in turn.optimal
+
+
+class Count(NamedTuple):
+    """Of some decisions of one episode, how many hit."""
+
+    cluster: str
+    hits: int
+    of: int
+
+
+def count(trajectory: Trajectory, hits: Iterable[bool]) -> Count:
+    """The hits among some decisions of the episode."""
+    found = list(hits)
+    return Count(trajectory.world.cluster, sum(found), len(found))
+
+
+def pooled_share(evidence: Evidence, name: str, counts: Iterable[Count], reason: str = NOTHING_FINISHED) -> Measurement:
+    """The share of hits with equal weight for every decision; n counts the decisions.
+
+    Args:
+        evidence: gives the seed for resampling.
+        name: of the measurement, and of the stream of random numbers.
+        counts: one an episode.
+        reason: what it means that there is no decision.
+    """
+    found = [one for one in counts if one.of]
+    if not found:
+        return unmeasured(name, "share", reason)
+    clusters, hits, of = zip(*found, strict=True)
+    share = cluster_share(hits, clusters, generator(evidence.seed, "metric", name), trials=of)
+    return replace(share, n=sum(of)).measurement(name, "share")
 
 
 def over_worlds(
@@ -78,8 +139,19 @@ def over_worlds(
         values: in [0, 1].
         estimate: `gde.numerics.stats.cluster_mean` for values of another range.
     """
-    rng = generator(evidence.seed, "metric", name)
-    return estimate(list(values.values()), [place.cluster for place in values], rng).measurement(name, unit)
+    return over_episodes(evidence, name, unit, [(place.cluster, value) for place, value in values.items()], estimate)
+
+
+def over_episodes(
+    evidence: Evidence,
+    name: str,
+    unit: str,
+    values: Sequence[tuple[str, float]],
+    estimate: Callable[..., Estimate] = cluster_share,
+) -> Measurement:
+    """The mean of values, of at least one, each in its cluster; n counts them. Arguments are those of `over_worlds`."""
+    clusters, numbers = zip(*values, strict=True)
+    return estimate(numbers, clusters, generator(evidence.seed, "metric", name)).measurement(name, unit)
 
 
 def unmeasured(name: str, unit: str, reason: str) -> Measurement:

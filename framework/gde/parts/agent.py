@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import update_wrapper
 from typing import Protocol, runtime_checkable
 
 from gde.data.observation import Observation, Task
@@ -34,9 +35,12 @@ class Agent(Protocol):
 
 @dataclass
 class FunctionAgent:
-    """A plain function from observation to action, as an agent."""
+    """A plain function from observation to action, as an agent that is called like the function."""
 
     choose: Callable[[Observation], str]
+
+    def __post_init__(self) -> None:
+        update_wrapper(self, self.choose)  # type: ignore[arg-type]  # for the name alone, which a run calls it by
 
     def begin(self, brief: Brief) -> None:
         """A function has nothing to prepare."""

@@ -17,3 +17,18 @@ class Executor(Protocol):
 
     def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
         """The job's outputs, in any order. Job, items and outputs can be pickled between processes."""
+
+
+@runtime_checkable
+class WorksElsewhere(Executor, Protocol):
+    """An executor whose work leaves this process. It is told what others see by themselves."""
+
+    def check(self, work: object) -> None:
+        """Before anything is written.
+
+        Raises:
+            GdeError: the work cannot be sent to where it would be done.
+        """
+
+    def stop(self) -> None:
+        """End the work that is under way; called from another thread. `map` may raise whatever comes of it."""

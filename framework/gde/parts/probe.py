@@ -1,16 +1,17 @@
 """What is decoded from activations."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
-from gde.data.probe import ProbeDataset, ProbeLabels
+from gde.data.probe import InputForm, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
 
 
 @runtime_checkable
@@ -18,7 +19,7 @@ class Readout(Protocol):
     """A fitted probe."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, D) activations to (N, ...) decoded beliefs, e.g. class probabilities a cell."""
+        """Activations, as in `ProbeDataset.inputs`, to (N, ...) decoded beliefs, e.g. class probabilities a cell."""
 
     def arrays(self) -> Mapping[str, NDArray[np.float32]]:
         """All that was learned, to be stored as safetensors."""
@@ -26,7 +27,11 @@ class Readout(Protocol):
 
 @runtime_checkable
 class Probe(Protocol):
-    """A question put to the activations. Controls are run by the framework, not by the probe."""
+    """A question put to the activations. Controls are run by the framework, not by the probe.
+
+    A probe with an attribute `inputs = "tokens"` is given the marked tokens one by one, however many a turn has;
+    others, or with "concatenated", are given them side by side, equally many in every turn.
+    """
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -46,3 +51,15 @@ class Probe(Protocol):
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         """Held-out performance with intervals clustered by `test.groups`; resampling draws from `rng`."""
+
+
+def input_form(probe: Probe) -> InputForm:
+    """How the probe wants its activations.
+
+    Raises:
+        GdeError: its attribute `inputs` names no form.
+    """
+    form: InputForm = getattr(probe, "inputs", "concatenated")
+    if form not in get_args(InputForm):
+        raise GdeError(f"inputs of {type(probe).__name__}: wanted {' or '.join(get_args(InputForm))}, got {form!r}")
+    return form

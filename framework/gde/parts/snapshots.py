@@ -1,6 +1,5 @@
 """Snapshots of environments that have none of their own: the episode is played again from its seed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -59,9 +58,7 @@ class Replayed:
         Raises:
             ValueError: it is no snapshot of this episode.
         """
-        if not isinstance(snapshot, Played) or snapshot.seed != self._seed:
-            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
-        return _play(self, snapshot.seed, snapshot.actions)
+        return replay(self, snapshot, self._seed)
 
     def close(self) -> None:
         self.environment.close()
@@ -76,8 +73,15 @@ def restorable(environment: Environment) -> Restorable:
     return environment if isinstance(environment, HasSnapshot) else Replayed(environment)
 
 
-def _play(environment: Replayed, seed: int, actions: Sequence[str]) -> Observation:
-    observation = environment.reset(seed)
-    for action in actions:
+def replay(environment: Environment, snapshot: object, seed: int | None) -> Observation:
+    """Play a snapshot of the episode of `seed` again, and show what is then to be seen.
+
+    Raises:
+        ValueError: it is no snapshot of this episode.
+    """
+    if not isinstance(snapshot, Played) or snapshot.seed != seed:
+        raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
+    observation = environment.reset(snapshot.seed)
+    for action in snapshot.actions:
         observation = environment.step(action).observation
     return observation

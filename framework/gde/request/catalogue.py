@@ -19,6 +19,8 @@ class Entry:
     offer: AnyOffer
     distribution: str = ""
     """Name of the distribution that declares the plugin; that of the module for one that no distribution declares."""
+    place: int = 0
+    """Among the plugin's offers of this kind, in its own order."""
 
     @property
     def qualified(self) -> str:
@@ -91,8 +93,9 @@ def _collect(plugins: Plugins, kind: Kind) -> Iterator[Entry]:
             implementation.function.__module__,
             offer,
             homes.get(implementation.plugin_name, ""),
+            place,
         )
         for implementation in caller.get_hookimpls()
-        for offer in implementation.function()
+        for place, offer in enumerate(implementation.function())
     ]
     yield from sorted(found, key=lambda entry: (entry.offer.name, entry.plugin))

@@ -12,6 +12,7 @@ WHAT: dict[str, str] = {
     Facet.OPTIMUM: "an environment that knows what is optimal",
     Facet.SNAPSHOT: "an environment that can be put back",
     Facet.MAP: "an environment with a map",
+    Facet.VIEW: "an environment that says how it is drawn",
     Facet.WORLDS: "an environment that lists its worlds",
     Facet.ACTIVATIONS: "an agent whose language model gives activations",
     Facet.INTERVENTIONS: "an agent whose language model can be intervened in",

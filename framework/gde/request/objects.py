@@ -1,13 +1,18 @@
 """Parts that no plugin offers: objects of the caller's, and stand-ins for parts that are not installed here."""
 
+import inspect
+from collections.abc import Iterator
+from contextlib import closing
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, NoReturn
 
-from gde.data.plan import Choice
+from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import GdeError
-from gde.offers import Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
+from gde.request.kinds import SEVERAL, SINGLE
 
 FACETS: dict[str, tuple[str, ...]] = {
     Facet.STATE: ("state",),
@@ -17,27 +22,31 @@ FACETS: dict[str, tuple[str, ...]] = {
     Facet.WORLDS: ("worlds",),
 }
 """Told by what an object can do; MAP, which is in the record alone, by its having a state."""
+METHODS = {
+    "environment": "step",
+    "agent": "act",
+    "probe": "fit",
+    "reward_model": "rewards",
+    "metric": "__call__",
+    "executor": "map",
+    "reporter": "render",
+}
+"""What tells a part of a kind from a function that makes one."""
+COPIED = {"environment", "agent"}
+"""Kinds of which every episode has a part of its own."""
+FUNCTION = "a function from observation to action goes into FunctionAgent(...)"
 
 
 def object_entry(kind: str, choice: Choice) -> Entry:
-    """The offer of a part that the caller made, or of what makes it.
+    """The offer of a part of the caller's own: an offer as it is, else a part or what makes one.
 
-    An agent belongs to one episode, so an agent that is given as an object is copied for each.
+    An agent belongs to one episode and an environment to one at a time, so those that are given as objects are copied.
 
     Raises:
-        GdeError: it has arguments to configure, which an object has not.
+        GdeError: it has settings, which an object has not; or it is neither a part nor can it make one.
     """
-    if choice.config:
-        field = next(iter(choice.config))
-        raise GdeError(f"{choice.label}.{field}: an object is configured where it is made; leave the setting out")
-
-    def make(_: NoConfig, __: Context) -> Any:
-        if isinstance(choice.part, type) or not _is_part(kind, choice.part):
-            return choice.part()
-        return deepcopy(choice.part) if kind in {"agent", "environment"} else choice.part
-
-    offer = Offer(name=choice.label, summary=choice.name, config=NoConfig, make=make, gives=_gives(choice.part))
-    return Entry(plugin="python", module=type(choice.part).__module__, offer=offer)
+    offer = choice.part if isinstance(choice.part, Offer) else _offered(kind, choice)
+    return Entry(plugin="python", module=choice.name.removeprefix(OBJECT).rpartition(".")[0], offer=offer)
 
 
 def absent_entry(name: str, reason: str) -> Entry:
@@ -49,19 +58,95 @@ def absent_entry(name: str, reason: str) -> Entry:
     return Entry(plugin="", module="", offer=Offer(name=name, summary=reason, config=NoConfig, make=make))
 
 
-METHODS = {
-    "environment": "step",
-    "agent": "act",
-    "probe": "fit",
-    "reward_model": "rewards",
-    "executor": "map",
-    "reporter": "render",
-}
-"""What tells a part of a kind from a function that makes one. A metric is a function itself."""
+def with_objects(recorded: Plan, given: Plan) -> Plan:
+    """A recorded plan with the objects that a plan in Python has under the same names."""
+    parts = {(choice.name, choice.label): choice.part for choice in _choices(given) if choice.part is not None}
+
+    def found(choice: Choice) -> Choice:
+        return replace(choice, part=parts.get((choice.name, choice.label)))
+
+    single: dict[str, Any] = {kind.field: found(getattr(recorded, kind.field)) for kind in SINGLE}
+    several: dict[str, Any] = {kind.field: tuple(map(found, getattr(recorded, kind.field))) for kind in SEVERAL}
+    return replace(recorded, **single, **several)
 
 
-def _is_part(kind: str, part: Any) -> bool:
-    return kind == "metric" or hasattr(part, METHODS[kind])
+def _choices(plan: Plan) -> Iterator[Choice]:
+    yield from (getattr(plan, kind.field) for kind in SINGLE)
+    for kind in SEVERAL:
+        yield from getattr(plan, kind.field)
+
+
+def _offered(kind: str, choice: Choice) -> AnyOffer:
+    part, whose = choice.part, f"{kind.replace('_', ' ')} {choice.label!r}"
+    if choice.config:
+        field = next(iter(choice.config))
+        raise GdeError(f"{choice.label}.{field}: an object is configured where it is made; leave the setting out")
+    made_by_calling = _is_maker(kind, part, whose)
+    if not made_by_calling and kind in COPIED:
+        _check_copies(part, whose)
+
+    def make(_: NoConfig, __: Context) -> Any:
+        if made_by_calling:
+            return _made(kind, part, whose)
+        return deepcopy(part) if kind in COPIED else part
+
+    gives = _gives(_example(part, whose) if made_by_calling and kind == "environment" else part)
+    return Offer(name=choice.label, summary=choice.name, config=NoConfig, make=make, gives=gives)
+
+
+def _is_maker(kind: str, part: Any, whose: str) -> bool:
+    """Whether a part is made by calling this, else it is one."""
+    if not isinstance(part, type) and kind != "metric" and hasattr(part, METHODS[kind]):
+        return False
+    if not callable(part):
+        wanted = f"with {METHODS[kind]}(), or a class or function without arguments that makes one"
+        raise GdeError(f"{whose}: wanted an object {wanted}, got {part!r}")
+    needed = _needed(part)
+    if kind == "metric" and not isinstance(part, type) and len(needed) == 1:
+        return False
+    if needed:
+        wanted = "give an object, or a function without arguments that makes one"
+        wanted += f"; {FUNCTION}" if kind == "agent" else ""
+        raise GdeError(f"{whose} cannot be made without {', '.join(needed)}: {wanted}")
+    return True
+
+
+def _needed(maker: Any) -> list[str]:
+    """The arguments without which it cannot be called."""
+    try:
+        parameters = inspect.signature(maker).parameters.values()
+    except ValueError:  # some built-in classes do not tell
+        return []
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [each.name for each in parameters if each.default is each.empty and each.kind not in optional]
+
+
+def _made(kind: str, maker: Any, whose: str) -> Any:
+    part = maker()
+    if not hasattr(part, METHODS[kind]):
+        raise GdeError(f"{whose}: wanted it to make an object with {METHODS[kind]}(), got {part!r}")
+    return part
+
+
+def _example(maker: Any, whose: str) -> Any:
+    """What shows the facets of the environments that are made: a class its methods, a function one of them."""
+    if isinstance(maker, type):
+        return maker
+    try:
+        with closing(_made("environment", maker, whose)) as environment:
+            return environment
+    except GdeError:
+        raise
+    except Exception as error:
+        raise GdeError(f"{whose} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _check_copies(part: Any, whose: str) -> None:
+    try:
+        deepcopy(part)
+    except Exception as error:
+        advice = "give its class, or a function that makes one"
+        raise GdeError(f"{whose} cannot be copied for every episode ({error}): {advice}") from error
 
 
 def _gives(part: Any) -> frozenset[str]:

@@ -71,9 +71,10 @@ class Ready:
     executor: Chosen
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process finds the same plugins again and resolves the same plan; only the caller's own parts are
-        pickled."""
-        return _rebuilt, (self.plan, self.catalogue.plugins.disabled, self.catalogue.plugins.modules)
+        """Another process finds the same plugins again and resolves the same plan. Of the caller's own parts only
+        those that episodes need are pickled."""
+        plugins = self.catalogue.plugins
+        return _rebuilt, (_for_episodes(self.plan), plugins.disabled, plugins.modules)
 
     @property
     def environment(self) -> Chosen:
@@ -189,7 +190,8 @@ class _Lookup:
     def models(self, parts: list[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
         """The models that the parts name; the settings are for the first one that the agent names, who comes first."""
         found: dict[str, Chosen] = {}
-        check_settings(parts[0].label, parts[0].config, settings)
+        if not parts[0].absent:
+            check_settings(parts[0].label, parts[0].config, settings)
         for part in parts:
             for field, name in model_names(part.config).items():
                 whose = f"{_whose(part.kind, part.label)}.{field}"
@@ -215,8 +217,9 @@ class _Lookup:
             return object_entry(kind, choice), ""
         try:
             if choice.name.startswith(OBJECT):
-                advice = "it is an object of the program that made the run: go on in Python, with the same plan"
-                raise GdeError(f"{KINDS[kind].title} {choice.name!r} is no offer; {advice}")
+                what = "is no offer; it is an object of the program that made the run"
+                advice = "go on in Python with its plan, resume(RUN, plan=...)"
+                raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
             return self.catalogue.find(kind, choice.name), ""
         except GdeError as error:
             if not self.absent:
@@ -254,7 +257,7 @@ def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
     if odd := [label for label in labels if not LABEL.fullmatch(label)]:
         raise ConfigError(f"{kind.title} {odd[0]!r}: wanted a name without blanks and slashes to call it by")
     if repeated := sorted({label for label in labels if labels.count(label) > 1}):
-        advice = f"call one of them otherwise: --{kind.table} OTHER={repeated[0]}"
+        advice = f"call one of them otherwise: --{kind.table} OTHER={repeated[0]}, or Choice.of(part, 'OTHER')"
         raise ConfigError(f"{kind.title} {repeated[0]!r} is asked for twice; {advice}")
 
 
@@ -286,6 +289,13 @@ def _with_defaults(ready: Ready, kind: Kind, look: _Lookup) -> Ready:
     chosen: dict[str, Any] = {kind.field: tuple(look.chosen(kind.name, choice) for choice in asked)}
     plan: dict[str, Any] = {kind.field: _completed(chosen[kind.field], asked)}
     return replace(ready, **chosen, plan=replace(ready.plan, **plan))
+
+
+def _for_episodes(plan: Plan) -> Plan:
+    several: dict[str, Any] = {
+        kind.field: tuple(choice for choice in getattr(plan, kind.field) if choice.part is None) for kind in SEVERAL
+    }
+    return replace(plan, executor=Choice(name="serial", config={}), **several)
 
 
 def _rebuilt(plan: Plan, disabled: tuple[str, ...], modules: tuple[str, ...]) -> Ready:

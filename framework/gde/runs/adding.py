@@ -11,6 +11,7 @@ from gde.data.result import Result
 from gde.errors import GdeError, MissingExtra, RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
+from gde.request.objects import with_objects
 from gde.request.planfile import plan_of, plan_tables
 from gde.request.resolve import Ready, resolve
 from gde.runs.conclusion import conclude, render
@@ -20,35 +21,50 @@ from gde.store.atomic import only_writer
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
-Wanted = Mapping[str, Sequence[Choice | str]]
+Wanted = Mapping[str, Sequence[Any]]
 """A field of the plan, and the parts that are asked for."""
 NOTED = "plan_since"
 """The journal's note of the plan with all that was added."""
 
 
-def rescore(path: Path | str, metrics: Sequence[Choice | str] = (), catalogue: Catalogue | None = None) -> Result:
+def rescore(
+    path: Path | str, metrics: Sequence[Any] = (), catalogue: Catalogue | None = None, *, plan: Plan | None = None
+) -> Result:
     """Compute metrics of a run: the given ones, whose numbers are added to the others, or all that it has.
+
+    Args:
+        path: the folder of the run.
+        metrics: as in a plan: names, choices or objects.
+        catalogue: what there is.
+        plan: the plan of the run, where a metric needs an object of it, e.g. the environment's decision processes.
 
     Raises:
         GdeError: a given metric does not exist, or needs what the run has not.
     """
-    with _opened(path, {"metrics": metrics}, catalogue, ignore) as run:
+    with _opened(path, {"metrics": metrics}, catalogue, plan) as run:
         return conclude(run, _earlier(run, needed=bool(metrics)))
 
 
 def probe(
-    path: Path | str, probes: Sequence[Choice | str] = (), catalogue: Catalogue | None = None, watch: Watch = ignore
+    path: Path | str,
+    probes: Sequence[Any] = (),
+    catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
+    *,
+    plan: Plan | None = None,
 ) -> Result:
     """Probe a run: with the given probes, whose arms are added to the others, or with all that it has. Tokens are
     replayed where activations are not stored yet."""
-    with _opened(path, {"probes": probes}, catalogue, watch) as run:
+    with _opened(path, {"probes": probes}, catalogue, plan, watch) as run:
         run.probe()
         return conclude(run, _earlier(run, needed=False))
 
 
-def report(path: Path | str, reporters: Sequence[Choice | str] = (), catalogue: Catalogue | None = None) -> list[Path]:
+def report(
+    path: Path | str, reporters: Sequence[Any] = (), catalogue: Catalogue | None = None, *, plan: Plan | None = None
+) -> list[Path]:
     """Render reports of a finished run again, the given ones or those of its plan. Gives the files to open."""
-    with _opened(path, {"reporters": reporters}, catalogue, ignore, keep=False) as run:
+    with _opened(path, {"reporters": reporters}, catalogue, plan, keep=False) as run:
         return render(run, run.folder.read_result())
 
 
@@ -66,17 +82,19 @@ def _opened(
     path: Path | str,
     wanted: Wanted,
     catalogue: Catalogue | None,
-    watch: Watch,
+    given: Plan | None,
+    watch: Watch = ignore,
     keep: bool = True,
 ) -> Iterator[Pipeline]:
     """The run with the wanted parts in the place of those of its kind, or with its own. What is wanted must be there;
-    what else the run was made with may be missing here."""
+    what else the run was made with may be missing here, as its objects are unless a plan in Python has them."""
     folder, catalogue = RunFolder.open(Path(path)), catalogue or Catalogue.default()
     ((kind, choices),) = wanted.items()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
     with only_writer(folder.path), closing(folder.journal()) as journal:
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
+        plan = plan if given is None else with_objects(plan, given)
         ready = resolve(replace(plan, **asked) if choices else plan, catalogue, absent=True)
         if choices:
             _check(ready, kind)

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.plan import Plan
+from gde.data.measure import Measure, Measures
+from gde.data.result import Subject
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity, measured, split
 from gde.numerics.stats import (
@@ -21,8 +23,9 @@ from gde.numerics.stats import (
 )
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
-from gde.request.resolve import resolve
+from gde.request.resolve import Ready, resolve
 from gde.runs.adding import current_plan
+from gde.runs.conclusion import as_offered, subject
 from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -38,6 +41,7 @@ class Row:
     """One measurement in both runs."""
 
     name: str
+    title: str = ""
     where: Labels
     """What the measurement is restricted to."""
     unit: str
@@ -73,23 +77,51 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Side:
+    """One of the two runs."""
+
+    run: str
+    """Its folder."""
+    subject: Subject
+
+
+@dataclass(frozen=True, kw_only=True)
 class Compared:
     """What the comparison of two runs found."""
 
+    runs: tuple[Side, ...]
+    """A and B."""
     paired: bool
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
     """What a reader must know about how the runs were made comparable."""
 
 
+class Opened(NamedTuple):
+    """A run whose parts are known."""
+
+    ready: Ready
+    side: Side
+
+
+class Shared(NamedTuple):
+    """A metric of both runs."""
+
+    name: str
+    metric: Metric
+    measures: tuple[Measure, ...]
+
+
 def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = None, paired: bool = True) -> Compared:
-    """Every measurement that the metrics of both runs give, world by world, measured anew in both.
+    """Every measurement that the metrics of both runs give, world by world, measured anew in both; of two that are
+    declared to be equal in a single world, one.
 
     Raises:
         GdeError: paired, and the runs share no world; or they share no measurement.
     """
     catalogue, run_a, run_b = catalogue or Catalogue.default(), Path(run_a), Path(run_b)
-    metrics, notes = _shared_metrics(run_a, run_b, catalogue)
+    opened = [_opened(run, catalogue) for run in (run_a, run_b)]
+    metrics, notes = _shared_metrics(*opened)
     a, b = (split(load_evidence(run, catalogue), lambda one: one.world.id) for run in (run_a, run_b))
     shared = a.keys() & b.keys()
     if paired and not shared:
@@ -101,7 +133,8 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
         notes.append(f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs")
     clusters = {world: part.trajectories[0].world.cluster for world, part in [*a.items(), *b.items()]}
     rows = _rows(metrics, a, b, clusters, paired)
-    return Compared(paired=paired, rows=rows, notes=(*notes, *out_of_reach(rows)))
+    sides = (one.side for one in opened)
+    return Compared(runs=tuple(sides), paired=paired, rows=rows, notes=(*notes, *out_of_reach(rows)))
 
 
 def out_of_reach(rows: Sequence[Row]) -> list[str]:
@@ -113,47 +146,52 @@ def out_of_reach(rows: Sequence[Row]) -> list[str]:
     return [f"{found}: no p value can fall below {min(1.0, least):.2g} once corrected; compare more worlds"]
 
 
-def _shared_metrics(run_a: Path, run_b: Path, catalogue: Catalogue) -> tuple[list[tuple[str, Metric]], list[str]]:
+def _opened(run: Path, catalogue: Catalogue) -> Opened:
+    folder = RunFolder.open(run)
+    with closing(folder.journal()) as journal:
+        ready = resolve(current_plan(folder, journal), catalogue, absent=True)
+        return Opened(ready, Side(run=str(run), subject=subject(ready, journal)))
+
+
+def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
     """The metrics of both plans, as A configures them, and what there is to say about it."""
-    plans = [_plan(run) for run in (run_a, run_b)]
-    a, b = ({choice.label: choice for choice in plan.metrics} for plan in plans)
-    ready = resolve(plans[0], catalogue, absent=True)
-    resources = Resources(ready)
-    metrics: list[tuple[str, Metric]] = []
+    others = {chosen.label: chosen.config for chosen in b.ready.metrics}
+    resources = Resources(a.ready)
+    metrics: list[Shared] = []
     notes: list[str] = []
-    for name in (name for name in a if name in b):
-        (chosen,) = [each for each in ready.metrics if each.label == name]
-        lacking = chosen.absent or (", ".join(chosen.entry.offer.missing()) and "its packages are not installed")
-        if lacking:
+    for chosen in (chosen for chosen in as_offered(a.ready.metrics) if chosen.label in others):
+        name, offer = chosen.label, chosen.entry.offer
+        if lacking := chosen.absent or (", ".join(offer.missing()) and "its packages are not installed"):
             notes.append(f"metric {name!r} is left out: {lacking}")
             continue
-        if a[name].config != b[name].config:
-            notes.append(f"metric {name!r} is configured differently in {run_b}: both are measured as in {run_a}")
-        metrics.append((name, resources.metric(chosen)))
+        if chosen.config != others[name]:
+            configured = f"metric {name!r} is configured differently in {b.side.run}"
+            notes.append(f"{configured}: both are measured as in {a.side.run}")
+        metrics.append(Shared(name, resources.metric(chosen), offer.measures))
     if not metrics:
-        raise GdeError(f"{run_a} and {run_b} share no metric: run `gde rescore` on one with the --metric of the other")
+        advice = "run `gde rescore` on one with the --metric of the other"
+        raise GdeError(f"{a.side.run} and {b.side.run} share no metric: {advice}")
     return metrics, notes
 
 
-def _plan(run: Path) -> Plan:
-    folder = RunFolder.open(run)
-    with closing(folder.journal(write=False)) as journal:
-        return current_plan(folder, journal)
-
-
 def _rows(
-    metrics: Sequence[tuple[str, Metric]],
+    metrics: Sequence[Shared],
     a: Mapping[str, Evidence],
     b: Mapping[str, Evidence],
     clusters: Mapping[str, str],
     paired: bool,
 ) -> tuple[Row, ...]:
-    values_a, values_b = measured(metrics, a), measured(metrics, b)
+    named = [(one.name, one.metric) for one in metrics]
+    meanings = Measures(tuple(measure for one in metrics for measure in one.measures))
+    values_a, values_b = measured(named, a), measured(named, b)
+    common = [quantity for quantity in values_a if quantity in values_b]
+    known = {quantity.name for quantity in common}
     rows = []
-    for quantity in (quantity for quantity in values_a if quantity in values_b):
+    for quantity in (each for each in common if meanings[each.name].repeats not in known):
         of_a, of_b = _aligned(values_a[quantity], values_b[quantity], paired)
         if of_a and of_b:
-            rows.append(_row(quantity, of_a, of_b, clusters, paired))
+            row = _row(quantity, of_a, of_b, clusters, paired)
+            rows.append(replace(row, title=meanings[quantity.name].title))
     return tuple(_corrected(rows))
 
 

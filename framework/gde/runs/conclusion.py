@@ -9,7 +9,8 @@ from typing import Any
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
-from gde.data.result import Failure, Measurement, Result, RunStatus
+from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
+from gde.errors import GdeError
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.resolve import Chosen, Ready
@@ -18,6 +19,7 @@ from gde.stages.episode import reason_of
 from gde.stages.evidence import gather
 from gde.stages.probing import results
 from gde.stages.scoring import score
+from gde.store.journal import Journal
 
 
 def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
@@ -30,7 +32,7 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
     """
     evidence = gather(run.folder, run.journal, lambda: run.ready)
     kept = (*_kept(run, earlier),)
-    measured, failed = score(_metrics(run), evidence, run.strata, kept)
+    measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept)
     measurements = (*kept, *measured, *results(evidence.probe_reports))
     failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
     result = Result(
@@ -40,6 +42,7 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
         measurements=measurements,
         failures=failures,
         provenance=run.origin(),
+        subject=subject(run.ready, run.journal),
         measures=_measures(run.ready, earlier),
     )
     run.folder.write_result(result, run.journal)
@@ -48,15 +51,37 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
     return result
 
 
+def subject(ready: Ready, journal: Journal) -> Subject:
+    """Who was evaluated where, in how many episodes."""
+    agent, environment = ready.plan.agent.label, ready.plan.environment.label
+    return Subject(agent=agent, environment=environment, model=ready.agent_model, **journal.counts())
+
+
+def as_offered(metrics: Sequence[Chosen]) -> list[Chosen]:
+    """Plugin by plugin, in the order in which each lists them: that in which readers are shown what they measure."""
+    return sorted(metrics, key=lambda chosen: (chosen.entry.plugin, chosen.entry.place))
+
+
 def render(run: Pipeline, result: Result) -> list[Path]:
-    """Render the reports of the plan. Gives the files to open."""
+    """Render the reports of the plan, as far as their reporters are here. Gives the files to open.
+
+    Raises:
+        GdeError: none of them is.
+    """
     evidence = gather(run.folder, run.journal, lambda: run.ready)
-    reporters: list[Any] = [run.resources.make(chosen) for chosen in run.ready.reporters]
+    chosen = [each for each in run.ready.reporters if not each.absent]
+    if run.ready.reporters and not chosen:
+        raise GdeError(run.ready.reporters[0].absent)
+    reporters: list[Any] = [run.resources.make(each) for each in chosen]
     return [reporter.render(run.ready.plan, result, evidence, run.folder.path) for reporter in reporters]
 
 
-def _metrics(run: Pipeline) -> list[tuple[str, Any]]:
-    return [(chosen.label, partial(run.resources.metric, chosen)) for chosen in run.ready.metrics]
+def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
+    """Those that are asked now: of one that is not here, what it said earlier has to do."""
+    said = {one.source for one in earlier.measurements} if earlier else set()
+    said |= {one.subject.split(" ")[0] for one in earlier.failures} if earlier else set()
+    asked = [chosen for chosen in run.ready.metrics if not (chosen.absent and chosen.label in said)]
+    return [(chosen.label, partial(run.resources.metric, chosen)) for chosen in asked]
 
 
 def _kept(run: Pipeline, earlier: Result | None) -> Iterator[Measurement]:
@@ -68,7 +93,7 @@ def _kept(run: Pipeline, earlier: Result | None) -> Iterator[Measurement]:
 
 
 def _kept_failures(run: Pipeline, earlier: Result | None) -> Iterator[Failure]:
-    anew = {chosen.label for chosen in run.ready.metrics}
+    anew = {chosen.label for chosen in run.ready.metrics if not chosen.absent}
     for one in earlier.failures if earlier else ():
         if one.stage == "metric" and one.subject.split(" ")[0] not in anew:
             yield one
@@ -76,7 +101,7 @@ def _kept_failures(run: Pipeline, earlier: Result | None) -> Iterator[Failure]:
 
 def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
     found = {one.name: one for one in (earlier.measures if earlier else ())}
-    for chosen in (*ready.probes, *ready.metrics):
+    for chosen in (*ready.probes, *as_offered(ready.metrics)):
         found.update({one.name: one for one in _declared(chosen)})
     return tuple(found.values())
 
@@ -90,7 +115,7 @@ def _declared(chosen: Chosen) -> Iterable[Measure]:
 def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
     """A report that cannot be rendered is a failure of the run, not the loss of its numbers."""
     failures = []
-    for chosen in run.ready.reporters:
+    for chosen in (each for each in run.ready.reporters if not each.absent):
         try:
             reporter: Any = run.resources.make(chosen)
             reporter.render(run.ready.plan, result, evidence, run.folder.path)

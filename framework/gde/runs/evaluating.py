@@ -11,12 +11,17 @@ from typing import TypeVar
 
 from gde.data.plan import Plan
 from gde.data.result import Result
+from gde.errors import GdeError
+from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
+from gde.request.objects import with_objects
+from gde.request.planfile import plan_hash
 from gde.request.resolve import Ready, resolve
 from gde.runs.adding import current_plan
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline, checked_hash
+from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.rollout import count_episodes, list_worlds
@@ -70,38 +75,81 @@ def evaluate(
     Raises:
         GdeError: the plan is refused; nothing has been written.
         RunFailed: the run was stopped from outside, e.g. by a full disk; `resume` goes on.
+        KeyboardInterrupt: it was interrupted; `resume` goes on.
     """
-    return _beside_loops(lambda: _evaluate(plan, out, catalogue, watch))
+    return _beside_loops(lambda stop: _evaluate(plan, out, catalogue, watch, stop))
 
 
 async def aevaluate(
     plan: Plan, out: Path | str | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
 ) -> Result:
-    """What `evaluate` does, in a thread of its own, for programs that have an event loop."""
-    return await asyncio.to_thread(_evaluate, plan, out, catalogue, watch)
+    """What `evaluate` does, in a thread of its own, for programs that have an event loop. When it is cancelled, the run
+    is stopped before the cancellation goes on, and `resume` can go on with it."""
+    stop = Stop()
+    work = asyncio.ensure_future(asyncio.to_thread(_evaluate, plan, out, catalogue, watch, stop))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([work])
+        work.exception()  # that it was stopped, which is no news
+        raise
 
 
-def resume(path: Path | str, catalogue: Catalogue | None = None, watch: Watch = ignore) -> Result:
+def resume(
+    path: Path | str,
+    catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
+    *,
+    plan: Plan | None = None,
+    retry_failed: bool = False,
+) -> Result:
     """Go on with an interrupted run: what was finished is kept, what was in flight is asked for again.
 
+    Args:
+        path: the folder of the run.
+        catalogue: what there is.
+        watch: is told how far the run is.
+        plan: the plan of the run, where it has objects, which no folder can hold.
+        retry_failed: whether episodes that failed begin anew; the result's provenance says which and why.
+
     Raises:
-        GdeError: no run folder, its plan was edited, or can no longer be served.
+        GdeError: no run folder, its plan was edited or is not `plan`, or can no longer be served.
     """
     folder = RunFolder.open(Path(path))
-    with closing(folder.journal(write=False)) as journal:
-        plan = current_plan(folder, journal)
-    return _beside_loops(lambda: _run(prepare(plan, catalogue), folder, watch))
+    return _beside_loops(lambda stop: _resume(folder, plan, catalogue, watch, stop, retry_failed))
 
 
-def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch) -> Result:
+def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
     ready = prepare(plan, catalogue)
     _warm(ready)
-    return _run(ready, RunFolder.create(ready.plan, None if out is None else Path(out)), watch)
+    return _run(ready, RunFolder.create(ready.plan, None if out is None else Path(out)), watch, stop)
+
+
+def _resume(
+    folder: RunFolder,
+    plan: Plan | None,
+    catalogue: Catalogue | None,
+    watch: Watch,
+    stop: Stop,
+    retry_failed: bool,
+) -> Result:
+    with closing(folder.journal(write=False)) as journal:
+        recorded = current_plan(folder, journal)
+    if plan is not None:
+        known, got = plan_hash(folder.plan()), plan_hash(prepare(plan, catalogue).plan)
+        if got != known:
+            raise GdeError(f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})")
+        recorded = with_objects(recorded, plan)
+    return _run(prepare(recorded, catalogue), folder, watch, stop, retry_failed)
 
 
 def _warm(ready: Ready) -> None:
     """Make what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
     with closing(Resources(ready)) as resources:
+        executor = resources.make(ready.executor)
+        if isinstance(executor, WorksElsewhere):
+            executor.check(ready)
         list_worlds(ready, resources)
         for chosen in (*ready.probes, *ready.rewards):
             resources.make(chosen)
@@ -111,29 +159,38 @@ def _warm(ready: Ready) -> None:
                 chosen.make(resources.context("probe", chosen.label)).capture(info)
 
 
-def _run(ready: Ready, folder: RunFolder, watch: Watch) -> Result:
+def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool = False) -> Result:
     with only_writer(folder.path), closing(folder.journal()) as journal:
         checked_hash(folder, journal)
-        with closing(Pipeline(ready, folder, journal, watch)) as run:
+        if retry_failed:
+            journal.forget_failed()
+        with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
             run.roll_out()
             run.probe()
             run.reward()
             return conclude(run)
 
 
-def _beside_loops(work: Callable[[], OutputT]) -> OutputT:
+def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
     """The output of `work`, which runs event loops of its own: in a thread where one is running here."""
+    stop = Stop()
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return work()
+        return work(stop)
     done: Future[OutputT] = Future()
 
     def deliver() -> None:
         try:
-            done.set_result(work())
+            done.set_result(work(stop))
         except BaseException as error:
             done.set_exception(error)
 
-    Thread(target=deliver, name="gde-evaluate", daemon=True).start()
-    return done.result()
+    thread = Thread(target=deliver, name="gde-evaluate", daemon=True)
+    thread.start()
+    try:
+        return done.result()
+    except KeyboardInterrupt:
+        stop.set()
+        thread.join()
+        raise

@@ -3,11 +3,15 @@
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
+import numpy as np
+
 from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
@@ -17,7 +21,30 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 def trajectory_json(trajectory: Trajectory) -> dict[str, Any]:
     """A trajectory as plain values: equal trajectories give equal objects."""
-    return {"episode": str(trajectory.key), **asdict(trajectory)}
+    return {"episode": str(trajectory.key), **asdict(trajectory, dict_factory=_plain)}
+
+
+def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The vectors of interventions are arrays."""
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields}
+
+
+def summaries(run: Path | str) -> list[dict[str, Any]]:
+    """Every finished episode in a few words: its key, world, number of turns and ending, and its labels."""
+    with closing(RunFolder.open(Path(run)).journal(write=False)) as journal:
+        return list(journal.summaries())
+
+
+def one_episode(run: Path | str, key: str) -> Trajectory:
+    """The finished episode with the key "stratum/world/repeat".
+
+    Raises:
+        GdeError: there is none.
+    """
+    with closing(RunFolder.open(Path(run)).journal(write=False)) as journal:
+        if key not in journal.finished():
+            raise GdeError(f"unknown episode {key!r}: wanted STRATUM/WORLD/REPEAT, as `gde view {run}` lists them")
+        return journal.trajectory(key)
 
 
 def export(run: Path | str, form: Format, file: TextIO) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -14,12 +14,14 @@ from gde.data.json import Json, Labels
 from gde.data.probe import Arm
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
+from gde.parts.executor import WorksElsewhere
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.provenance import provenance
 from gde.request.resolve import Chosen, Ready
+from gde.runs.stopping import Stop
 from gde.seeding import derive
 from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
@@ -31,7 +33,7 @@ from gde.stages.rewarding import reward
 from gde.stages.rollout import Listed, count_episodes, digest, episode_keys, list_worlds, roll_out
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
+from gde.store.journal import RETRIED, Journal
 from gde.store.probes import made_by, write_report
 
 Share = tuple[Ready, Listed, int, int]
@@ -46,6 +48,7 @@ class Pipeline:
     folder: RunFolder
     journal: Journal
     watch: Watch
+    stop: Stop = field(default_factory=Stop)
     resources: Resources = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +67,7 @@ class Pipeline:
             GdeError: the plan or its worlds are no longer those that the run began with.
             RunFailed: stopped from outside, or a worker has died.
         """
+        self.stop.check()
         ready, hook = self.ready, self.ready.catalogue.plugins.manager.hook
         worlds = list_worlds(ready, self.resources)
         total = count_episodes(ready, worlds)
@@ -72,8 +76,9 @@ class Pipeline:
         call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
         executor: Any = self.resources.make(ready.executor)
         shares: list[Share] = [(ready, worlds, i, executor.workers) for i in range(min(executor.workers, total))]
-        with watching(self.folder.journal_path, total, self._listeners()):
-            for _ in executor.map(partial(roll_out_share, self.folder.journal_path), shares):
+        stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
+        with stopping, watching(self.folder.journal_path, total, self._listeners()):
+            for _ in executor.map(partial(roll_out_share, self.folder.journal_path, self.stop), shares):
                 pass
 
     def _begin(self, origin: Mapping[str, Json], total: int) -> None:
@@ -130,6 +135,7 @@ class Pipeline:
             for arm in arms(chosen.label, probe, request)
         ]
         for done, (chosen, probe, arm) in enumerate(work):
+            self.stop.check()
             self.watch(Progress("probes", done, len(work)))
             origin = _origin(chosen, arm, model, trajectories)
             if known.get(arm.name) != origin:
@@ -163,28 +169,29 @@ class Pipeline:
         trajectories = Recorded(self.folder.journal_path)
         for chosen in self.ready.rewards:
             model: Any = self.resources.make(chosen)
-            work = reward(chosen.label, model, trajectories, self.ready.plan.concurrency, self.journal)
-            asyncio.run(work)
+            self.stop.run(reward(chosen.label, model, trajectories, self.ready.plan.concurrency, self.journal))
 
     def origin(self) -> dict[str, Json]:
         """Where the numbers come from, the rollout and what came after."""
         now = provenance(self.ready, self.journal.noted(NOTED) or {})
-        return {**now, "rolled_out_with": self.journal.noted("provenance")}
+        retried = self.journal.noted(RETRIED)
+        begun = {"rolled_out_with": self.journal.noted("provenance")}
+        return {**now, **begun, **({"retried": retried} if retried else {})}
 
     def close(self) -> None:
         self.resources.close()
 
 
-def roll_out_share(path: Path, share: Share) -> None:
+def roll_out_share(path: Path, stop: Stop, share: Share) -> None:
     """Run a share of the episodes; the unit of work of an executor.
 
     Raises:
-        RunFailed: the journal cannot be written, or the time of the plan is over.
+        RunFailed: the journal cannot be written, the time of the plan is over, or the run was stopped.
     """
     ready, worlds, i, n = share
     with closing(Journal.open(path)) as journal, closing(Resources(ready, journal)) as resources:
         keys = (key for place, key in enumerate(episode_keys(ready, worlds)) if place % n == i)
-        asyncio.run(_within(ready, resources, keys, worlds, journal))
+        stop.run(_within(ready, resources, keys, worlds, journal))
 
 
 async def _within(ready: Ready, resources: Resources, keys: Any, worlds: Listed, journal: Journal) -> None:

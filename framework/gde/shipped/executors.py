@@ -1,12 +1,18 @@
-"""The executors that come with gde: here, or in a pool of processes."""
+"""The executors that come with gde: here, or in processes of their own."""
 
-import multiprocessing
+import pickle
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from io import BytesIO
+from threading import Lock
+from types import FunctionType
+from typing import Annotated, Any, TypeVar
 
 from annotated_types import Ge
+
+from gde.errors import GdeError
+from gde.shipped.workers import Crew
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
@@ -26,18 +32,77 @@ class ProcessesConfig:
     """Configuration of the executor `processes`."""
 
     workers: Annotated[int, Ge(1)] = 2
-    """Processes at once; each loads the language model for itself."""
+    """Processes at once; each loads the language model for itself, and computes in its share of the cores."""
 
 
-@dataclass(frozen=True)
 class Processes:
-    """Items spread over fresh processes, which share nothing with this one but the run folder."""
+    """Implements `gde.parts.executor.WorksElsewhere`: items spread over fresh processes, which share nothing with this
+    one but the run folder."""
 
-    workers: int
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._lock = Lock()
+        self._crews: list[Crew] = []
+        self._stopped = False
+
+    def check(self, work: object) -> None:
+        """Before anything is written.
+
+        Raises:
+            GdeError: the work cannot be pickled, or is of the script that is running, which no worker loads.
+        """
+        _pickled(work)
 
     def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
-        # Forking a process that has loaded torch can deadlock, so workers start afresh.
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(self.workers, mp_context=context) as pool:
-            for future in as_completed([pool.submit(job, item) for item in items]):
-                yield future.result()
+        """The job's outputs as they come.
+
+        Raises:
+            GdeError: job or items cannot be sent to a worker.
+            RunFailed: a worker has died. The others are stopped.
+        """
+        work, crew = [pickle.dumps(_pickled((job, item))) for item in items], self._crew()
+        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="gde-worker")
+        try:
+            for done in as_completed([pool.submit(crew.do, each) for each in work]):
+                yield done.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            crew.end()
+            crew.wait()
+            pool.shutdown()
+
+    def stop(self) -> None:
+        """End all workers, for good."""
+        with self._lock:
+            self._stopped = True
+        for crew in self._crews:
+            crew.end()
+
+    def _crew(self) -> Crew:
+        with self._lock:
+            crew = Crew(self.workers, ended=self._stopped)
+            self._crews.append(crew)
+        return crew
+
+
+class _Pickler(pickle.Pickler):
+    """Refuses what a worker could not find again."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, type | FunctionType) and value.__module__ == "__main__":
+            where = "is defined in the script or notebook that is running, which its workers do not load"
+            advice = "put it into a module of its own, or take the executor serial"
+            raise GdeError(f"executor 'processes': {value.__qualname__} {where}: {advice}")
+        return NotImplemented
+
+
+def _pickled(work: object) -> bytes:
+    file = BytesIO()
+    try:
+        _Pickler(file).dump(work)
+    except GdeError:
+        raise
+    except Exception as error:
+        advice = "define it at the top of a module, or take the executor serial"
+        raise GdeError(f"executor 'processes' cannot send an object to its workers ({error}): {advice}") from error
+    return file.getvalue()

@@ -1,4 +1,8 @@
-"""Trajectories to activations: stored tokens are replayed through the model, and only what is asked for is kept."""
+"""Trajectories to activations: stored tokens are replayed through the model, and only what is asked for is kept.
+
+What was said under interventions is replayed under them: what is read is the state in which the model spoke. The
+untrained twin is replayed under the same ones, for a control is given all that the model was given.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -44,7 +48,9 @@ def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
                 continue
             if completion.prompt_tokens and completion.marks:
                 tokens = completion.prompt_tokens + completion.tokens
-                yield (str(trajectory.key), turn.index), TokenSequence(tokens=tokens, marks=completion.marks)
+                changes = completion.interventions
+                sequence = TokenSequence(tokens=tokens, marks=completion.marks, interventions=changes)
+                yield (str(trajectory.key), turn.index), sequence
 
 
 def _lacking(found: Sequences, source: str, request: CaptureRequest, store: ActivationStore) -> Sequences:
@@ -62,6 +68,7 @@ def _captured(wanted: Sequences, model: WhiteBox, request: CaptureRequest) -> It
 
 
 def _up_to_marks(sequence: TokenSequence) -> TokenSequence:
+    """The tokens alone, as no intervention has changed them."""
     marks = {mark: tuple(range(max(places) + 1)) for mark, places in sequence.marks.items()}
     return TokenSequence(tokens=sequence.tokens, marks=marks)
 

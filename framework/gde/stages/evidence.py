@@ -1,11 +1,13 @@
 """A run folder as evidence: what was recorded, read as it is used, and the decision processes of its worlds."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
+from weakref import WeakValueDictionary
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
@@ -23,8 +25,11 @@ from gde.store.journal import Journal
 from gde.store.probes import read_reports
 from gde.store.rewards import read_traces
 
-KEPT = 4_000
-"""Episodes that are kept in memory once they are read; of more, each is read whenever it is iterated over."""
+KEPT = 64 * 2**20
+"""Bytes of a journal whose episodes are kept in memory once they are read, where they take up to nine times as much
+(tokens, as Python integers). Those of a larger one are read whenever they are iterated over."""
+RECENT = 64
+"""Decision processes that are kept: episodes come in the order of their worlds."""
 
 
 class Recorded(Sequence[Trajectory]):
@@ -39,15 +44,17 @@ class Recorded(Sequence[Trajectory]):
         with closing(Journal.open(self._path, write=False)) as journal:
             return journal.episodes(self._stratum)
 
-    def of_stratum(self, stratum: int) -> "Recorded":
+    def of_stratum(self, stratum: int) -> Sequence[Trajectory]:
         """Those of one stratum."""
+        if self._are_kept:
+            return tuple(one for one in self._kept if one.key.stratum == stratum)
         return Recorded(self._path, stratum)
 
     def __len__(self) -> int:
         return len(self.episodes)
 
     def __iter__(self) -> Iterator[Trajectory]:
-        return iter(self._kept) if len(self) <= KEPT else self._read(self.episodes)
+        return iter(self._kept) if self._are_kept else self._read(self.episodes)
 
     @overload
     def __getitem__(self, index: int) -> Trajectory: ...
@@ -67,6 +74,11 @@ class Recorded(Sequence[Trajectory]):
         return all(one == another for one, another in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def _are_kept(self) -> bool:
+        with closing(Journal.open(self._path, write=False)) as journal:
+            return journal.size() <= KEPT
 
     @cached_property
     def _kept(self) -> tuple[Trajectory, ...]:
@@ -110,7 +122,7 @@ def restricted(evidence: Evidence, labels: Labels, stratum: int | None = None) -
     )
     traces = evidence.reward_traces
     if traces:
-        episodes = {str(one.key) for one in chosen}
+        episodes = set(chosen.episodes) if isinstance(chosen, Recorded) else {str(one.key) for one in chosen}
         traces = tuple(trace for trace in traces if trace.episode in episodes)
     return replace(evidence, trajectories=chosen, reward_traces=traces, probe_reports=(), part=labels)
 
@@ -126,12 +138,14 @@ def check_world(known: str, world: World) -> None:
 
 
 class WorldModels:
-    """Makes the decision process of a recorded world again, once for all its trajectories."""
+    """Makes the decision process of a recorded world again: the same object for all its trajectories as long as
+    somebody holds it."""
 
     def __init__(self, ready: Callable[[], Ready]) -> None:
         """Take the parts of the run, looked up only when a process is asked for."""
         self._find = ready
-        self._made: dict[tuple[int, str], TabularMDP] = {}
+        self._made: WeakValueDictionary[tuple[int, str], TabularMDP] = WeakValueDictionary()
+        self._recent: deque[TabularMDP] = deque(maxlen=RECENT)
 
     def __call__(self, trajectory: Trajectory) -> TabularMDP:
         """The process that the episode began in.
@@ -140,9 +154,11 @@ class WorldModels:
             GdeError: the environment has none, or no longer makes the world that the record has.
         """
         place = trajectory.key.stratum, trajectory.world.id
-        if place not in self._made:
-            self._made[place] = self._make(trajectory)
-        return self._made[place]
+        mdp = self._made.get(place)
+        if mdp is None:
+            mdp = self._made[place] = self._make(trajectory)
+            self._recent.append(mdp)
+        return mdp
 
     @cached_property
     def _ready(self) -> Ready:

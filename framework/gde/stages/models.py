@@ -72,7 +72,8 @@ class Scope:
         # Of two that ask the same at once, the second waits for the first: a server might answer twice differently.
         async with self._asked.setdefault(identity, asyncio.Lock()):
             if identity not in self._known:
-                completion = replace(await model.complete(request), request=identity, model=name)
+                answer = await model.complete(request)
+                completion = replace(answer, request=identity, model=name, interventions=request.interventions)
                 await self._keep(completion)
                 self._known[identity] = completion
         self._asked.pop(identity, None)

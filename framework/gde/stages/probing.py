@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, ActivationTable, CaptureRequest
 from gde.data.json import Labels
-from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeReport
+from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeLabels, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
-from gde.parts.probe import Probe, Readout
+from gde.parts.probe import Probe, Readout, input_form
 from gde.seeding import generator
 from gde.store.activations import ActivationStore, Row
 from gde.store.probes import write_readout
 
 TEST_SHARE = 0.3
-Labelled = dict[str, NDArray[np.int64] | NDArray[np.float64]]
+Labelled = dict[str, ProbeLabels]
 """Episode to the labels of its turns."""
 MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
 """Sources of activations: the run's language model, its twin with random weights, and mean input embeddings."""
@@ -88,6 +88,7 @@ class ProbeStage:
             n_test=len(test.groups),
             rows=tuple(rows),
             decoded=readout.predict(test.inputs),
+            classes=dataset.classes,
         )
 
     def _table(self, arm: Arm) -> ActivationTable | None:
@@ -102,16 +103,17 @@ class ProbeStage:
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         labels, worlds = self._labels(probe, {episode for episode, _ in table.rows}), self._worlds
         return ProbeDataset(
-            inputs=table.values.reshape(len(table.rows), -1),
-            labels=np.stack([labels[episode][turn] for episode, turn in table.rows]),
+            inputs=table.padded() if input_form(probe) == "tokens" else table.concatenated(),
+            labels=np.stack([labels[episode].values[turn] for episode, turn in table.rows]),
             groups=np.array([worlds[episode] for episode, _ in table.rows]),
+            classes=_classes(labels, {episode for episode, _ in table.rows}),
         )
 
     def _labels(self, probe: Probe, episodes: set[str]) -> Labelled:
         known = self.labelled.setdefault(id(probe), {})
         if episodes - known.keys():
             wanted = [one for one in self.trajectories if str(one.key) in episodes and str(one.key) not in known]
-            known.update({str(one.key): probe.labels(one).values for one in wanted})
+            known.update({str(one.key): probe.labels(one) for one in wanted})
         return known
 
     @cached_property
@@ -150,21 +152,36 @@ def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
     """The reports' measurements under full names, saying which arm each belongs to."""
     for report in reports:
         arm = report.arm
-        where: Labels = {"variant": arm.variant, "layer": arm.layer, "mark": arm.mark, "control": arm.control}
         for measurement in report.measurements:
             name = f"{arm.probe}.{measurement.name}"
-            yield replace(measurement, name=name, where={**where, **measurement.where}, source=arm.probe)
+            yield replace(measurement, name=name, where={**arm.where, **measurement.where}, source=arm.probe)
         if report.reason:
             yield Measurement(
-                name=arm.probe, value=None, unit="", n=0, where=where, reason=report.reason, source=arm.probe
+                name=arm.probe, value=None, unit="", n=0, where=arm.where, reason=report.reason, source=arm.probe
             )
+
+
+def _classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
+    """What the labels of all episodes stand for.
+
+    Raises:
+        GdeError: they stand for one thing here and for another there.
+    """
+    found = {labels[episode].classes: episode for episode in sorted(episodes)}
+    if len(found) > 1:
+        told = "; ".join(f"{', '.join(classes) or 'none'} in episode {episode}" for classes, episode in found.items())
+        raise GdeError(f"a probe's classes must be the same in all episodes of a run, got {told}")
+    return next(iter(found))
 
 
 def _controlled(
     dataset: ProbeDataset, control: Control, held_out: NDArray[np.bool_], rng: np.random.Generator
 ) -> ProbeDataset:
     if control == "coordinates":
-        return replace(dataset, inputs=np.zeros_like(dataset.inputs))
+        zeros = np.zeros_like(dataset.inputs)
+        if zeros.ndim == 3:  # how many tokens there were is known without any activations
+            zeros[np.isnan(dataset.inputs)] = np.nan
+        return replace(dataset, inputs=zeros)
     if control == "shuffled":
         labels, rows = dataset.labels.copy(), np.flatnonzero(~held_out)
         labels[rows] = dataset.labels[rng.permutation(rows)]

@@ -43,9 +43,10 @@ def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
     """While the context lasts, tell of every turn and of every episode that ends, in the order of completion."""
     # Looked at before anything is done in the context: what is there by then is told to nobody.
     with closing(Journal.open(path, write=False)) as journal:
-        before = journal.finished(), journal.last_turn()
+        endings, turns = _Endings(), journal.last_turn()
+        endings.next(journal)
     stop = Event()
-    thread = Thread(target=_look, args=(path, total, listeners, stop, *before), name="gde-watch", daemon=True)
+    thread = Thread(target=_look, args=(path, total, listeners, stop, endings, turns), name="gde-watch", daemon=True)
     thread.start()
     try:
         yield
@@ -54,20 +55,40 @@ def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
         thread.join()
 
 
-def _look(path: Path, total: int, listeners: Listeners, stop: Event, seen: set[str], turns: int) -> None:
+class _Endings:
+    """Tells of every episode once, when it has ended, and looks at few others to find out."""
+
+    def __init__(self) -> None:
+        self._before, self._seen = 0, set[int]()
+        self.n = 0
+        """Episodes that have ended by now."""
+
+    def next(self, journal: Journal) -> list[str]:
+        """Those that have ended since the last time."""
+        begun = journal.begun_since(self._before)
+        ended = [(row, episode) for row, episode, over in begun if over and row not in self._seen]
+        self._seen.update(row for row, _ in ended)
+        # Episodes begin in the order of their rows and only some are in flight: all before the first of these have
+        # ended and need not be looked at again.
+        self._before = next((row - 1 for row, _, over in begun if not over), begun[-1][0] if begun else self._before)
+        self._seen = {row for row in self._seen if row > self._before}
+        self.n += len(ended)
+        return [episode for _, episode in ended]
+
+
+def _look(path: Path, total: int, listeners: Listeners, stop: Event, endings: _Endings, turns: int) -> None:
     with closing(Journal.open(path, write=False)) as journal:
-        listeners.progress(Progress("episodes", len(seen), total))
+        listeners.progress(Progress("episodes", endings.n, total))
         last = False
         while not last:
             last = stop.wait(INTERVAL)
             # Episodes are looked at first: the turns of one that has ended are then told before it is.
-            ended = journal.finished() - seen
+            done, ended = endings.n, endings.next(journal)
             turns = _tell_turns(journal, turns, listeners)
-            for episode in sorted(ended):
-                seen.add(episode)
-                if listeners.episode:
-                    listeners.episode(journal.trajectory(episode), len(seen), total)
-            listeners.progress(Progress("episodes", len(seen), total))
+            if listeners.episode:
+                for i, episode in enumerate(ended, start=1):
+                    listeners.episode(journal.trajectory(episode), done + i, total)
+            listeners.progress(Progress("episodes", endings.n, total))
 
 
 def _tell_turns(journal: Journal, last: int, listeners: Listeners) -> int:

@@ -1,7 +1,10 @@
-"""Activations on disk: safetensors shards per source, layer and mark, indexed in run.sqlite."""
+"""Activations on disk: safetensors shards per source, layer and mark, indexed in run.sqlite; turns of any length."""
 
-from collections.abc import Iterable, Mapping
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
 
@@ -13,9 +16,12 @@ from gde.errors import MissingExtra
 from gde.store.atomic import write_whole
 from gde.store.journal import Journal, Statement
 
-SHARD_ROWS = 4096
+SHARD_TOKENS = 12_288
+"""Rows of the array in one file, at least: marks of three tokens in 4,096 turns."""
 Row = tuple[str, int]
 """(episode key, turn index)"""
+Place = tuple[int, str]
+"""(layer, mark)"""
 
 
 class ActivationStore:
@@ -35,42 +41,64 @@ class ActivationStore:
         Raises:
             RunFailed: the disk is full; the index names only complete files.
         """
-        waiting: dict[tuple[int, str], list[tuple[Row, NDArray[np.float32]]]] = {}
+        waiting: dict[Place, list[tuple[Row, NDArray[np.float32]]]] = {}
+        tokens: Counter[Place] = Counter()
         n = 0
         for row, record in records:
             n += 1
             for place, values in record.values.items():
-                kept = waiting.setdefault(place, [])
-                kept.append((row, values))
-                if len(kept) == SHARD_ROWS:
+                waiting.setdefault(place, []).append((row, values))
+                tokens[place] += len(values)
+                if tokens[place] >= SHARD_TOKENS:
                     self._shard(source, place, waiting.pop(place))
+                    del tokens[place]
         for place, kept in waiting.items():
             self._shard(source, place, kept)
         return n
 
-    def _shard(self, source: str, place: tuple[int, str], kept: list[tuple[Row, NDArray[np.float32]]]) -> None:
+    def _shard(self, source: str, place: Place, kept: list[tuple[Row, NDArray[np.float32]]]) -> None:
         layer, mark = place
         stem = f"{source}-layer{layer}-{mark}-"
         number = len(list(self._folder.glob(f"{stem}*.safetensors")))
         name = f"{stem}{number:04}.safetensors"
-        write_arrays(self._folder / name, {"values": np.stack([values for _, values in kept])})
-        query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?)"
+        write_arrays(self._folder / name, {"values": np.concatenate([values for _, values in kept])})
+        query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        begins = accumulate((len(values) for _, values in kept), initial=0)
         index: list[Statement] = [
-            (query, (source, layer, mark, name, i, episode, turn)) for i, ((episode, turn), _) in enumerate(kept)
+            (query, (source, layer, mark, name, begin, len(values), episode, turn))
+            for begin, ((episode, turn), values) in zip(begins, kept, strict=False)
         ]
         self._journal.write(index)
 
     def table(self, source: str, layer: int, mark: str) -> ActivationTable | None:
-        """All activations of one place, ordered as the episodes are; None where there are none."""
+        """All activations of one place, ordered as the episodes are; None where there are none. One file at a time is
+        held beside the table."""
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
             WHERE source = ? AND layer = ? AND mark = ? ORDER BY e.stratum, e.world, e.repeat, a.turn"""
         index = self._journal.query(query, (source, layer, mark))
         if not index:
             return None
-        files = {name: read_arrays(self._folder / name)["values"] for name in sorted({row["file"] for row in index})}
-        values = np.stack([files[row["file"]][row["row"]] for row in index])
+        lengths = np.array([row["tokens"] for row in index], dtype=np.int64)
+        values = self._gathered(index, np.cumsum(lengths) - lengths, lengths.sum())
         values.flags.writeable = False
-        return ActivationTable(values=values, rows=tuple((row["episode"], row["turn"]) for row in index))
+        return ActivationTable(
+            values=values, lengths=lengths, rows=tuple((row["episode"], row["turn"]) for row in index)
+        )
+
+    def _gathered(self, index: Sequence[sqlite3.Row], begins: NDArray[np.int64], n: int) -> NDArray[np.float32]:
+        """(n, width) the tokens of all rows of the index, those of each from its beginning on."""
+        files: dict[str, list[tuple[int, sqlite3.Row]]] = {}
+        for begin, row in zip(begins, index, strict=True):
+            files.setdefault(row["file"], []).append((int(begin), row))
+        values: NDArray[np.float32] | None = None
+        for name, rows in files.items():
+            stored = read_arrays(self._folder / name)["values"]
+            if values is None:
+                values = np.empty((n, stored.shape[-1]), dtype=np.float32)
+            for begin, row in rows:
+                values[begin : begin + row["tokens"]] = stored[row["row"] : row["row"] + row["tokens"]]
+        assert values is not None  # an index has rows
+        return values
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:

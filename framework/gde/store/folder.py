@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from gde.data.measure import Measure
 from gde.data.plan import Plan
-from gde.data.result import SCHEMA, Failure, Measurement, Result
+from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
 from gde.request.planfile import plan_hash, read_plan, write_plan
 from gde.store.atomic import write_whole
@@ -25,6 +25,7 @@ PLAN, JOURNAL, RESULT = "plan.toml", "run.sqlite", "result.json"
 MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
 FAILURES = TypeAdapter(tuple[Failure, ...])
 MEASURES = TypeAdapter(tuple[Measure, ...])
+SUBJECT = TypeAdapter(Subject)
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ class RunFolder:
                 measurements=MEASUREMENTS.validate_python(stored["measurements"]),
                 failures=FAILURES.validate_python(stored["failures"]),
                 provenance=stored["provenance"],
+                subject=SUBJECT.validate_python(stored["subject"]),
                 measures=MEASURES.validate_python(stored["measures"]),
             )
         except (ValueError, KeyError, OSError) as error:

@@ -6,10 +6,14 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
+from weakref import WeakValueDictionary
 
+from gde.data.activations import Intervention
 from gde.data.completion import Completion
 from gde.data.json import Json
 from gde.data.observation import State, World
@@ -18,6 +22,10 @@ from gde.errors import RunFailed, RunFolderError
 from gde.store import rows, schema
 
 Statement = tuple[str, tuple[Any, ...]]
+RETRIED = "retried"
+"""The note of episodes that were begun anew after they had failed, with the reasons."""
+PAGE = 64
+"""Episodes that are read with one query."""
 
 
 def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
@@ -47,6 +55,8 @@ class Journal:
     def __init__(self, path: Path, *, write: bool = True) -> None:
         self._connection = connect(path, write=write)
         self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
+        self._interventions: WeakValueDictionary[str, Intervention] = WeakValueDictionary()
+        """Those that are in use: most calls of a run are made with the same few."""
 
     @classmethod
     def create(cls, path: Path) -> Self:
@@ -102,7 +112,10 @@ class Journal:
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an episode or a part."""
-        await self._commit([(f"INSERT INTO calls VALUES ({_marks(12)})", rows.call_row(scope, turn, completion))])
+        query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)})"
+        changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
+        call = (f"INSERT INTO calls VALUES ({_marks(13)})", rows.call_row(scope, turn, completion))
+        await self._commit([*changes, call])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
         """Write the end of an episode."""
@@ -156,6 +169,21 @@ class Journal:
                 raise
             raise RunFailed(f"cannot write the journal: {error}; make room and go on with `gde resume`") from error
 
+    def forget_failed(self) -> int:
+        """Have the failed episodes begin anew, and note why they failed. What models answered in them is kept. Gives
+        their number."""
+        failed = self.failed_episodes()
+        known: dict[str, list[str]] = self.noted(RETRIED) or {}
+        for episode, reason in failed:
+            known[episode] = [*known.get(episode, []), reason]
+        statements: list[Statement] = [
+            (f"DELETE FROM {table} WHERE episode = ?", (episode,))
+            for episode, _ in failed
+            for table in ("turns", "activations", "rewards", "episodes")
+        ]
+        self.write([*statements, ("INSERT OR REPLACE INTO facts VALUES (?, ?)", (RETRIED, rows.to_json(known)))])
+        return len(failed)
+
     def note(self, name: str, value: Json) -> None:
         """Keep a fact about the run as a whole."""
         self.write([("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, rows.to_json(value)))])
@@ -181,6 +209,11 @@ class Journal:
         """Keys of all episodes that have ended."""
         return {row["episode"] for row in self.query("SELECT episode FROM episodes WHERE ending IS NOT NULL")}
 
+    def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
+        """The episodes begun after the one of the given number: number, key, and whether it has ended."""
+        query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
+        return [(row["rowid"], row["episode"], bool(row["over"])) for row in self.query(query, (last,))]
+
     def world(self, episode: str) -> str | None:
         """Id of the episode's world, None before it has begun."""
         found = self.query("SELECT world_id FROM episodes WHERE episode = ?", (episode,))
@@ -189,7 +222,19 @@ class Journal:
     def calls(self, scope: str) -> dict[str, Completion]:
         """Every completion that was asked for on behalf of an episode or a part, by request."""
         found = self.query("SELECT * FROM calls WHERE scope = ?", (scope,))
-        return {row["request"]: rows.read_completion(row) for row in found}
+        return {row["request"]: rows.read_completion(row, self._made_with(row)) for row in found}
+
+    def _made_with(self, call: sqlite3.Row) -> tuple[Intervention, ...]:
+        return tuple(map(self._intervention, json.loads(call["interventions"])))
+
+    def _intervention(self, identity: str) -> Intervention:
+        known = self._interventions.get(identity)
+        if known is None:
+            found = self.query("SELECT * FROM interventions WHERE intervention = ?", (identity,))
+            if not found:
+                raise RunFolderError(f"the journal lacks the intervention {identity} of a call; it is damaged")
+            known = self._interventions[identity] = rows.read_intervention(found[0])
+        return known
 
     def decisions(self, episode: str) -> list[Decision]:
         """Decisions of the finished turns, in order, without their completions."""
@@ -205,36 +250,74 @@ class Journal:
         query = "SELECT episode, failure FROM episodes WHERE ending = 'failed' ORDER BY stratum, world, repeat"
         return [(row["episode"], row["failure"]) for row in self.query(query)]
 
+    def counts(self) -> dict[str, int]:
+        """The numbers of a `gde.data.result.Subject`."""
+        (row,) = self.query(
+            "SELECT count(*) AS episodes, coalesce(sum(ending = 'failed'), 0) AS failed,"
+            " count(DISTINCT CASE WHEN ending <> 'failed' THEN world_id END) AS worlds"
+            " FROM episodes WHERE ending IS NOT NULL"
+        )
+        (answers,) = self.query(
+            "SELECT count(*) AS turns, coalesce(sum(status <> 'ok'), 0) AS unusable"
+            " FROM turns JOIN episodes USING (episode) WHERE ending IS NOT NULL AND ending <> 'failed'"
+        )
+        return {**dict(row), **dict(answers)}
+
     def episodes(self, stratum: int | None = None) -> list[str]:
         """Keys of the finished episodes, of all or of one stratum, in their order, whatever order they ended in."""
         chosen = "" if stratum is None else "AND stratum = ?"
         query = f"SELECT episode FROM episodes WHERE ending IS NOT NULL {chosen} ORDER BY stratum, world, repeat"
         return [row["episode"] for row in self.query(query, () if stratum is None else (stratum,))]
 
+    def summaries(self) -> Iterator[dict[str, Any]]:
+        """Of each finished episode, in their order, its key, world, number of turns and ending, and its labels."""
+        query = """SELECT episode, world_id AS world, ending, labels,
+                (SELECT count(*) FROM turns WHERE turns.episode = episodes.episode) AS turns
+            FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, world, repeat"""
+        for row in self._connection.execute(query):
+            head = {name: row[name] for name in ("episode", "world", "turns", "ending")}
+            yield {**head, **json.loads(row["labels"])}
+
     def trajectories(self, episodes: Sequence[str] | None = None) -> Iterator[Trajectory]:
-        """Finished episodes, all or the given ones, in the order of their keys."""
-        for episode in self.episodes() if episodes is None else episodes:
-            yield self.trajectory(episode)
+        """Finished episodes, all in the order of their keys or the given ones in theirs, read page by page."""
+        wanted = self.episodes() if episodes is None else episodes
+        for start in range(0, len(wanted), PAGE):
+            yield from self._page(wanted[start : start + PAGE])
 
     def trajectory(self, episode: str) -> Trajectory:
         """One finished episode."""
-        (row,) = self.query("SELECT * FROM episodes WHERE episode = ?", (episode,))
-        return rows.read_trajectory(row, self._turns(episode))
+        (one,) = self._page([episode])
+        return one
+
+    def size(self) -> int:
+        """Bytes of the database."""
+        (pages,), (bytes_each,) = self.query("PRAGMA page_count")[0], self.query("PRAGMA page_size")[0]
+        return int(pages * bytes_each)
 
     def turns_since(self, last: int) -> tuple[int, list[tuple[str, Turn]]]:
         """The turns committed after the one of the given number, and the number of the last of them."""
-        found = self.query("SELECT rowid, * FROM turns WHERE rowid > ? ORDER BY rowid", (last,))
+        found = self.query("SELECT *, rowid FROM turns WHERE rowid > ? ORDER BY rowid", (last,))
         return (found[-1]["rowid"] if found else last), [(row["episode"], rows.read_turn(row, None)) for row in found]
 
     def last_turn(self) -> int:
         """The number of the turn that was committed last, 0 before the first."""
         return int(self.query("SELECT coalesce(max(rowid), 0) AS last FROM turns")[0]["last"])
 
-    def _turns(self, episode: str) -> list[Turn]:
-        turns = self.query("SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
-        asked = any(row["completion"] is not None for row in turns)
-        calls = self.calls(episode) if asked else {}
-        return [rows.read_turn(row, calls.get(row["completion"])) for row in turns]
+    def _page(self, episodes: Sequence[str]) -> Iterator[Trajectory]:
+        wanted = f"({_marks(len(episodes))})"
+        heads = {
+            row["episode"]: row for row in self.query(f"SELECT * FROM episodes WHERE episode IN {wanted}", episodes)
+        }
+        # The order of the primary key, so that nothing is sorted.
+        turns = self.query(f"SELECT * FROM turns WHERE episode IN {wanted} ORDER BY episode, turn", episodes)
+        parts = {episode: list(part) for episode, part in groupby(turns, itemgetter("episode"))}
+        for episode in episodes:
+            part = parts.get(episode, ())
+            asked = any(row["completion"] is not None for row in part)
+            calls = self.calls(episode) if asked else {}
+            yield rows.read_trajectory(
+                heads[episode], [rows.read_turn(row, calls.get(row["completion"])) for row in part]
+            )
 
 
 def _resolve(committed: asyncio.Future[None], error: Exception | None) -> None:

@@ -66,6 +66,7 @@ def _stored(report: ProbeReport) -> dict[str, object]:
         "n_train": report.n_train,
         "n_test": report.n_test,
         "rows": report.rows,
+        "classes": report.classes,
         "reason": report.reason,
     }
 
@@ -85,5 +86,6 @@ def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
         n_test=stored["n_test"],
         rows=tuple((episode, turn) for episode, turn in stored["rows"]),
         decoded=decoded,
+        classes=tuple(stored["classes"]),
         reason=stored["reason"],
     )

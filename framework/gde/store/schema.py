@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-VERSION = 3
+VERSION = 4
 
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;   -- e.g. which model answered
@@ -33,11 +33,17 @@ CREATE TABLE calls (
     text TEXT NOT NULL, reasoning TEXT, finish TEXT NOT NULL,
     prompt_tokens BLOB NOT NULL, tokens BLOB NOT NULL,   -- little-endian int32
     marks TEXT NOT NULL, n_prompt INTEGER NOT NULL, n_completion INTEGER NOT NULL,
+    interventions TEXT NOT NULL,    -- JSON list of those it was made with
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE interventions (    -- each once, however many calls it was made in
+    intervention TEXT PRIMARY KEY,  -- SHA-256 of all that follows
+    layer INTEGER NOT NULL, mark TEXT NOT NULL, kind TEXT NOT NULL,
+    shape TEXT NOT NULL, vector BLOB NOT NULL   -- little-endian float32
+) STRICT;
 CREATE TABLE activations (
     source TEXT NOT NULL, layer INTEGER NOT NULL, mark TEXT NOT NULL,
-    file TEXT NOT NULL, row INTEGER NOT NULL,
+    file TEXT NOT NULL, row INTEGER NOT NULL, tokens INTEGER NOT NULL,   -- the first of so many rows of the array
     episode TEXT NOT NULL, turn INTEGER NOT NULL,
     PRIMARY KEY (source, layer, mark, episode, turn)
 ) STRICT, WITHOUT ROWID;

@@ -1,6 +1,6 @@
 """What every environment promises (`gde.parts.environment`)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -13,6 +13,7 @@ from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState, Has
 from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
 from gde.testing.promises import calling, promise, promise_equal, promise_json, promise_protocol, promise_raises
+from gde.testing.view import check_view
 
 NO_ACTION = "no such action \u2205"
 FREE_TEXTS = (NO_ACTION, "a first line\n\n\ta third one\r\n", "long" * 25_000)
@@ -29,7 +30,11 @@ class _Walk:
 
 
 def check_environment(
-    make: Callable[[], Environment], seeds: Sequence[int] = (0, 1, 2), turns: int = 20, actions: Sequence[str] = ()
+    make: Callable[[], Environment],
+    seeds: Sequence[int] = (0, 1, 2),
+    turns: int = 20,
+    actions: Sequence[str] = (),
+    gives: Collection[str] = (),
 ) -> None:
     """Walk at random through the world of each seed and check every promise of `Environment` and its facets.
 
@@ -38,12 +43,14 @@ def check_environment(
         seeds: the worlds to try.
         turns: length of a walk.
         actions: what to try where an observation lists no admissible actions.
+        gives: the facets that its offer names; MAP and VIEW are promises about the record, seen from nothing else.
 
     Raises:
         AssertionError: a promise is broken.
     """
     environment = make()
     promise_protocol(environment, Environment)
+    kinds: set[tuple[str, ...]] = set()
     for seed in seeds:
         walk = _walk(environment, seed, turns, actions)
         _check_end(environment, walk)
@@ -55,12 +62,14 @@ def check_environment(
         promise_equal(environment.world(), twin.world(), f"seed {seed}: the same seed must give the same world()")
         promise_equal(environment.task(), twin.task(), f"seed {seed}: the same seed must give the same task()")
         twin.close()
+        kinds |= check_view(environment.world(), walk.states, gives)
         _check_rejects(environment, seed)
         _check_snapshot(restorable(environment), seed, walk)
         if isinstance(environment, HasOptimum):
             _check_optimum(environment, seed, walk)
         if isinstance(environment, HasMDP):
             _check_model(environment, seed, walk)
+    promise(len(kinds) <= 1, f"all worlds of an environment must have the same `kinds` of cells, got {sorted(kinds)}")
     if isinstance(environment, HasWorlds):
         _check_worlds(environment, make())
     environment.close()

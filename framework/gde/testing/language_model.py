@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.parts.language_model import LanguageModel
+from gde.testing.interventions import check_steered_answers
 from gde.testing.promises import promise, promise_equal, promise_protocol
 
 QUESTIONS = ("Which way?", "Say LEFT or RIGHT, nothing else.", "You are at 0 of 2. Where now?")
@@ -24,7 +25,7 @@ def requests() -> tuple[ChatRequest, ...]:
 
 
 def check_language_model(make: Callable[[], LanguageModel], asked: Sequence[ChatRequest] = ()) -> None:
-    """Ask alone and in company and check every promise of `LanguageModel`.
+    """Ask alone and in company and check every promise of `LanguageModel`. Interventions must be refused, or made.
 
     Args:
         make: gives a new model; it is called twice.
@@ -44,6 +45,7 @@ def check_language_model(make: Callable[[], LanguageModel], asked: Sequence[Chat
     same = "a request must get the same completion in any batch and order"
     promise_equal(alone, [*reversed(together)], same)
     _check_greedy(model, asked)
+    check_steered_answers(model, asked[0])
     model.close()
     twin = make()
     promise_equal(

@@ -1,9 +1,11 @@
 """What every offer promises (`gde.offers`)."""
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from gde.data.measure import Measure
 from gde.offers import AnyOffer, Offer
 from gde.request.settings import build, describe, dump, field_docstrings
 from gde.testing.context import PlainContext
@@ -30,9 +32,27 @@ def check_offer(offer: AnyOffer, protocol: type[Any] | None = None, config: obje
     installable = not offer.imports or offer.extra
     promise(installable, f"{offer.name}: `extra` must say how to install {', '.join(offer.imports)}")
     _check_config(offer)
+    _check_measures(offer.measures, offer.name)
     if protocol is not None:
         chosen = config if config is not None else build(offer.config, {}, offer.name)
         promise_protocol(offer.make(chosen, PlainContext()), protocol)
+
+
+def _check_measures(measures: Sequence[Measure], owner: str) -> None:
+    """Check what an offer says of its numbers.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    names = [measure.name for measure in measures]
+    promise_equal(sorted(set(names)), sorted(names), f"{owner}: a number must be declared once")
+    for measure in measures:
+        name = f"{owner}: measure {measure.name!r}"
+        promise(measure.title, f"{name} must have a title")
+        promise(measure.name.count("*") <= 1, f"{name} must have at most one *")
+        told = not measure.phrase or (measure.headline and measure.phrase.count("{}") == 1)
+        promise(told, f"{name} must be a headline and have one {{}} in its phrase, got {measure.phrase!r}")
+        promise(not measure.column or "*" in measure.name, f"{name} must have a * to be a column of what it stands for")
 
 
 def _check_config(offer: AnyOffer) -> None:

@@ -1,6 +1,6 @@
 """Small parts with known properties, to test other parts with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Self
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, Intervention, TokenSequence
 from gde.data.completion import ChatRequest, Completion, Message, ModelInfo, Tokenization
 from gde.data.json import Json
 from gde.data.mdp import TabularMDP
@@ -17,6 +17,7 @@ from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
+from gde.parts.interventions import check_interventions, refuse_interventions
 from gde.parts.language_model import LanguageModel
 from gde.seeding import derive, generator
 
@@ -25,6 +26,8 @@ LEFT, RIGHT = ACTIONS
 CLOSING = "<|answer|>"
 """What stands between reasoning and answer, and closes the prompt: the last `MARKED` characters are marked."""
 MARKED = 3
+TURNING = 1000.0
+"""How far along its causal direction the planted model must point to be turned."""
 
 
 @dataclass
@@ -113,9 +116,10 @@ class ScriptedAgent:
 
 @dataclass
 class AskingAgent:
-    """Shows the observation to its language model and takes the answer as the action."""
+    """Shows the observation to its language model and takes the answer as the action. With interventions it steers."""
 
     model: LanguageModel
+    interventions: tuple[Intervention, ...] = ()
 
     def begin(self, brief: Brief) -> None:
         self._seed, self._turn = brief.seed, -1
@@ -123,7 +127,8 @@ class AskingAgent:
     async def act(self, observation: Observation) -> Decision:
         self._turn += 1
         message = Message(role="user", content=observation.text)
-        request = ChatRequest(messages=(message,), seed=derive(self._seed, self._turn))
+        seed = derive(self._seed, self._turn)
+        request = ChatRequest(messages=(message,), seed=seed, interventions=self.interventions)
         completion = await self.model.complete(request)
         if observation.actions is not None and completion.text not in observation.actions:
             detail = f"wanted one of {', '.join(observation.actions)}, got {completion.text!r}"
@@ -135,7 +140,7 @@ class AskingAgent:
 class AdvisedAgent(AskingAgent):
     """Asks a second model first and shows what that one says to the first, which decides."""
 
-    adviser: LanguageModel
+    adviser: LanguageModel = field(kw_only=True)
 
     async def act(self, observation: Observation) -> Decision:
         question = Message(role="user", content=f"What would you do?\n{observation.text}")
@@ -162,7 +167,10 @@ def always_right(_: ChatRequest) -> str:
 
 @dataclass
 class ScriptedModel:
-    """A language model that answers by a function of the request, one token a character."""
+    """A language model that answers by a function of the request, one token a character.
+
+    Beside "pre" and "post" it marks all tokens of the last "message", of which there are as many as characters.
+    """
 
     script: Callable[[ChatRequest], str] = always_right
 
@@ -172,12 +180,22 @@ class ScriptedModel:
 
     async def complete(self, request: ChatRequest) -> Completion:
         """The script's answer, cut off at `max_tokens`."""
+        refuse_interventions(request, self.info)
+        return self._answer(request, self.script(request))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _answer(self, request: ChatRequest, answer: str) -> Completion:
         prompt = "".join(f"{message.role}: {message.content}\n" for message in request.messages) + CLOSING
         reasoning = "I see."
-        whole = f"{reasoning}{CLOSING}{self.script(request)}"
+        whole = f"{reasoning}{CLOSING}{answer}"
         said = whole[: request.sampling.max_tokens]
         pre = len(prompt)
+        message = pre - len(CLOSING) - 1
         marks = {"pre": tuple(range(pre - MARKED, pre))}
+        if content := request.messages[-1].content:
+            marks["message"] = tuple(range(message - len(content), message))
         if CLOSING in said:
             post = pre + len(reasoning) + len(CLOSING)
             marks["post"] = tuple(range(post - MARKED, post))
@@ -192,9 +210,6 @@ class ScriptedModel:
             n_completion=len(said),
         )
 
-    def close(self) -> None:
-        """Nothing is held."""
-
 
 @dataclass
 class PlantedModel(ScriptedModel):
@@ -203,6 +218,10 @@ class PlantedModel(ScriptedModel):
     From layer 0 on, every marked token carries the sum of one fixed random direction for each (place, character)
     before it, so a linear probe finds in it what stood where. The embeddings carry the marked character alone, and
     the untrained twin a direction that is random for each whole text.
+
+    What it says is caused by one more direction: it answers LEFT instead of its script where the last token of the
+    prompt points further along it than `turning` is long, which no text comes near. An intervention is carried by its
+    token to all deeper layers, and to no other token.
     """
 
     n_layers: int = 2
@@ -213,7 +232,31 @@ class PlantedModel(ScriptedModel):
     def info(self) -> ModelInfo:
         return ModelInfo(name="planted", n_layers=self.n_layers, width=self.width, notice="No real model: planted.")
 
+    @property
+    def turning(self) -> NDArray[np.float32]:
+        """(width,) added to the marked tokens "pre" at any layer, it turns the answer when it is added twice over."""
+        direction = self._direction("turning")
+        return (TURNING * direction / np.linalg.norm(direction)).astype(np.float32)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """The script's answer, or LEFT where the interventions turn it.
+
+        Raises:
+            GdeError: an intervention at a layer or mark that is not there, or of another width.
+        """
+        plain = await super().complete(replace(request, interventions=()))
+        return self._answer(request, LEFT) if request.interventions and self._turned(request, plain) else plain
+
+    def _turned(self, request: ChatRequest, plain: Completion) -> bool:
+        marks = {mark: places for mark, places in plain.marks.items() if places[-1] < plain.n_prompt}
+        check_interventions(request.interventions, marks, self.info)
+        sequence = TokenSequence(tokens=plain.prompt_tokens, marks=marks, interventions=request.interventions)
+        (last,) = self._rows(sequence, marks["pre"][-1:], self.n_layers - 1)
+        return bool(last @ self.turning > TURNING**2)
+
     def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        for sequence in sequences:
+            check_interventions(sequence.interventions, sequence.marks, self.info)
         for layer in request.layers:
             if not EMBEDDING <= layer < self.n_layers:
                 raise GdeError(f"layer: wanted {EMBEDDING} to {self.n_layers - 1}, got {layer}")
@@ -228,16 +271,31 @@ class PlantedModel(ScriptedModel):
     def _record(self, sequence: TokenSequence, request: CaptureRequest) -> ActivationRecord:
         marks = [mark for mark in request.marks if mark in sequence.marks]
         values = {
-            (layer, mark): self._rows(sequence.tokens, sequence.marks[mark], layer)
+            (layer, mark): self._rows(sequence, sequence.marks[mark], layer)
             for layer in request.layers
             for mark in marks
         }
         return ActivationRecord(values=values)
 
-    def _rows(self, tokens: tuple[int, ...], places: Sequence[int], layer: int) -> NDArray[np.float32]:
-        rows = np.stack([self._activation(tokens[: place + 1], layer) for place in places]).astype(np.float32)
+    def _rows(self, sequence: TokenSequence, places: Sequence[int], layer: int) -> NDArray[np.float32]:
+        carried = self._carried(sequence, layer)
+        activations = [self._activation(sequence.tokens[: place + 1], layer) for place in places]
+        changed = [each + carried.get(place, 0) for place, each in zip(places, activations, strict=True)]
+        rows = np.stack(changed).astype(np.float32)
         rows.flags.writeable = False
         return rows
+
+    def _carried(self, sequence: TokenSequence, layer: int) -> Mapping[int, NDArray[np.float64]]:
+        """Place to what the interventions up to a layer have changed there, all in all."""
+        carried: dict[int, NDArray[np.float64]] = {}
+        for each in sorted(sequence.interventions, key=lambda each: each.layer):
+            if each.layer > layer:
+                break
+            places = sequence.marks[each.mark]
+            planted = np.stack([self._activation(sequence.tokens[: place + 1], each.layer) for place in places])
+            stream = planted + np.stack([carried.get(place, np.zeros(self.width)) for place in places])
+            carried.update(zip(places, each.applied(stream) - planted, strict=True))
+        return carried
 
     def _activation(self, tokens: tuple[int, ...], layer: int) -> NDArray[np.float64]:
         if layer == EMBEDDING:

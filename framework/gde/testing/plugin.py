@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from gde.data.activations import InterventionKind
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, ModelName, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
+
+OF_MODEL = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
+"""What the planted model gives, and an agent that asks it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +39,42 @@ class AskingConfig:
 
     model: ModelName = "planted"
     """The language model that answers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteeringConfig(AskingConfig):
+    """Whom to ask, and how to turn its answer."""
+
+    layer: int = 0
+    """Decoder layer at whose output the residual stream is changed."""
+    mark: str = "pre"
+    """At which tokens of the prompt."""
+    kind: InterventionKind = "add"
+    """What is done with the vector."""
+    vector: tuple[float, ...] = ()
+    """As wide as the stream; empty for the direction that turns the planted model."""
+    strength: float = 2.0
+    """By which the vector is multiplied; the planted model turns well above 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlantedConfig:
+    """Its size."""
+
+    width: Annotated[int, Field(ge=1)] = 64
+    """Of the residual stream."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig:
+    """What of the plan is decoded."""
+
+    ahead: Annotated[int, Field(ge=1)] = 3
+    """Actions, from the present turn on."""
+    layer: tuple[int, ...] = (0,)
+    """Decoder layers, each read by a probe of its own."""
+    mark: str = "message"
+    """Whose tokens are read one by one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +156,7 @@ def gde_environments() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """Agents that follow a script, copy, ask a model, or ask two."""
+    """Agents that follow a script, copy, ask a model, ask two, or steer the one they ask."""
     return (
         Offer(name="copyist", summary="Says again what it is shown.", config=NoConfig, make=_copyist),
         Offer(name="scripted", summary="Takes given actions in turn.", config=ScriptedConfig, make=_scripted),
@@ -125,7 +165,15 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="Takes the language model's answer as the action.",
             config=AskingConfig,
             make=_asking,
-            gives=frozenset({Facet.ACTIVATIONS}),
+            gives=OF_MODEL,
+        ),
+        Offer(
+            name="steering",
+            summary="Asks under an intervention, which turns the planted model.",
+            config=SteeringConfig,
+            make=_steering,
+            gives=OF_MODEL,
+            needs=frozenset({Facet.INTERVENTIONS}),
         ),
         Offer(
             name="advised",
@@ -155,10 +203,24 @@ def gde_language_models() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="planted",
-            summary="Always answers RIGHT; the text is planted in its activations.",
-            config=NoConfig,
+            summary="Always answers RIGHT unless steered; the text is planted in its activations.",
+            config=PlantedConfig,
             make=_planted,
-            gives=frozenset({Facet.ACTIVATIONS}),
+            gives=OF_MODEL,
+        ),
+    )
+
+
+@hookimpl
+def gde_probes() -> Sequence[AnyOffer]:
+    """The plan decoder."""
+    return (
+        Offer(
+            name="plan",
+            summary="Decodes the next actions in a corridor from single tokens.",
+            config=PlanConfig,
+            make=_plan,
+            needs=frozenset({Facet.ACTIVATIONS}),
         ),
     )
 
@@ -181,10 +243,29 @@ def _asking(config: AskingConfig, context: "Context") -> object:
     return AskingAgent(context.model(config.model))
 
 
-def _planted(_: NoConfig, __: "Context") -> object:
+def _steering(config: SteeringConfig, context: "Context") -> object:
+    import numpy as np
+
+    from gde.data.activations import Intervention
+    from gde.testing.parts import AskingAgent
+
+    model: Any = context.model(config.model)
+    vector = np.asarray(config.vector, dtype=np.float32) if config.vector else model.turning
+    vector = vector * np.float32(config.strength)
+    change = Intervention(layer=config.layer, mark=config.mark, kind=config.kind, vector=vector)
+    return AskingAgent(model, (change,))
+
+
+def _planted(config: PlantedConfig, _: "Context") -> object:
     from gde.testing.parts import PlantedModel
 
-    return PlantedModel()
+    return PlantedModel(width=config.width)
+
+
+def _plan(config: PlanConfig, _: "Context") -> object:
+    from gde.testing.plan_probe import PlanProbe
+
+    return PlanProbe(ahead=config.ahead, layers=config.layer, mark=config.mark)
 
 
 def _slow(config: SlowConfig, _: "Context") -> object:
@@ -214,7 +295,7 @@ def _copyist(_: NoConfig, __: "Context") -> object:
 def _advised(config: AdvisedConfig, context: "Context") -> object:
     from gde.testing.parts import AdvisedAgent
 
-    return AdvisedAgent(context.model(config.model), context.model(config.adviser))
+    return AdvisedAgent(context.model(config.model), adviser=context.model(config.adviser))
 
 
 def _judge(config: JudgeConfig, context: "Context") -> object:

@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING
 from gde.data.completion import ModelInfo
-from gde.data.probe import ProbeDataset
+from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.trajectory import Trajectory
-from gde.parts.probe import Probe, Readout
+from gde.parts.probe import Probe, Readout, input_form
 from gde.seeding import generator
 from gde.testing.measurements import check_measurements
-from gde.testing.promises import promise, promise_equal, promise_protocol
+from gde.testing.promises import calling, promise, promise_equal, promise_protocol
 from gde.testing.samples import sample_evidence
 
 MODEL = ModelInfo(name="sample", n_layers=4, width=8)
-DIMENSIONS = 24
-"""Inputs of the made-up activations: three tokens of `MODEL`."""
+TOKENS = 3
+"""Of the made-up activations of `MODEL`, at most; side by side, of every turn."""
 
 
 def check_probe(make: Callable[[], Probe], trajectories: Sequence[Trajectory] = (), model: ModelInfo = MODEL) -> None:
@@ -37,6 +37,7 @@ def check_probe(make: Callable[[], Probe], trajectories: Sequence[Trajectory] = 
     promise_protocol(probe, Probe)
     distinct = len(set(probe.variants)) == len(probe.variants) > 0
     promise(distinct, f"a probe must name one or more distinct variants, got {probe.variants}")
+    calling(lambda: input_form(probe), "`inputs` must be a form of inputs")
     _check_request(probe, model)
     dataset = _dataset(probe, trajectories)
     for variant in probe.variants:
@@ -52,7 +53,8 @@ def _check_request(probe: Probe, model: ModelInfo) -> None:
 
 
 def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
-    labels = [probe.labels(trajectory).values for trajectory in trajectories]
+    labelled = [probe.labels(trajectory) for trajectory in trajectories]
+    labels = [one.values for one in labelled]
     for trajectory, values in zip(trajectories, labels, strict=True):
         promise_equal(len(values), len(trajectory.turns), "labels must have one entry a turn")
         again = probe.labels(trajectory).values
@@ -60,12 +62,31 @@ def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
         promise(np.isfinite(values).all(), "labels must be finite")
     shapes = {values.shape[1:] for values in labels}
     promise(len(shapes) == 1, f"labels must have one trailing shape for all trajectories, got {sorted(shapes)}")
+    classes = {one.classes for one in labelled}
+    promise(len(classes) == 1, f"labels must have the same classes for all trajectories, got {sorted(classes)}")
+    _check_classes(labelled)
     groups = [trajectory.world.cluster for trajectory in trajectories for _ in trajectory.turns]
-    inputs = generator(0, "activations").normal(size=(len(groups), DIMENSIONS)).astype(np.float32)
-    dataset = ProbeDataset(inputs=inputs, labels=np.concatenate([*labels]), groups=np.array(groups))
+    inputs, named = _inputs(probe, len(groups)), next(iter(classes))
+    dataset = ProbeDataset(inputs=inputs, labels=np.concatenate([*labels]), groups=np.array(groups), classes=named)
     for array in (dataset.inputs, dataset.labels):
         array.flags.writeable = False
     return dataset
+
+
+def _inputs(probe: Probe, n: int) -> NDArray[np.float32]:
+    """Made-up activations in the form that the probe wants; as tokens, of 1 to `TOKENS` a turn."""
+    values = generator(0, "activations").normal(size=(n, TOKENS, MODEL.width)).astype(np.float32)
+    if input_form(probe) == "concatenated":
+        return values.reshape(n, -1)
+    lengths = 1 + np.arange(n) % TOKENS
+    values[np.arange(TOKENS) >= lengths[:, None]] = np.nan
+    return values
+
+
+def _check_classes(labelled: Sequence[ProbeLabels]) -> None:
+    for one in labelled:
+        known = not one.classes or np.isin(one.values, range(len(one.classes))).all()
+        promise(known, f"labels must be indices of their classes {', '.join(one.classes)}, got {np.unique(one.values)}")
 
 
 def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
@@ -76,6 +97,7 @@ def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
     _check_arrays(readout, again, variant)
     same = np.array_equal(readout.predict(dataset.inputs), again.predict(dataset.inputs))
     promise(same, f"{variant}: fit must be a function of the data and the generator")
+    _check_loaded(probe, readout, variant, dataset)
     scores = probe.score(readout, dataset, generator(0, "score"))
     promise(scores, f"{variant}: score must give a measurement, or one with a reason")
     check_measurements(scores)
@@ -92,6 +114,9 @@ def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) ->
     promise(np.isfinite(predicted).all(), f"{variant}: predictions must be finite")
     (alone,) = readout.predict(dataset.inputs[:1])
     promise(_close(alone, predicted[0]), f"{variant}: the prediction of a row must not depend on other rows")
+    if dataset.inputs.ndim == 3:
+        further = np.pad(dataset.inputs, ((0, 0), (0, 2), (0, 0)), constant_values=np.nan)
+        promise(_close(readout.predict(further), predicted), f"{variant}: padding must play no part in a prediction")
 
 
 def _check_arrays(readout: Readout, again: Readout, variant: str) -> None:
@@ -101,6 +126,14 @@ def _check_arrays(readout: Readout, again: Readout, variant: str) -> None:
         promise_equal(values.dtype, np.dtype(np.float32), f"{variant}: array {name!r} must be float32")
         same = np.array_equal(values, second[name])
         promise(same, f"{variant}: the same data and generator must learn the same {name!r}")
+
+
+def _check_loaded(probe: Probe, readout: Readout, variant: str, dataset: ProbeDataset) -> None:
+    stored = {name: values.copy() for name, values in readout.arrays().items()}
+    loaded = calling(lambda: probe.load(variant, stored), f"{variant}: load must make a readout of stored arrays")
+    promise_protocol(loaded, Readout)
+    same = np.array_equal(loaded.predict(dataset.inputs), readout.predict(dataset.inputs))
+    promise(same, f"{variant}: a readout that is loaded must predict what it predicted when it was fitted")
 
 
 def _close(first: NDArray[np.float32], second: NDArray[np.float32]) -> bool:

@@ -10,6 +10,7 @@ from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, To
 from gde.data.completion import ChatRequest, Completion
 from gde.errors import GdeError
 from gde.parts.language_model import WhiteBox
+from gde.testing.interventions import check_steered_replays
 from gde.testing.language_model import check_language_model, requests
 from gde.testing.promises import promise, promise_equal, promise_protocol, promise_raises
 
@@ -40,6 +41,7 @@ def check_white_box(make: Callable[[], WhiteBox], asked: Sequence[ChatRequest] =
     _check_layers(model, sequences)
     _check_tokenize(model)
     _check_untrained(model, sequences)
+    check_steered_replays(model, sequences, (asked or requests())[0])
     model.close()
 
 

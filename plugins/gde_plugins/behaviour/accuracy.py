@@ -5,10 +5,18 @@ from statistics import fmean
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import by_world, finished, is_optimal, over_worlds, turns_by_cluster, uncertified, unmeasured
-from gde.numerics.stats import cluster_share
-from gde.seeding import generator
+from gde.numerics.episodes import (
+    CERTIFIED,
+    Place,
+    by_world,
+    count,
+    is_optimal,
+    lacking,
+    over_worlds,
+    played,
+    pooled_share,
+    unmeasured,
+)
 
 
 def accuracy(evidence: Evidence) -> Sequence[Measurement]:
@@ -18,15 +26,11 @@ def accuracy(evidence: Evidence) -> Sequence[Measurement]:
     worlds: its n is the number of worlds. "accuracy.pooled" gives every step the same weight: its n is the number of
     steps. An unusable answer is a step that was not optimal.
     """
-    trajectories = [trajectory for trajectory in finished(evidence) if trajectory.turns]
-    if reason := uncertified(trajectories):
+    if reason := lacking(played(evidence), CERTIFIED):
         return [unmeasured(name, "share", reason) for name in ("accuracy", "accuracy.pooled")]
-    turns, of_turns = turns_by_cluster(trajectories)
-    rng = generator(evidence.seed, "metric", "accuracy.pooled")
-    pooled = cluster_share([is_optimal(turn) for turn in turns], of_turns, rng)
-    shares = {place: fmean(map(_share, of_world)) for place, of_world in by_world(trajectories).items()}
-    return [over_worlds(evidence, "accuracy", "share", shares), pooled.measurement("accuracy.pooled", "share")]
-
-
-def _share(trajectory: Trajectory) -> float:
-    return fmean(map(is_optimal, trajectory.turns))
+    counts = [(Place.of(one), count(one, map(is_optimal, one.turns))) for one in played(evidence)]
+    shares = by_world((place, one.hits / one.of) for place, one in counts)
+    return [
+        over_worlds(evidence, "accuracy", "share", {place: fmean(of_world) for place, of_world in shares.items()}),
+        pooled_share(evidence, "accuracy.pooled", (one for _, one in counts)),
+    ]

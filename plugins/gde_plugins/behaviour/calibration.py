@@ -9,8 +9,8 @@ import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.numerics.episodes import finished, over_worlds, uncertified, unmeasured
-from gde_plugins.behaviour.visits import UNANSWERED, VisitedState, unidentified, visited
+from gde.numerics.episodes import CERTIFIED, finished, lacking, over_worlds, unmeasured
+from gde_plugins.behaviour.visits import IDENTIFIED, UNANSWERED, VisitedState, visited
 
 BINS = 10
 EDGES: list[float] = np.linspace(0, 1, BINS + 1).tolist()
@@ -29,7 +29,7 @@ def calibration(evidence: Evidence) -> Sequence[Measurement]:
     optimal agent. States without a usable answer have no policy and are left out.
     """
     trajectories = finished(evidence)
-    if reason := unidentified(trajectories) or uncertified(trajectories):
+    if reason := lacking(trajectories, IDENTIFIED, CERTIFIED):
         return [unmeasured(name, "share", reason) for name in NAMES]
     answered = {place: [one for one in states if one.actions] for place, states in visited(trajectories).items()}
     worlds = {place: states for place, states in answered.items() if states}

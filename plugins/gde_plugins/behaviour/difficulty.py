@@ -11,9 +11,9 @@ from gde.data.evidence import Evidence
 from gde.data.json import is_number
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import Place, by_world, finished, is_optimal, over_worlds, uncertified, unmeasured
+from gde.numerics.episodes import CERTIFIED, Place, finished, is_optimal, lacking, over_worlds, unmeasured
 from gde.numerics.stats import Estimate, cluster_mean, cluster_share
-from gde_plugins.behaviour.visits import VisitedState, unidentified, visited
+from gde_plugins.behaviour.visits import IDENTIFIED, VisitedState, visited
 
 KINDS = ("size", "density")
 """Labels that worlds are broken down by, where they are numbers and vary."""
@@ -45,7 +45,7 @@ class Sample(NamedTuple):
 class Breakdown:
     """What is broken down, and by what."""
 
-    samples: Callable[[Sequence[Trajectory]], Iterable[Sample]]
+    samples: Callable[[Iterable[Trajectory]], Iterable[Sample]]
     unit: str = "share"
     estimate: Callable[..., Estimate] = cluster_share
     margins: tuple[tuple[str, ...], ...] = MARGINS
@@ -63,7 +63,7 @@ def difficulty(evidence: Evidence) -> Sequence[Measurement]:
     if evidence.part:
         return []
     trajectories = finished(evidence)
-    if reason := unidentified(trajectories) or uncertified(trajectories):
+    if reason := lacking(trajectories, IDENTIFIED, CERTIFIED):
         return [unmeasured(name, breakdown.unit, reason) for name, breakdown in BREAKDOWNS.items()]
     axes = _axes(trajectories)
     if not axes:
@@ -75,7 +75,7 @@ def difficulty(evidence: Evidence) -> Sequence[Measurement]:
     ]
 
 
-def _axes(trajectories: Sequence[Trajectory]) -> set[str]:
+def _axes(trajectories: Iterable[Trajectory]) -> set[str]:
     """What the run can be broken down by."""
     kinds = [_kinds(trajectory) for trajectory in trajectories]
     varied = {kind for kind in KINDS if all(kind in one for one in kinds) and len({one[kind] for one in kinds}) > 1}
@@ -117,14 +117,14 @@ def _cell(sample: Sample, margin: tuple[str, ...]) -> tuple[float, ...]:
     return tuple(distance if axis == DISTANCE else sample.kinds[axis] for axis in margin)
 
 
-def _steps(trajectories: Sequence[Trajectory]) -> Iterator[Sample]:
+def _steps(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
     for one in trajectories:
         place, group, kinds = Place.of(one), str(one.key), _kinds(one)
         for turn in one.turns:
             yield Sample(place, group, kinds, _distance(turn.value), is_optimal(turn))
 
 
-def _episodes(trajectories: Sequence[Trajectory]) -> Iterator[Sample]:
+def _episodes(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
     for one in trajectories:
         begin = one.turns[0].value if one.turns else None
         yield Sample(Place.of(one), str(one.key), _kinds(one), _distance(begin), one.succeeded)
@@ -132,9 +132,11 @@ def _episodes(trajectories: Sequence[Trajectory]) -> Iterator[Sample]:
 
 def _states(
     number: Callable[[VisitedState], float], usable: Callable[[VisitedState], bool]
-) -> Callable[[Sequence[Trajectory]], Iterator[Sample]]:
-    def samples(trajectories: Sequence[Trajectory]) -> Iterator[Sample]:
-        kinds = {place: _kinds(episodes[0]) for place, episodes in by_world(trajectories).items()}
+) -> Callable[[Iterable[Trajectory]], Iterator[Sample]]:
+    def samples(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
+        kinds: dict[Place, dict[str, float]] = {}
+        for one in trajectories:
+            kinds.setdefault(Place.of(one), _kinds(one))
         for place, states in visited(trajectories).items():
             for state in filter(usable, states):
                 yield Sample(place, "", kinds[place], _distance(state.value), number(state))

@@ -1,21 +1,22 @@
 """How direct is the agent's way to the goal?"""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import isfinite
+from typing import NamedTuple
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import clusters, finished, uncertified, unmeasured
-from gde.numerics.stats import cluster_mean, cluster_share
-from gde.seeding import generator
+from gde.numerics.episodes import CERTIFIED, lacking, over_episodes, played, unmeasured
+from gde.numerics.stats import cluster_mean
 from gde_plugins.behaviour.losses import Losses
-from gde_plugins.behaviour.visits import unidentified
+from gde_plugins.behaviour.visits import IDENTIFIED
 
 SPL, REGRET = "efficiency.spl", "efficiency.regret"
 UNIT = "reward"
 """Of regret in every world, so that runs and strata compare; in grids, where a step costs one, it is a step."""
+RECENT = 64
+"""Solved worlds that are kept: episodes come in the order of their worlds."""
 NO_MODEL = "the environment gives no tabular model"
 
 
@@ -28,46 +29,54 @@ def efficiency(evidence: Evidence) -> Sequence[Measurement]:
     one, that is L* / max(L*, L) of the shortest way L* and the way taken L. Neither is measured where something
     changed the world or moved the agent half-way (`recovery` is about such episodes); a distractor does neither.
     """
-    trajectories = [trajectory for trajectory in finished(evidence) if trajectory.turns]
-    if reason := unidentified(trajectories) or uncertified(trajectories) or ("" if evidence.mdp else NO_MODEL):
+    reason = lacking(played(evidence), IDENTIFIED, CERTIFIED) or ("" if evidence.mdp else NO_MODEL)
+    if reason:
         return _unmeasured(reason)
-    losses = _losses(evidence, trajectories)
-    regrets = [of_world.regret(one) for one, of_world in zip(trajectories, losses, strict=True)]
-    known = [regret for regret in regrets if regret is not None]
-    if changed := len(regrets) - len(known):
-        return _unmeasured(f"the world changed or the agent was moved within {changed} of {len(regrets)} episodes")
-    return [_spl(evidence, trajectories, known), _regret(evidence, trajectories, known)]
+    episodes = list(_episodes(evidence))
+    if changed := sum(one.regret is None for one in episodes):
+        return _unmeasured(f"the world changed or the agent was moved within {changed} of {len(episodes)} episodes")
+    return [_spl(evidence, episodes), _regret(evidence, episodes)]
 
 
-def _losses(evidence: Evidence, trajectories: Sequence[Trajectory]) -> list[Losses]:
-    """Those of each trajectory's world; every world is solved once."""
-    model, solved = evidence.mdp, cache(Losses.of)
-    return [solved(model(trajectory)) for trajectory in trajectories] if model else []
+class _Episode(NamedTuple):
+    """What the numbers need of one."""
+
+    cluster: str
+    cost: float
+    """The least that reaching the goal costs."""
+    regret: float | None
+    succeeded: bool
+
+    @property
+    def directness(self) -> float | None:
+        """Share of what was paid that had to be paid, in [0, 1]; None where nothing had to be."""
+        if not self.succeeded:
+            return 0.0
+        return self.cost / (self.cost + (self.regret or 0.0)) if self.cost > 0 else None
 
 
-def _spl(evidence: Evidence, trajectories: Sequence[Trajectory], regrets: Sequence[float]) -> Measurement:
-    directness = [_directness(one, regret) for one, regret in zip(trajectories, regrets, strict=True)]
-    known = [share for share in directness if share is not None]
-    if free := len(directness) - len(known):
-        return unmeasured(SPL, "share", f"reaching the goal has no cost in {free} of {len(directness)} episodes")
-    rng = generator(evidence.seed, "metric", SPL)
-    return cluster_share(known, clusters(trajectories), rng).measurement(SPL, "share")
+def _episodes(evidence: Evidence) -> Iterator[_Episode]:
+    if evidence.mdp is None:
+        return
+    solved = lru_cache(RECENT)(Losses.of)
+    for one in played(evidence):
+        cost = -(one.turns[0].value or 0.0)
+        yield _Episode(one.world.cluster, cost, solved(evidence.mdp(one)).regret(one), one.succeeded)
 
 
-def _directness(trajectory: Trajectory, regret: float) -> float | None:
-    """Share of what was paid that had to be paid, in [0, 1]; None where nothing had to be."""
-    cost = -(trajectory.turns[0].value or 0.0)
-    if not trajectory.succeeded:
-        return 0.0
-    return cost / (cost + regret) if cost > 0 else None
+def _spl(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
+    known = [(one.cluster, share) for one in episodes if (share := one.directness) is not None]
+    if free := len(episodes) - len(known):
+        return unmeasured(SPL, "share", f"reaching the goal has no cost in {free} of {len(episodes)} episodes")
+    return over_episodes(evidence, SPL, "share", known)
 
 
-def _regret(evidence: Evidence, trajectories: Sequence[Trajectory], regrets: Sequence[float]) -> Measurement:
-    if lost := len(regrets) - sum(map(isfinite, regrets)):
+def _regret(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
+    regrets = [(one.cluster, one.regret or 0.0) for one in episodes]
+    if lost := sum(not isfinite(regret) for _, regret in regrets):
         reason = f"infinite in {lost} of {len(regrets)} episodes: the goal was put out of reach"
         return unmeasured(REGRET, UNIT, reason)
-    rng = generator(evidence.seed, "metric", REGRET)
-    return cluster_mean(regrets, clusters(trajectories), rng).measurement(REGRET, UNIT)
+    return over_episodes(evidence, REGRET, UNIT, regrets, cluster_mean)
 
 
 def _unmeasured(reason: str) -> list[Measurement]:

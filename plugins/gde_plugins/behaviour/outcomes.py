@@ -1,16 +1,30 @@
 """What became of every answer and every episode, so that nothing is dropped unseen."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.data.trajectory import STATUSES, Ending
-from gde.numerics.episodes import NOTHING_FINISHED, clusters, finished, turns_by_cluster, unmeasured
-from gde.numerics.stats import cluster_share
-from gde.seeding import generator
+from gde.data.trajectory import STATUSES, Ending, Status, Trajectory
+from gde.numerics.episodes import Count, pooled_share
 
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
+
+
+class _Episode(NamedTuple):
+    """What became of one."""
+
+    cluster: str
+    ending: Ending
+    statuses: Counter[Status]
+    """Of its turns; none of a failed episode, which says nothing of the agent."""
+
+    @classmethod
+    def of(cls, trajectory: Trajectory) -> "_Episode":
+        turns = trajectory.turns if trajectory.ending != "failed" else ()
+        statuses = Counter(turn.decision.status for turn in turns)
+        return cls(trajectory.world.cluster, trajectory.ending, statuses)
 
 
 def outcomes(evidence: Evidence) -> Sequence[Measurement]:
@@ -18,31 +32,20 @@ def outcomes(evidence: Evidence) -> Sequence[Measurement]:
 
     Both sum to one. "episodes.failed" counts the episodes that no behaviour number rests on.
     """
-    return [*_statuses(evidence), *_endings(evidence)]
+    episodes = [_Episode.of(trajectory) for trajectory in evidence.trajectories]
+    return [*_statuses(evidence, episodes), *_endings(evidence, episodes)]
 
 
-def _statuses(evidence: Evidence) -> Iterator[Measurement]:
-    turns, of_turns = turns_by_cluster(finished(evidence))
+def _statuses(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
     for status in STATUSES:
-        name = f"outcomes.{status}"
-        if turns:
-            yield _share(evidence, name, [turn.decision.status == status for turn in turns], of_turns)
-        else:
-            yield unmeasured(name, "share", NOTHING_FINISHED)
+        counts = (Count(one.cluster, one.statuses[status], one.statuses.total()) for one in episodes)
+        yield pooled_share(evidence, f"outcomes.{status}", counts)
 
 
-def _endings(evidence: Evidence) -> Iterator[Measurement]:
-    trajectories = evidence.trajectories
-    n_failed = len(trajectories) - len(finished(evidence))
-    yield Measurement(name="episodes.failed", value=float(n_failed), unit="count", n=len(trajectories))
+def _endings(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
+    n_failed = sum(one.ending == "failed" for one in episodes)
+    yield Measurement(name="episodes.failed", value=float(n_failed), unit="count", n=len(episodes))
     for ending in ENDINGS:
-        name = f"endings.{ending}"
-        if trajectories:
-            yield _share(evidence, name, [one.ending == ending for one in trajectories], clusters(trajectories))
-        else:
-            yield unmeasured(name, "share", NOTHING_FINISHED)
-
-
-def _share(evidence: Evidence, name: str, hits: Sequence[bool], of_hits: Sequence[str]) -> Measurement:
-    rng = generator(evidence.seed, "metric", name)
-    return cluster_share(hits, of_hits, rng).measurement(name, "share")
+        yield pooled_share(
+            evidence, f"endings.{ending}", (Count(one.cluster, one.ending == ending, 1) for one in episodes)
+        )

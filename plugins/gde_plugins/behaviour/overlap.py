@@ -7,8 +7,8 @@ from statistics import fmean
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import by_world, finished, over_worlds, unmeasured
-from gde_plugins.behaviour.visits import StateKey, state_key, unidentified
+from gde.numerics.episodes import Place, by_world, finished, lacking, over_worlds, unmeasured
+from gde_plugins.behaviour.visits import IDENTIFIED, StateKey, state_key
 
 Pairs = frozenset[tuple[StateKey, str]]
 ALONE = "no world has two episodes with a usable answer; give the plan at least 2 repeats"
@@ -21,11 +21,9 @@ def overlap(evidence: Evidence) -> Sequence[Measurement]:
     the worlds with at least two: its n. Unusable answers are no actions; an episode of nothing else is left out.
     """
     trajectories = finished(evidence)
-    if reason := unidentified(trajectories):
+    if reason := lacking(trajectories, IDENTIFIED):
         return [unmeasured("overlap.jaccard", "share", reason)]
-    worlds = {
-        place: [done for one in of_world if (done := _pairs(one))] for place, of_world in by_world(trajectories).items()
-    }
+    worlds = by_world((Place.of(one), done) for one in trajectories if (done := _pairs(one)))
     values = {place: _mean_similarity(episodes) for place, episodes in worlds.items() if len(episodes) > 1}
     if not values:
         return [unmeasured("overlap.jaccard", "share", ALONE)]

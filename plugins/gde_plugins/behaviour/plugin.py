@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde_plugins.behaviour.measures import MEASURES
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -37,7 +38,15 @@ def _offer(
     *needs: str,
     default: bool = False,
 ) -> AnyOffer:
-    return Offer(name=name, summary=summary, config=NoConfig, make=make, needs=frozenset(needs), default=default)
+    return Offer(
+        name=name,
+        summary=summary,
+        config=NoConfig,
+        make=make,
+        needs=frozenset(needs),
+        measures=MEASURES[name],
+        default=default,
+    )
 
 
 def _success(_: NoConfig, __: "Context") -> "Metric":

@@ -7,9 +7,9 @@ from statistics import fmean
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.numerics.episodes import Place, finished, over_worlds, uncertified, unmeasured
+from gde.numerics.episodes import CERTIFIED, Place, finished, lacking, over_worlds, unmeasured
 from gde.numerics.stats import Estimate, cluster_mean, cluster_share
-from gde_plugins.behaviour.visits import UNANSWERED, VisitedState, unidentified, visited
+from gde_plugins.behaviour.visits import IDENTIFIED, UNANSWERED, VisitedState, visited
 
 States = Mapping[Place, Sequence[VisitedState]]
 UNITS = {
@@ -34,9 +34,9 @@ def policy(evidence: Evidence) -> Sequence[Measurement]:
     counted in "policy.states.hopeless".
     """
     trajectories = finished(evidence)
-    if reason := unidentified(trajectories):
+    if reason := lacking(trajectories, IDENTIFIED):
         return [unmeasured(name, unit, reason) for name, unit in UNITS.items()]
-    states, unknown = visited(trajectories), uncertified(trajectories)
+    states, unknown = visited(trajectories), lacking(trajectories, CERTIFIED)
     answered = _where(states, lambda state: bool(state.actions))
     hopeful = {} if unknown else _where(answered, lambda state: bool(state.optimal))
     mean, adrift = partial(_mean, evidence), unknown or HOPELESS

@@ -1,13 +1,13 @@
 """What was done in each state visited: the empirical policy (Arghal et al. 2026, section 4.1 and appendix B)."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import fsum, log2
 
 from gde.data.observation import World
 from gde.data.trajectory import Trajectory, Turn
-from gde.numerics.episodes import NOTHING_FINISHED, Place, by_world
+from gde.numerics.episodes import Need, Place
 
 UNANSWERED = "no usable answer was given"
 StateKey = tuple[int | None, float | None, tuple[str, ...] | None, str]
@@ -63,9 +63,22 @@ class VisitedState:
         return 1 + ((m * log2(m) if m else 0.0) - (1 + m) * log2(1 + m)) / 2
 
 
-def visited(trajectories: Sequence[Trajectory]) -> dict[Place, list[VisitedState]]:
+def visited(trajectories: Iterable[Trajectory]) -> dict[Place, list[VisitedState]]:
     """The states visited in each world, in the order of their first visit."""
-    return {place: _states(of_world) for place, of_world in by_world(trajectories).items()}
+    places: dict[Place, dict[StateKey, VisitedState]] = {}
+    for trajectory in trajectories:
+        states = places.setdefault(Place.of(trajectory), {})
+        for turn in trajectory.turns:
+            _visit(states, trajectory.world, turn)
+    return {place: list(states.values()) for place, states in places.items()}
+
+
+def _visit(states: dict[StateKey, VisitedState], world: World, turn: Turn) -> None:
+    key = state_key(world, turn)
+    if key not in states:
+        states[key] = VisitedState(optimal=turn.optimal, value=turn.value)
+    if turn.decision.action is not None:
+        states[key].actions[turn.decision.action] += 1
 
 
 def state_key(world: World, turn: Turn) -> StateKey:
@@ -88,21 +101,5 @@ def state_index(turn: Turn) -> int | None:
     return turn.state.index if turn.state else None
 
 
-def unidentified(trajectories: Sequence[Trajectory]) -> str:
-    """Why states cannot be told apart; empty when they can."""
-    turns = [turn for trajectory in trajectories for turn in trajectory.turns]
-    if not turns:
-        return NOTHING_FINISHED
-    unknown = sum(state_index(turn) is None for turn in turns)
-    return f"{unknown} of {len(turns)} turns have no state of a model" if unknown else ""
-
-
-def _states(trajectories: Sequence[Trajectory]) -> list[VisitedState]:
-    states: dict[StateKey, VisitedState] = {}
-    for world, turn in ((trajectory.world, turn) for trajectory in trajectories for turn in trajectory.turns):
-        key = state_key(world, turn)
-        if key not in states:
-            states[key] = VisitedState(optimal=turn.optimal, value=turn.value)
-        if turn.decision.action is not None:
-            states[key].actions[turn.decision.action] += 1
-    return list(states.values())
+IDENTIFIED = Need("state of a model", lambda turn: state_index(turn) is not None)
+"""Without it, states cannot be told apart."""

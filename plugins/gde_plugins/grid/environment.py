@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
-from gde.data.grid import Grid
 from gde.data.json import NONE, Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
-from gde.numerics.tabular import steps_to
 from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.files import listed_origins
 from gde_plugins.grid.making.generation import random_origin
 from gde_plugins.grid.making.origin import Origin, identity
@@ -58,7 +55,7 @@ class _Episode:
             moves={action: cells.successors[:, a].tolist() for a, action in enumerate(words.actions)},
             start=start,
             goals=[state == goal for state in range(len(positions))],
-            distance=int(steps_to(cells.graph, np.array([goal]))[start]),
+            distance=int(cells.steps_to(goal)[start]),
             scene=words.redraw(put(empty_text(grid.rows), places[goal], GOAL_SYMBOL)),
             offsets=places,
         )

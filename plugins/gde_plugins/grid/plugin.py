@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde_plugins.grid import measures
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 
@@ -88,6 +89,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
             config=NoConfig,
             make=_keys,
+            measures=measures.KEYS,
             needs=frozenset({Facet.OPTIMUM, Facet.MAP, KEYS}),
             default=True,
         ),
@@ -96,6 +98,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
             config=NoConfig,
             make=_exploration,
+            measures=measures.EXPLORATION,
             needs=optimum,
             default=True,
         ),
@@ -104,6 +107,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="after a perturbation: success, accuracy before and after, delay and excess turns",
             config=NoConfig,
             make=_recovery,
+            measures=measures.RECOVERY,
             needs=optimum,
             default=True,
         ),

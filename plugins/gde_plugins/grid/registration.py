@@ -29,10 +29,10 @@ def make(render_mode: str | None = None, **config: Json) -> "GymEnvironment":
     """
     # Imported late: `gde.bridges.gymnasium` calls `register` while it is being imported.
     from gde.bridges.gymnasium import GymEnvironment
-    from gde.data.grid import Grid
     from gde.request.settings import build
     from gde_plugins.grid.composition import compose
     from gde_plugins.grid.config import GridConfig
+    from gde_plugins.grid.grid import Grid
     from gde_plugins.grid.showing.vocabulary import read_actions
 
     configuration = build(GridConfig, config, ID)

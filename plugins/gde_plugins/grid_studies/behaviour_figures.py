@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gde.data.figure import Figure
-from gde.data.result import Measurement
+from gde.data.result import Measurement, Result
 from gde.shipped.reporters.figures import BLUE, breakdowns, numbers
 
 SHOWN = ("difficulty.accuracy", "difficulty.jsd")
 METRICS: Mapping[str, str] = {"success": "goal success rate", "accuracy": "accuracy"}
 
 
-def breakdown_figures(measurements: Sequence[Measurement]) -> tuple[Figure, ...]:
+def breakdown_figures(result: Result) -> tuple[Figure, ...]:
     """Accuracy and divergence by distance, size and density (figure 4 and appendix C)."""
-    return breakdowns([one for one in measurements if one.name in SHOWN], frozenset())
+    return breakdowns([one for one in result.measurements if one.name in SHOWN], frozenset(), result.meanings)
 
 
 def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:

@@ -84,7 +84,7 @@ class BehaviourStudy:
         from gde_plugins.grid_studies.behaviour_figures import breakdown_figures, key_figure, transform_figure
 
         found = (
-            *breakdown_figures(runs["grids"].result.measurements),
+            *breakdown_figures(runs["grids"].result),
             transform_figure(self._pairs(runs)),
             key_figure({name: runs[name].result.measurements for name in ("key-no-door", "two-path-key")}),
         )

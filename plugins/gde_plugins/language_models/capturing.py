@@ -1,11 +1,11 @@
 """Reading the residual stream by replay: one forward pass over stored tokens, nothing kept but what was asked for."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,9 +14,18 @@ from torch import Tensor
 
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
 from gde.errors import GdeError
+from gde_plugins.language_models.residual_stream import Change, Visit, changing, decoder_layers, visiting
 
-Prefix = tuple[tuple[int, ...], tuple[tuple[str, tuple[int, ...]], ...]]
-"""Tokens up to the last place that is read, and the places. Causal attention makes all that follows irrelevant."""
+
+class _Prefix(NamedTuple):
+    """What of a sequence is replayed. Causal attention makes all that follows irrelevant."""
+
+    tokens: tuple[int, ...]
+    """Up to the last place that is read or changed."""
+    places: tuple[tuple[str, tuple[int, ...]], ...]
+    """The marks that are read."""
+    changes: tuple[Change, ...]
+    """Those at layers that are gone through."""
 
 
 class _DeepEnoughError(Exception):
@@ -61,51 +70,50 @@ class Reader:
         if unknown := [layer for layer in request.layers if not EMBEDDING <= layer < len(layers)]:
             wanted = f"layers from {EMBEDDING} (embeddings) to {len(layers) - 1}"
             raise GdeError(f"capture: wanted {wanted}, got {unknown[0]}")
-        prefixes = [_prefix(sequence, request.marks) for sequence in sequences]
-        marked = {prefix for prefix in prefixes if prefix[1] and request.layers}
-        todo = sorted(marked, key=lambda prefix: (len(prefix[0]), prefix))
-        records: dict[Prefix, ActivationRecord] = {}
+        prefixes = [_prefix(sequence, request) for sequence in sequences]
+        marked = dict.fromkeys(prefix for prefix in prefixes if prefix.places and request.layers)
+        todo = sorted(marked, key=lambda prefix: (len(prefix.tokens), prefix.tokens, prefix.places))
+        records: dict[_Prefix, ActivationRecord] = {}
         for start in range(0, len(todo), self._batch_size):
             batch = todo[start : start + self._batch_size]
             records.update(zip(batch, _capture_batch(self._model, layers, batch, request.layers), strict=True))
         return [records.get(prefix, ActivationRecord(values={})) for prefix in prefixes]
 
 
-def decoder_layers(model: Any) -> Sequence[Any]:
-    """The native decoder layers, first to last."""
-    decoder = model.get_decoder()
-    for name in ("layers", "h"):
-        if hasattr(decoder, name):
-            layers: Sequence[Any] = getattr(decoder, name)
-            return layers
-    raise GdeError(f"capture: found no list of decoder layers in {type(model).__name__}")
-
-
-def _prefix(sequence: TokenSequence, marks: Sequence[str]) -> Prefix:
-    places = tuple((mark, tuple(sequence.marks[mark])) for mark in marks if sequence.marks.get(mark))
-    end = max((index for _, indices in places for index in indices), default=-1) + 1
+def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
+    places = tuple((mark, tuple(sequence.marks[mark])) for mark in request.marks if sequence.marks.get(mark))
+    reached = [each for each in sequence.interventions if each.layer <= max(request.layers, default=EMBEDDING)]
+    changes = Change.of(reached, sequence.marks)
+    indices = [*(indices for _, indices in places), *(change.places for change in changes)]
+    end = max((index for several in indices for index in several), default=-1) + 1
     if end > len(sequence.tokens):
         raise ValueError(f"marks point to token {end - 1} of a sequence of {len(sequence.tokens)}")
-    return tuple(sequence.tokens[:end]), places
+    return _Prefix(tokens=tuple(sequence.tokens[:end]), places=places, changes=changes)
 
 
 def _capture_batch(
-    model: Any, layers: Sequence[Any], batch: Sequence[Prefix], wanted: Sequence[int]
+    model: Any, layers: Sequence[Any], batch: Sequence[_Prefix], wanted: Sequence[int]
 ) -> Iterator[ActivationRecord]:
-    width = max(len(tokens) for tokens, _ in batch)
-    ids = torch.tensor([list(tokens) + [0] * (width - len(tokens)) for tokens, _ in batch], device=model.device)
+    width = max(len(prefix.tokens) for prefix in batch)
+    padded = [[*prefix.tokens, *[0] * (width - len(prefix.tokens))] for prefix in batch]
+    ids = torch.tensor(padded, device=model.device)
     places = _places(batch, model.device)
     read: dict[int, NDArray[np.float32]] = {}
-    with torch.inference_mode(), suppress(_DeepEnoughError), _reading(layers, wanted, places, read):
+    # Changes come first, so that what is read at a layer is read after them.
+    changes = changing(model, [prefix.changes for prefix in batch], [0] * len(batch))
+    reading = visiting(layers, _readers(wanted, places, read))
+    with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading:
         model.get_decoder()(input_ids=ids, use_cache=False)
     edges = np.cumsum(places.pieces)[:-1]
     pieces = {layer: iter(np.split(values, edges)) for layer, values in read.items()}
-    for _, marks in batch:
-        yield ActivationRecord(values=_frozen({(n, mark): next(pieces[n]) for mark, _ in marks for n in wanted}))
+    for prefix in batch:
+        yield ActivationRecord(
+            values=_frozen({(n, mark): next(pieces[n]) for mark, _ in prefix.places for n in wanted})
+        )
 
 
-def _places(batch: Sequence[Prefix], device: Any) -> _Places:
-    found = [(row, indices) for row, (_, marks) in enumerate(batch) for _, indices in marks]
+def _places(batch: Sequence[_Prefix], device: Any) -> _Places:
+    found = [(row, indices) for row, prefix in enumerate(batch) for _, indices in prefix.places]
     rows = [row for row, indices in found for _ in indices]
     columns = [index for _, indices in found for index in indices]
     return _Places(
@@ -115,35 +123,19 @@ def _places(batch: Sequence[Prefix], device: Any) -> _Places:
     )
 
 
-@contextmanager
-def _reading(
-    layers: Sequence[Any], wanted: Sequence[int], places: _Places, read: dict[int, NDArray[np.float32]]
-) -> Iterator[None]:
-    """Hooks that fill `read` with (K, width) arrays and end the pass at the deepest wanted layer."""
+def _readers(wanted: Sequence[int], places: _Places, read: dict[int, NDArray[np.float32]]) -> dict[int, Visit]:
+    """Visitors that fill `read` with (K, width) arrays and end the pass at the deepest wanted layer."""
     deepest = max(wanted)
 
-    def keep(layer: int, hidden: Any) -> None:
-        stream = hidden[0] if isinstance(hidden, tuple) else hidden
-        read[layer] = stream[places.rows, places.columns].to(torch.float32).cpu().numpy()
-        if layer == deepest:
-            raise _DeepEnoughError
+    def at(layer: int) -> Visit:
+        def keep(stream: Tensor) -> None:
+            read[layer] = stream[places.rows, places.columns].to(torch.float32).cpu().numpy()
+            if layer == deepest:
+                raise _DeepEnoughError
 
-    def before(_module: Any, inputs: tuple[Any, ...]) -> None:
-        keep(EMBEDDING, inputs)
+        return keep
 
-    def after(layer: int) -> Callable[..., None]:
-        return lambda _module, _inputs, output: keep(layer, output)
-
-    with ExitStack() as hooks:
-        for layer in set(wanted):
-            first = layer == EMBEDDING
-            hook = (
-                layers[0].register_forward_pre_hook(before)
-                if first
-                else layers[layer].register_forward_hook(after(layer))
-            )
-            hooks.callback(hook.remove)
-        yield
+    return {layer: at(layer) for layer in wanted}
 
 
 def _frozen(values: dict[tuple[int, str], NDArray[np.float32]]) -> Mapping[tuple[int, str], NDArray[np.float32]]:

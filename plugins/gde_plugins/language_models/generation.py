@@ -16,6 +16,7 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from gde.data.completion import Sampling
+from gde_plugins.language_models.residual_stream import Change, changing
 from gde_plugins.language_models.sampling import draw
 
 
@@ -26,6 +27,17 @@ class Job:
     prompt: tuple[int, ...]
     seed: int
     sampling: Sampling
+    changes: tuple[Change, ...] = ()
+    """Made while the prompt is read; what is generated sees them through what the model remembers of it."""
+
+    @property
+    def reading(self) -> "Reading":
+        """What the model is to read before it continues."""
+        return self.prompt, self.changes
+
+
+Reading = tuple[tuple[int, ...], tuple[Change, ...]]
+"""A prompt, and what is changed as it is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,24 +72,28 @@ class _Row:
 class _Decoder:
     """Left-padded prompts and what the model remembers of them; `logits` (B, V) are those of each row's next token."""
 
-    def __init__(self, model: Any, prompts: Sequence[Sequence[int]]) -> None:
+    def __init__(self, model: Any, readings: Sequence[Reading]) -> None:
         self._model = model
+        prompts = [prompt for prompt, _ in readings]
         self._cache = DynamicCache(config=model.config)
         width = max(map(len, prompts))
-        padded = [[0] * (width - len(prompt)) + list(prompt) for prompt in prompts]
-        self._mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts])
+        padding = [width - len(prompt) for prompt in prompts]
+        padded = [[0] * n + list(prompt) for n, prompt in zip(padding, prompts, strict=True)]
+        self._mask = torch.tensor([[0] * n + [1] * (width - n) for n in padding])
         self._mask = self._mask.to(model.device)
         positions = (self._mask.cumsum(dim=-1) - 1).clamp(min=0)
         self._last = positions[:, -1:]
-        self.logits = self._forward(torch.tensor(padded, device=model.device), positions)
+        with changing(model, [changes for _, changes in readings], padding):
+            self.logits = self._forward(torch.tensor(padded, device=model.device), positions)
 
     @classmethod
-    def begin(cls, model: Any, prompts: Sequence[tuple[int, ...]]) -> "_Decoder":
-        """All prompts read, each distinct one once: several trajectories in one world often ask the same."""
-        places = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts))}
+    def begin(cls, model: Any, readings: Sequence[Reading]) -> "_Decoder":
+        """All prompts read, each distinct one once: several trajectories in one world often ask the same. A prompt that
+        is read under interventions is another."""
+        places = {reading: place for place, reading in enumerate(dict.fromkeys(readings))}
         decoder = cls(model, [*places])
-        if len(places) < len(prompts):
-            chosen = decoder._choose([places[prompt] for prompt in prompts])
+        if len(places) < len(readings):
+            chosen = decoder._choose([places[reading] for reading in readings])
             decoder.logits = decoder.logits[chosen]
         return decoder
 
@@ -131,7 +147,7 @@ def generate(model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context:
         for job in jobs
     ]
     going = [row for row in rows if not row.finished]
-    decoder = _Decoder.begin(model, [row.job.prompt for row in going]) if going else None
+    decoder = _Decoder.begin(model, [row.job.reading for row in going]) if going else None
     while decoder and not halt.is_set():
         for row, token in zip(going, _draw(decoder.logits, going), strict=True):
             row.tokens.append(token)

@@ -10,6 +10,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
 from gde.errors import GdeError
+from gde.parts.interventions import refuse_interventions
 from gde_plugins.language_models.config import OpenAIConfig
 
 FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
@@ -41,8 +42,9 @@ class OpenAIModel:
         """Answer one request.
 
         Raises:
-            GdeError: no usable answer after all tries.
+            GdeError: no usable answer after all tries, or interventions, which no server takes.
         """
+        refuse_interventions(request, self.info)
         try:
             client = await self._connected()
             answer = await client.chat.completions.create(**await self._arguments(client, request))

@@ -14,12 +14,14 @@ from transformers import AutoModelForCausalLM
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
 from gde.errors import GdeError
+from gde.parts.interventions import check_interventions
 from gde_plugins.language_models.batching import Batcher
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.channels import channels_of
 from gde_plugins.language_models.chat_template import ChatTemplate
 from gde_plugins.language_models.generation import Generated, Job, generate
 from gde_plugins.language_models.loading import choose_experts, load, quiet
+from gde_plugins.language_models.residual_stream import Change
 
 
 class TransformersModel:
@@ -75,10 +77,22 @@ class TransformersModel:
         return self._info
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Answer one request; a prompt that fills the model's context is answered by nothing, finish "length"."""
+        """Answer one request; a prompt that fills the model's context is answered by nothing, finish "length".
+
+        Interventions are made as the prompt is read, at the marks that it has before anything is answered.
+
+        Raises:
+            GdeError: an intervention at a layer or mark that is not there, or of another width.
+        """
         prompt = self._template.render(request.messages, request.effort)
         limit = min(request.sampling.max_tokens, self._longest)
-        job = Job(prompt=prompt, seed=request.seed, sampling=replace(request.sampling, max_tokens=limit))
+        changes: tuple[Change, ...] = ()
+        if request.interventions:
+            marks = self._channels.read(prompt, ()).marks
+            check_interventions(request.interventions, marks, self._info)
+            changes = Change.of(request.interventions, marks)
+        sampling = replace(request.sampling, max_tokens=limit)
+        job = Job(prompt=prompt, seed=request.seed, sampling=sampling, changes=changes)
         generated = await self._batcher.submit(job)
         reading = self._channels.read(prompt, generated.tokens)
         return Completion(
@@ -93,7 +107,13 @@ class TransformersModel:
         )
 
     def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        """The asked-for activations of stored tokens."""
+        """The asked-for activations of stored tokens.
+
+        Raises:
+            GdeError: a layer that the model does not have, or an intervention that does not fit it.
+        """
+        for sequence in sequences:
+            check_interventions(sequence.interventions, sequence.marks, self._info)
         with self._lock, _memory(self._info.name, self._batch_size):
             return self._reader.capture(sequences, request)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde_plugins.meg import measures
 from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             group="meg",
             make=_belief,
+            measures=measures.BELIEF,
             needs=needs | {Facet.ACTIVATIONS, Facet.MAP},
         ),
         Offer(
@@ -55,6 +57,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             group="meg",
             make=_inside,
+            measures=measures.INSIDE,
             needs=needs | {Facet.ACTIVATIONS},
         ),
         Offer(
@@ -63,6 +66,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             group="meg",
             make=_known,
+            measures=measures.KNOWN,
             needs=needs,
         ),
         Offer(
@@ -71,6 +75,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             group="meg",
             make=_towards,
+            measures=measures.TO,
             needs=needs,
         ),
         Offer(
@@ -79,6 +84,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             group="meg",
             make=_unknown,
+            measures=measures.UNKNOWN,
             needs=needs,
         ),
     )
@@ -143,6 +149,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="the leading principal components of the hidden state",
             config=ComponentsConfig,
             make=_components,
+            measures=measures.COMPONENTS,
             needs=frozenset({Facet.ACTIVATIONS}),
         ),
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, Offer
+from gde_plugins.probes import measures
 from gde_plugins.probes.config import CogmapConfig, ProbeConfig
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="the map an agent holds: agent, goal, wall or empty, for every cell of the grid",
             config=CogmapConfig,
             make=_cogmap,
+            measures=measures.MAP,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
             imports=("torch", "sklearn"),
             extra="probes",
@@ -30,6 +32,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="how many steps the goal is away by the shortest way",
             config=ProbeConfig,
             make=_distance,
+            measures=measures.DISTANCE,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
             imports=("torch",),
             extra="probes",

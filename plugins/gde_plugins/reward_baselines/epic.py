@@ -9,7 +9,7 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import NOTHING_FINISHED, by_world, finished, over_worlds, unmeasured
+from gde.numerics.episodes import NOTHING_FINISHED, Place, by_world, finished, over_worlds, unmeasured
 from gde.numerics.stats import Floats, cluster_mean
 from gde_plugins.reward_baselines.progress import progress, unknown
 
@@ -72,16 +72,20 @@ def _unmeasurable(trajectories: Sequence[Trajectory], judged: Mapping[str, Trace
 
 def _of_model(evidence: Evidence, trajectories: Sequence[Trajectory], traces: Traces) -> Iterator[Measurement]:
     known = [one for one in trajectories if str(one.key) in traces]
-    distances = {place: _of_world(of_world, traces) for place, of_world in by_world(known).items()}
+    distances = {place: _of_world(of_world, traces) for place, of_world in _worlds(known).items()}
     if distances:
         yield over_worlds(evidence, EPIC, UNIT, distances, cluster_mean)
     else:
         yield unmeasured(EPIC, UNIT, "the reward model gave rewards for none of the episodes")
     unjudged = {
         place: sum(str(one.key) not in traces for one in of_world) / len(of_world)
-        for place, of_world in by_world(trajectories).items()
+        for place, of_world in _worlds(trajectories).items()
     }
     yield over_worlds(evidence, UNJUDGED, "share", unjudged)
+
+
+def _worlds(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
+    return by_world((Place.of(one), one) for one in trajectories)
 
 
 def _of_world(trajectories: Sequence[Trajectory], traces: Traces) -> float:

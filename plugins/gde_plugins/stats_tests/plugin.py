@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
+from gde_plugins.stats_tests import meanings
 from gde_plugins.stats_tests.config import PairsConfig, TrendsConfig
 
 if TYPE_CHECKING:
@@ -21,12 +22,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="every variation of a world against the unvaried one, paired and corrected",
             config=PairsConfig,
             make=_pairs,
+            measures=meanings.PAIRS,
         ),
         Offer(
             name="trends",
             summary="whether behaviour rises or falls with size and density, and with the distance to the goal",
             config=TrendsConfig,
             make=_trends,
+            measures=meanings.TRENDS,
         ),
     )
 

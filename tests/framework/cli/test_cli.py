@@ -68,8 +68,23 @@ def test_eval_prints_one_json_object(gde: Gde, tmp_path: Path) -> None:
 
 def test_data_goes_to_stdout_and_talk_to_stderr(gde: Gde, tmp_path: Path) -> None:
     done = gde(*GOOD, "--out", "r")
-    assert "success" in done.stdout and "success" not in done.stderr
+    assert "Goal success rate" in done.stdout and "success" not in done.stderr
     assert "episodes: 3/3" in done.stderr and "ok: r" in done.stderr
+
+
+def test_a_run_is_told_on_one_screen_and_all_of_it_when_asked(gde: Gde, tmp_path: Path) -> None:
+    asking = ("eval", "--env", "corridor", "--agent", "asking", "--probe", "where", "--set", "env.length=5,6,7")
+    done = gde(*asking, "--episodes", "4", "--out", "r")
+    talk = [line for line in done.stderr.splitlines() if not line.startswith(("episodes:", "activations:", "probes:"))]
+    shown = [*done.stdout.splitlines(), *talk]
+    assert len(shown) <= 24 and max(map(len, shown)) <= 80, shown
+    assert "In 7 worlds of corridor, the agent asking reached the goal in 100 %" in done.stdout.replace("\n", " ")
+    assert "length 5" not in done.stdout, "breakdowns are left to --all"
+    assert "where (centroid, layer 1" in done.stdout and "random weights" in done.stdout
+    measured = json.loads((tmp_path / "r" / "result.json").read_text())["measurements"]
+    assert f"all {len(measured)} numbers: --all" in done.stderr
+    everything = gde("rescore", "r", "--all").stdout.strip().splitlines()
+    assert len(everything) == len(measured) + 1
 
 
 def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
@@ -160,6 +175,9 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     assert accuracy["p"] < 0.05
     same = json.loads(gde("compare", "a", "a", "--json").stdout)["rows"]
     assert {(row["n_different"], row["difference"], row["p"]) for row in same} == {(0, 0.0, None)}
+    shown = gde("compare", "a", "b").stdout
+    assert shown.startswith("A: scripted in corridor, 20 episodes in 7 worlds (a)\nB: random in corridor")
+    assert "Optimal actions, averaged over worlds" in shown
     assert "pairs differ, needs 6" in gde("compare", "a", "a").stdout
     other = ("eval", "--env", "corridor", "--set", "env.length=4", "--episodes", "2", "--agent", "random")
     gde(*other, "--out", "c")
@@ -171,6 +189,11 @@ def test_listing_shows_what_is_missing_without_importing_it(gde: Gde, tmp_path: 
     assert offers["needs-absent"]["install"] == "missing not_there: pip install 'gde-eval[x]'"
     assert offers["scripted"]["install"] == ""
     fields = json.loads(gde("show", "environment", "corridor", "--json").stdout)["fields"]
+    measures = json.loads(gde("show", "metric", "success", "--json").stdout)["measures"]
+    assert [(each["name"], each["title"], each["better"]) for each in measures] == [
+        ("success", "Goal success rate", "more")
+    ]
+    assert "Goal success rate" in gde("show", "metric", "success").stdout
     assert fields == [
         {"field": "length", "type": "int", "default": 3, "help": "Cells; the goal is in the last."},
     ]

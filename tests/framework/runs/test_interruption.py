@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, GdeError, Plan, RunFailed, read_plan, resume, write_plan
+from gde import Choice, GdeError, Plan, RunFailed, evaluate, load_evidence, read_plan, resume, write_plan
 from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
-from gde.runs.evaluating import evaluate
 from gde.runs.exporting import export
 from gde.store import journal
 from gde.store.folder import RunFolder
@@ -218,3 +217,22 @@ def test_plans_name_the_parts_that_are_gone(tmp_path: Path, catalogue: Catalogue
     assert read_plan(folder.path / "plan.toml").environment.name == "long-corridor"
     with pytest.raises(GdeError, match="unknown environment 'long-corridor'"):
         resume(folder.path, Catalogue(load_plugins()))
+
+
+def test_failed_episodes_can_begin_anew_once_the_outage_is_over(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Worlds 0 to 5 of the corridor; the simulator is away for those that begin in cell 1."""
+    wanted = Plan(environment="faulty", agent="scripted", metrics=["success"], episodes=6)
+    monkeypatch.setenv("ODD_PARTS_OUTAGE", "1")
+    first = evaluate(wanted, tmp_path / "run", catalogue)
+    lost = {failure.subject for failure in first.failures}
+    assert first.status == "partial" and 0 < len(lost) < 6
+    assert resume(tmp_path / "run", catalogue).failures == first.failures  # final, unless asked for
+    monkeypatch.delenv("ODD_PARTS_OUTAGE")
+    second = resume(tmp_path / "run", catalogue, retry_failed=True)
+    assert (second.status, second.failures) == ("ok", ())
+    assert second.provenance["retried"] == {episode: ["ConnectionError: the simulator is away"] for episode in lost}
+    undisturbed = evaluate(wanted, tmp_path / "other", catalogue)
+    assert second.measurements == undisturbed.measurements
+    assert load_evidence(tmp_path / "run").trajectories == load_evidence(tmp_path / "other").trajectories

@@ -1,4 +1,4 @@
-"""Activations on disk: complete shards and an index that names only those."""
+"""Activations of turns of any length come back as they were written."""
 
 import asyncio
 from collections.abc import Iterator
@@ -8,103 +8,75 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gde import ActivationRecord, EpisodeKey, RunFailed, World
+from gde.data.activations import ActivationRecord
+from gde.data.observation import World
+from gde.data.trajectory import EpisodeKey
 from gde.store import activations
-from gde.store.activations import ActivationStore, read_arrays, write_arrays
+from gde.store.activations import ActivationStore, Row
 from gde.store.journal import Journal
 
-Row = tuple[str, int]
+EPISODES, TURNS, WIDTH = 5, 4, 3
+Records = list[tuple[Row, ActivationRecord]]
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
+def store(tmp_path: Path) -> Iterator[ActivationStore]:
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
-        for world in range(12):
+        for world in range(EPISODES):
             key = EpisodeKey(stratum=0, world=world)
-            asyncio.run(journal.begin(key, 0, World(id=f"w{world}"), {}, 9))
-        yield journal
+            asyncio.run(journal.begin(key, 0, World(id=f"w{world}"), {}, TURNS))
+        yield ActivationStore(tmp_path / "activations", journal)
 
 
-@pytest.fixture
-def store(journal: Journal, tmp_path: Path) -> ActivationStore:
-    return ActivationStore(tmp_path / "activations", journal)
+def records(most: int) -> Records:
+    """One to `most` tokens a turn, the episodes in no order; every other turn has a mark "post" as well."""
+    rng = np.random.default_rng(0)
+    made: Records = []
+    for episode in rng.permutation(EPISODES):
+        for turn in range(TURNS):
+            marks = ("pre", "post") if turn % 2 else ("pre",)
+            values = {
+                (layer, mark): rng.normal(size=(int(rng.integers(1, most + 1)), WIDTH)).astype(np.float32)
+                for layer in (0, 2)
+                for mark in marks
+            }
+            made.append(((f"0/{episode}/0", turn), ActivationRecord(values=values)))
+    return made
 
 
-def record(*places: tuple[int, str], value: float = 1.0) -> ActivationRecord:
-    return ActivationRecord(values={place: np.full((2, 3), value, dtype=np.float32) for place in places})
-
-
-def rows(n: int, value: float = 0.0) -> Iterator[tuple[Row, ActivationRecord]]:
-    """Of episodes 11, 10, ... so that the order of writing is not that of the episodes."""
-    for i in range(n):
-        yield (f"0/{11 - i}/0", i % 2), record((1, "pre"), value=value + i)
-
-
-def test_a_table_is_in_the_order_of_the_episodes(store: ActivationStore) -> None:
-    assert store.write("model", rows(12)) == 12
-    table = store.table("model", 1, "pre")
-    assert table is not None
-    assert [int(episode.split("/")[1]) for episode, _ in table.rows] == list(range(12))
-    assert table.values.shape == (12, 2, 3)
-    assert table.values[:, 0, 0].tolist() == list(reversed(range(12)))
-    assert not table.values.flags.writeable
-
-
-@pytest.mark.parametrize("shard", [1, 5, 12, 100])
-def test_shards_make_no_difference(
-    shard: int, store: ActivationStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("most", [1, 7])
+@pytest.mark.parametrize("shard", [1, 10, 10_000])
+def test_every_row_comes_back_in_the_order_of_the_episodes(
+    store: ActivationStore, monkeypatch: pytest.MonkeyPatch, most: int, shard: int
 ) -> None:
-    monkeypatch.setattr(activations, "SHARD_ROWS", shard)
-    store.write("model", rows(12))
-    table = store.table("model", 1, "pre")
-    assert table is not None
-    assert table.values[:, 0, 0].tolist() == list(reversed(range(12)))
-    assert len(list((tmp_path / "activations").glob("*.safetensors"))) == -(-12 // shard)
+    monkeypatch.setattr(activations, "SHARD_TOKENS", shard)
+    written = records(most)
+    assert store.write("model", written) == len(written)
+    for layer in (0, 2):
+        for mark in ("pre", "post"):
+            table = store.table("model", layer, mark)
+            expected = sorted((row, one.values[layer, mark]) for row, one in written if (layer, mark) in one.values)
+            assert table is not None
+            assert table.rows == tuple(row for row, _ in expected)
+            assert table.lengths.tolist() == [len(values) for _, values in expected]
+            assert np.array_equal(table.values, np.concatenate([values for _, values in expected]))
+            assert not table.values.flags.writeable
+            assert store.stored("model", layer, mark) == set(table.rows)
 
 
-def test_places_and_sources_are_kept_apart(store: ActivationStore) -> None:
-    store.write("model", [(("0/0/0", 0), record((1, "pre"), (2, "post")))])
-    store.write("untrained", [(("0/0/0", 0), record((1, "pre"), value=7.0))])
-    untrained = store.table("untrained", 1, "pre")
-    assert untrained is not None and untrained.values.max() == 7
-    assert store.stored("model", 2, "post") == {("0/0/0", 0)}
-    assert store.stored("model", 1, "post") == set()
-    assert store.table("model", 1, "post") is None
+def test_files_are_begun_by_the_number_of_tokens(store: ActivationStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activations, "SHARD_TOKENS", 30)
+    long = ActivationRecord(values={(0, "pre"): np.zeros((10, WIDTH), dtype=np.float32)})
+    store.write("model", [((f"0/{world}/0", turn), long) for world in range(EPISODES) for turn in range(TURNS)])
+    assert len([*store._folder.iterdir()]) == 7  # 200 tokens, of which 30 fill a file
 
 
-def test_what_is_written_later_is_added(store: ActivationStore) -> None:
-    store.write("model", rows(3))
-    store.write("model", [(("0/0/0", 5), record((1, "pre"), value=-1.0))])
-    table = store.table("model", 1, "pre")
-    assert table is not None
-    assert (table.rows[0], table.values[0].max()) == (("0/0/0", 5), -1)
-    assert len(table.rows) == 4
-
-
-def test_a_disk_that_is_full_in_the_middle_leaves_whole_shards(
-    store: ActivationStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write, written = activations.write_arrays, 0
-
-    def small(path: Path, arrays: dict[str, np.ndarray]) -> None:
-        nonlocal written
-        written += 1
-        if written == 3:
-            raise RunFailed("cannot write: full")
-        write(path, arrays)
-
-    monkeypatch.setattr(activations, "SHARD_ROWS", 2)
-    monkeypatch.setattr(activations, "write_arrays", small)
-    with pytest.raises(RunFailed):
-        store.write("model", rows(12))
-    table = store.table("model", 1, "pre")
-    assert table is not None
-    assert len(table.rows) == len(store.stored("model", 1, "pre")) == 4
-
-
-def test_arrays_come_back(tmp_path: Path) -> None:
-    arrays = {"a": np.arange(6, dtype=np.float32).reshape(2, 3).T, "b": np.zeros((0, 4), dtype=np.float32)}
-    write_arrays(tmp_path / "new" / "x.safetensors", arrays)
-    found = read_arrays(tmp_path / "new" / "x.safetensors")
-    assert found.keys() == arrays.keys()
-    assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
+def test_a_second_writing_adds_and_other_sources_are_apart(store: ActivationStore) -> None:
+    written = records(4)
+    store.write("model", written[:7])
+    store.write("model", written[7:])
+    store.write("untrained", written[:2])
+    whole, untrained = store.table("model", 0, "pre"), store.table("untrained", 0, "pre")
+    assert whole is not None and len(whole.rows) == len(written)
+    assert untrained is not None and len(untrained.rows) == 2
+    assert store.table("bags", 0, "pre") is None

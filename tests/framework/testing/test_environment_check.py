@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.offers import Facet
 from gde.testing import check_environment
 from gde.testing.parts import ACTIONS, Corridor
 
@@ -329,3 +331,55 @@ BROKEN = [
 def test_a_broken_promise_is_named(make: Callable[[], Corridor], promise: str) -> None:
     with pytest.raises(AssertionError, match=promise):
         check_environment(make, seeds=range(4))
+
+
+def told(facts: dict[str, Any]) -> Callable[[], Corridor]:
+    """A corridor that records these facts of its world in place of its own."""
+
+    class Told(Corridor):
+        def world(self) -> World:
+            own = super().world()
+            return replace(own, facts={**own.facts, **facts})
+
+    return Told
+
+
+def other_kinds(self: Corridor) -> World:
+    """Kinds of cells that depend on where the agent starts."""
+    own = Corridor.world(self)
+    kinds = ["empty", "agent", "goal", "wall", *["door"][: self.start]]
+    return replace(own, facts={**own.facts, "kinds": kinds})
+
+
+def test_a_record_that_is_drawn_keeps_every_promise() -> None:
+    check_environment(Corridor, gives={Facet.MAP, Facet.VIEW})
+    check_environment(told({"rows": "no map", "view": "a corridor"}), gives={Facet.VIEW})
+
+
+@pytest.mark.parametrize(
+    ("make", "promise"),
+    [
+        (
+            told({"rows": "no map"}),
+            "`rows` and `view` must be as gde.data.view reads them; .* wanted a list of equally",
+        ),
+        (told({"view": 3}), "`rows` and `view` must be .* wanted a text, got 3"),
+        (told({"moves": ["UP"]}), "`moves` must be action to"),
+        (told({"rows": None, "view": "a corridor"}), "must record a map in its facts; .*`rows` of a map"),
+        (type("OtherKinds", (Corridor,), {"world": other_kinds}), "must have the same `kinds` of cells"),
+    ],
+    ids=["rows", "view", "moves", "no map", "kinds"],
+)
+def test_a_record_that_cannot_be_drawn_is_named(make: Callable[[], Corridor], promise: str) -> None:
+    with pytest.raises(AssertionError, match=promise):
+        check_environment(make, seeds=range(6), gives={Facet.MAP})
+
+
+def test_a_view_that_is_promised_must_be_there() -> None:
+    def nowhere(self: Corridor) -> World:
+        return World(id=f"{self.start}")
+
+    make = type("Nowhere", (Corridor,), {"world": nowhere})
+    check_environment(make)
+    with pytest.raises(AssertionError, match="gives VIEW must record `view`, or `rows`"):
+        check_environment(make, gives={Facet.VIEW})

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
-from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.activations import ActivationRecord, CaptureRequest, Intervention, TokenSequence
 from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
+from gde.errors import GdeError
 from gde.testing import check_language_model, check_white_box
 from gde.testing.parts import PlantedModel, ScriptedModel
 
@@ -78,6 +79,74 @@ class NamesItsObjects(CountsItsObjects):
         return await ScriptedModel.complete(self, request)
 
 
+class Unmoved(ScriptedModel):
+    """Answers as if no intervention had been asked for."""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        return await super().complete(replace(request, interventions=()))
+
+
+class UnmovedThoughItIsDeep(PlantedModel):
+    async def complete(self, request: ChatRequest) -> Completion:
+        return await super().complete(replace(request, interventions=()))
+
+
+class StumblesOverInterventions(ScriptedModel):
+    async def complete(self, request: ChatRequest) -> Completion:
+        if request.interventions:
+            raise TypeError("unhashable")
+        return await super().complete(request)
+
+
+class MovedByNothing(PlantedModel):
+    async def complete(self, request: ChatRequest) -> Completion:
+        louder = tuple(replace(each, vector=each.vector + 1e4 * self.turning) for each in request.interventions)
+        return await super().complete(replace(request, interventions=louder))
+
+
+@dataclass
+class ReadsEqualPromptsOnce(PlantedModel):
+    """Merges requests that differ in their interventions alone."""
+
+    waiting: dict[str, list[ChatRequest]] = field(default_factory=dict)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        prompt = replace(request, interventions=()).identity
+        alike = self.waiting.setdefault(prompt, [])
+        alike.append(request)
+        await asyncio.sleep(0)
+        merged = alike[0]
+        await asyncio.sleep(0)
+        self.waiting.pop(prompt, None)
+        return await super().complete(merged)
+
+
+class Lenient(PlantedModel):
+    """Leaves out interventions that do not fit."""
+
+    def fits(self, each: Intervention) -> bool:
+        return each.layer < self.n_layers and each.mark == "pre" and each.vector.shape[-1] == self.width
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        fitting = tuple(each for each in request.interventions if self.fits(each))
+        return await super().complete(replace(request, interventions=fitting))
+
+
+class AnyDepth(Lenient):
+    def fits(self, each: Intervention) -> bool:
+        return each.layer < self.n_layers
+
+
+class AnyMark(Lenient):
+    def fits(self, each: Intervention) -> bool:
+        return each.mark == "pre"
+
+
+class AnyWidth(Lenient):
+    def fits(self, each: Intervention) -> bool:
+        return each.vector.shape[-1] == self.width
+
+
 class SaysText(ScriptedModel):
     async def complete(self, request: ChatRequest) -> Completion:
         return "RIGHT"  # type: ignore[return-value]
@@ -93,6 +162,14 @@ BROKEN_MODELS = [
     (Talks, "at most max_tokens"),
     (MarksBeyondTheEnd, "mark 'pre' must hold indices"),
     (AlwaysSamples, "at temperature 0"),
+    (Unmoved, "must refuse interventions, or its info tell n_layers"),
+    (UnmovedThoughItIsDeep, "must change what is said"),
+    (StumblesOverInterventions, "must refuse interventions with a GdeError; got TypeError"),
+    (MovedByNothing, "a vector of zeros must change nothing"),
+    (ReadsEqualPromptsOnce, "beside equal prompts without them"),
+    (AnyDepth, "must raise GdeError for an intervention at layer 2"),
+    (AnyMark, "must raise GdeError for an intervention at a mark"),
+    (AnyWidth, "must raise GdeError for an intervention at a vector that is too wide"),
 ]
 
 
@@ -230,6 +307,96 @@ class ForgetsItsTokenizer(PlantedModel):
         return super().tokenize(text if self.untrained_seed is None else text.upper().replace("A", "B"))
 
 
+class Replays(PlantedModel):
+    """Replays other interventions than it was asked for."""
+
+    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+        return interventions
+
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        asked = [replace(each, interventions=self.other(each.interventions)) for each in sequences]
+        return super().capture(asked, request)
+
+
+class ReplaysNone(Replays):
+    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+        return ()
+
+
+class AddsTwice(Replays):
+    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+        return (*interventions, *(each for each in interventions if each.kind == "add"))
+
+
+class NeverProjects(Replays):
+    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+        return tuple(each for each in interventions if each.kind != "project_out")
+
+
+class ChangesWhatComesBefore(PlantedModel):
+    """Changes the token before the mark as well."""
+
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        return super().capture([self._spilt(each) for each in sequences], request)
+
+    def _spilt(self, sequence: TokenSequence) -> TokenSequence:
+        if "before" not in sequence.marks:
+            return sequence
+        spilt = tuple(replace(each, mark="before") for each in sequence.interventions if each.vector.ndim == 1)
+        return replace(sequence, interventions=(*sequence.interventions, *spilt))
+
+
+class ChangesItsLayerAlone(PlantedModel):
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        records = [super(ChangesItsLayerAlone, self).capture([each], request)[0] for each in sequences]
+        clean = super().capture([replace(each, interventions=()) for each in sequences], request)
+        return [self._mixed(*each) for each in zip(sequences, records, clean, strict=True)]
+
+    def _mixed(self, sequence: TokenSequence, changed: ActivationRecord, clean: ActivationRecord) -> ActivationRecord:
+        at = {each.layer for each in sequence.interventions}
+        values = {place: (changed if place[0] in at else clean).values[place] for place in clean.values}
+        return ActivationRecord(values=values)
+
+
+class ChangesBelow(PlantedModel):
+    """Makes every change in the embeddings already."""
+
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        return super().capture([replace(each, interventions=self._lower(each)) for each in sequences], request)
+
+    def _lower(self, sequence: TokenSequence) -> tuple[Intervention, ...]:
+        added = [each for each in sequence.interventions if each.kind == "add" and 0 <= each.layer < self.n_layers]
+        low = (replace(each, layer=-1) for each in added)
+        return (*(each for each in sequence.interventions if each not in added), *low)
+
+
+class MixesInterventions(PlantedModel):
+    """Changes every sequence of a batch as it changes the second."""
+
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        if len(sequences) == 3:
+            changes = sequences[1].interventions
+            sequences = [replace(each, interventions=changes) for each in sequences]
+        return super().capture(sequences, request)
+
+
+class RefusesToAnswerAlone(PlantedModel):
+    """Takes no interventions when asked, and passes over them when it replays."""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        if request.interventions:
+            raise GdeError("takes none")
+        return await super().complete(request)
+
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        return super().capture([replace(each, interventions=()) for each in sequences], request)
+
+
+class ReplaysAtAnyMark(Replays):
+    def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+        return tuple(each for each in interventions if each.mark == "pre")
+
+
 BROKEN_BOXES = [
     (ScriptedModel, "must have .*capture.* to be a WhiteBox"),
     (lambda: PlantedModel(n_layers=0), "must tell n_layers and width"),
@@ -252,6 +419,15 @@ BROKEN_BOXES = [
     (UntrainedByChance, "function of its seed"),
     (ForgetsItsTokenizer, "the same tokenizer"),
     (UntrainedIsLarger, "the same architecture"),
+    (ReplaysNone, "'add' at layer .*must be what the change makes of it"),
+    (AddsTwice, "'add' at layer .*must be what the change makes of it"),
+    (NeverProjects, "'project_out' at layer .*must be what the change makes of it"),
+    (ChangesWhatComesBefore, "tokens before the mark"),
+    (ChangesItsLayerAlone, "must reach the layers above"),
+    (ChangesBelow, "layers below must stay"),
+    (MixesInterventions, "beside equal tokens without them"),
+    (RefusesToAnswerAlone, "must refuse them in a replay"),
+    (ReplaysAtAnyMark, "capture must raise GdeError for an intervention at a mark"),
 ]
 
 

@@ -11,6 +11,7 @@ import pytest
 from pydantic import Field
 
 import gde.testing.plugin
+from gde.data.measure import Measure
 from gde.offers import AnyOffer, NoConfig, Offer
 from gde.parts.agent import Agent
 from gde.testing import check_offer, check_plugin
@@ -73,6 +74,12 @@ BROKEN_OFFERS: list[tuple[object, str]] = [
     (replace(GOOD, version=0), "count from 1"),
     (replace(GOOD, imports=("torch",)), "how to install torch"),
     (replace(GOOD, config=Melting), "frozen dataclass"),
+    (replace(GOOD, measures=(Measure(name="a", title="A"),) * 2), "declared once"),
+    (replace(GOOD, measures=(Measure(name="a", title=""),)), "'a' must have a title"),
+    (replace(GOOD, measures=(Measure(name="a.*.*", title="A"),)), "at most one"),
+    (replace(GOOD, measures=(Measure(name="a", title="A", headline=True, phrase="went"),)), "in its phrase"),
+    (replace(GOOD, measures=(Measure(name="a", title="A", phrase="went {} times"),)), "must be a headline"),
+    (replace(GOOD, measures=(Measure(name="a", title="A", column=True),)), "to be a column"),
     (replace(GOOD, config=Undocumented), "under Undocumented.untold"),
     (replace(GOOD, config=Undescribable), "able to describe Undescribable"),
     (replace(GOOD, config=WrongDefault), "defaults of WrongDefault"),

@@ -14,6 +14,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.parts.probe import Readout
 from gde.testing import check_probe
+from gde.testing.plan_probe import PlanProbe, PlanReadout
 
 Floats = NDArray[np.float32]
 
@@ -61,6 +62,11 @@ class LineProbe:
 
 def test_a_linear_probe_keeps_every_promise() -> None:
     check_probe(LineProbe)
+
+
+def test_a_probe_of_single_tokens_keeps_every_promise() -> None:
+    check_probe(PlanProbe)
+    check_probe(lambda: PlanProbe(ahead=1, layers=(0, 3), mark="post"))
 
 
 class NoVariant(LineProbe):
@@ -175,6 +181,39 @@ class Short(Line):
         return super().predict(inputs)[1:]
 
 
+class OfNoForm(LineProbe):
+    inputs = "characters"
+
+
+class LoadsAnother(LineProbe):
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
+        return Line(arrays["weights"] + np.float32(0.01))
+
+
+class LoadsNothing(LineProbe):
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
+        raise KeyError(variant)
+
+
+class PadsWithZeros(PlanReadout):
+    """Takes padding for tokens."""
+
+    def predict(self, inputs: Floats) -> Floats:
+        return super().predict(np.nan_to_num(inputs))
+
+
+class AveragesPadding(PlanProbe):
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+        return PadsWithZeros(weights=super().fit(variant, train, rng).arrays()["weights"])
+
+
+class ForgetsPadding(PlanProbe):
+    """Takes what it is given for activations, as if there were no padding."""
+
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+        return Line(np.ones((train.inputs.shape[-1], 2), dtype=np.float32))
+
+
 def with_readout(kind: type[Line]) -> type[LineProbe]:
     class Probe(LineProbe):
         def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
@@ -193,6 +232,11 @@ BROKEN = [
     (with_readout(Moody), "fit must be a function"),
     (with_readout(Lost), "predictions must be finite"),
     (with_readout(Precise), "array 'weights' must be float32"),
+    (OfNoForm, "must be a form of inputs; got GdeError: inputs of OfNoForm: wanted concatenated or tokens"),
+    (LoadsAnother, "loaded must predict what it predicted"),
+    (LoadsNothing, "load must make a readout of stored arrays; got KeyError"),
+    (AveragesPadding, "padding must play no part"),
+    (ForgetsPadding, "predictions must be finite"),
     (NoVariant, "one or more distinct variants"),
     (LayerBeyond, "ask for layers 0 to 3"),
     (NoMarks, "at least one mark"),
@@ -211,6 +255,6 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN])
-def test_a_broken_promise_is_named(make: type[LineProbe], promise: str) -> None:
+def test_a_broken_promise_is_named(make: type[LineProbe | PlanProbe], promise: str) -> None:
     with pytest.raises(AssertionError, match=promise):
         check_probe(make)

@@ -15,8 +15,8 @@ from scipy.stats import entropy
 from gde.data.json import Json
 from gde.data.observation import State
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import Place
-from gde_plugins.behaviour.visits import VisitedState, unidentified, visited
+from gde.numerics.episodes import Place, lacking
+from gde_plugins.behaviour.visits import IDENTIFIED, VisitedState, visited
 
 ACTIONS = ("UP", "DOWN", "LEFT", "RIGHT")
 untimed = settings(deadline=None)
@@ -142,6 +142,6 @@ def test_cells_with_equal_index_and_ways_are_told_apart_by_the_walls_around_them
 
 def test_turns_without_a_state_are_named(episode: Callable[..., Trajectory]) -> None:
     walk = episode(0, [(0, "UP"), (0, "UP")])
-    assert unidentified([walk]) == ""
+    assert lacking([walk], IDENTIFIED) == ""
     blind = replace(walk, turns=(walk.turns[0], replace(walk.turns[1], state=None)))
-    assert unidentified([blind]) == "1 of 2 turns have no state of a model"
+    assert lacking([blind], IDENTIFIED) == "1 of 2 turns have no state of a model"

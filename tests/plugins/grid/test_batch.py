@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gde.data.grid import Grid
 from gde.numerics.tabular import solve
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.keyed import dynamics
 from gde_plugins.grid.keyed.dynamics import KeyStates
 from gde_plugins.grid.keyed.rooms import draw_rooms

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gde.data.grid import Grid
 from gde.errors import ConfigError, GdeError
 from gde.numerics.tabular import solve
 from gde.offers import Facet
@@ -19,6 +18,7 @@ from gde.request.settings import build
 from gde.testing.context import PlainContext
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.transforms import Transform
 from gde_plugins.grid.plugin import gde_environments
 from gde_plugins.grid.showing.layout import render_text

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde import Choice, Plan
-from gde.data.grid import Grid
 from gde.data.observation import State
 from gde.errors import ConfigError, GdeError
 from gde.numerics.tabular import solve
@@ -26,6 +25,7 @@ from gde.testing.context import PlainContext
 from gde_plugins.grid.composition import compose
 from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld
 from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.showing.layout import locate
 from gde_plugins.grid.showing.visibility import visible
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde import Choice, Plan
+from gde.data.cell_map import Position, position
 from gde.data.completion import Tokenization
-from gde.data.grid import Grid, Position, position
 from gde.data.observation import State
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.numerics.tabular import solve
@@ -23,6 +23,7 @@ from gde.request.settings import build
 from gde.runs.evaluating import evaluate
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.keyed.environment import KeyEnvironment
 from gde_plugins.grid.plugin import gde_environments
 from gde_plugins.grid.showing.alignment import align

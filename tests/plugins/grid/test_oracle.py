@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gde.data.grid import Grid
 from gde.numerics.tabular import solve
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.solving.dynamics import tabulate
 

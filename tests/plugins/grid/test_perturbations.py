@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gde.data.grid import Grid, Position
+from gde.data.cell_map import Position
 from gde_plugins.grid.conditions.perturbations import (
     Kind,
     NotPossible,
@@ -15,6 +15,7 @@ from gde_plugins.grid.conditions.perturbations import (
     on_shortest_ways,
     perturb,
 )
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
 

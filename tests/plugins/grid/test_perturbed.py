@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde import Choice, Plan, load_evidence
-from gde.data.grid import Grid
 from gde.errors import ConfigError
 from gde.numerics.tabular import solve
 from gde.parts.environment import HasMDP, HasWorlds
@@ -21,6 +20,7 @@ from gde_plugins.grid.composition import compose
 from gde_plugins.grid.conditions.fog import GridWorld
 from gde_plugins.grid.conditions.perturbations import distance
 from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.showing.layout import locate, render_text
 
 few = settings(max_examples=10, deadline=None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gde.data.grid import Grid
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.showing.pictures import draw
 

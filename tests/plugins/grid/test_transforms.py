@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gde.data.grid import Grid, Position
+from gde.data.cell_map import Position
 from gde.numerics.tabular import solve
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.making.transforms import REARRANGE, SWAP, Transform
 from gde_plugins.grid.solving.dynamics import MOVES, FreeCells, tabulate

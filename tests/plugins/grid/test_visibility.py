@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gde.data.grid import Grid, Position
+from gde.data.cell_map import Position
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.making.transforms import REARRANGE, SWAP, Transform
 from gde_plugins.grid.showing.visibility import ray, visible

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde.bridges.gymnasium import GymEnvironment
+from gde.data.cell_map import Position
 from gde.data.evidence import Evidence
-from gde.data.grid import Position, moves
 from gde.data.plan import Choice, Plan
+from gde.data.view import moves
 from gde.numerics.tabular import solve
 from gde.request.settings import sweep
 from gde.runs.evaluating import evaluate
@@ -119,7 +120,7 @@ def test_an_optimal_agent_goes_the_same_ways_under_any_names(tmp_path: Path) -> 
         taken = [known[str(turn.decision.action)] for turn in trajectory.turns]
         ways.setdefault(trajectory.labels["actions"], []).append(taken)
         (view, *_) = episode_views(Evidence(trajectories=(trajectory,)))
-        assert 'class="arrow best"' in view.turns[0].picture
+        assert 'class="arrow best"' in view.turns[0].pictures.truth
     assert len(ways["none"]) == 6
     assert ways["none"] == ways[COMPASS] == ways[PERMUTED]
 

@@ -1,4 +1,4 @@
-"""A randomly initialised GPT-OSS of a few thousand parameters, with a tokenizer of words and a harmony template."""
+"""Randomly initialised models of a few thousand parameters, with a tokenizer of words and a harmony template."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import GptOssConfig, GptOssForCausalLM, PreTrainedTokenizerFast
+from transformers import GptOssConfig, GptOssForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from gde_plugins.language_models.transformers_model import TransformersModel
 
@@ -20,10 +20,8 @@ TEMPLATE = (
 )
 
 
-@pytest.fixture(scope="session")
-def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The model's folder. Its sliding window (8) and context (160) are short enough for tests to leave them."""
-    folder = tmp_path_factory.mktemp("tiny")
+def write_tokenizer(folder: Path) -> int:
+    """Put the tokenizer into a model's folder. Gives the number of its words."""
     words = {word: index for index, word in enumerate([*SPECIAL, *WORDS])}
     core = Tokenizer(models.WordLevel(words, unk_token="[unk]"))
     core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -35,8 +33,15 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         chat_template=TEMPLATE,
     )
     tokenizer.save_pretrained(str(folder))
+    return len(words)
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A GPT-OSS. Its sliding window (8) and context (160) are short enough for tests to leave them."""
+    folder = tmp_path_factory.mktemp("tiny")
     config = GptOssConfig(
-        vocab_size=len(words),
+        vocab_size=write_tokenizer(folder),
         hidden_size=16,
         num_hidden_layers=4,
         num_attention_heads=2,
@@ -55,6 +60,30 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(7)
         GptOssForCausalLM(config).save_pretrained(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def llama_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Llama: dense, full attention, tied embeddings."""
+    folder = tmp_path_factory.mktemp("llama")
+    config = LlamaConfig(
+        vocab_size=write_tokenizer(folder),
+        hidden_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=3,
+        num_key_value_heads=1,
+        intermediate_size=32,
+        max_position_embeddings=160,
+        initializer_range=0.5,
+        tie_word_embeddings=True,
+        eos_token_id=1,
+        pad_token_id=0,
+        bos_token_id=None,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(8)
+        LlamaForCausalLM(config).save_pretrained(str(folder))
     return folder
 
 

@@ -17,6 +17,7 @@ from gde.testing import check_language_model
 
 pytest.importorskip("openai", reason="needs the extra openai")
 
+from gde.parts.context import OutsideRun
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.openai_model import OpenAIModel
 from gde_plugins.language_models.plugin import make_openai
@@ -89,7 +90,7 @@ def server() -> Iterator[Server]:
 
 
 def ask(server: Server, request: ChatRequest = REQUEST, **settings: Any) -> Completion:
-    model = make_openai(OpenAIConfig(source=server.url, **{"model": "m", "retries": 2, **settings}))
+    model = make_openai(OpenAIConfig(source=server.url, **{"model": "m", "retries": 2, **settings}), OutsideRun())
     try:
         return asyncio.run(model.complete(request))
     finally:
@@ -222,7 +223,7 @@ def test_a_model_outlives_an_event_loop(server: Server) -> None:
 
 
 def test_it_keeps_the_contract_of_a_model_without_activations(server: Server) -> None:
-    check_language_model(lambda: make_openai(OpenAIConfig(source=server.url, model="m")))
+    check_language_model(lambda: make_openai(OpenAIConfig(source=server.url, model="m"), OutsideRun()))
     model = OpenAIModel(OpenAIConfig(source=server.url, model="m"))
     assert not isinstance(model, WhiteBox)
     assert model.info.n_layers == 0

@@ -17,7 +17,8 @@ def test_the_offers_are_complete() -> None:
         "hf": HfConfig,
         "openai": OpenAIConfig,
     }
-    assert {name for name, offer in offers.items() if Facet.ACTIVATIONS in offer.gives} == {"nano", "hf"}
+    for facet in (Facet.ACTIVATIONS, Facet.INTERVENTIONS):
+        assert {name for name, offer in offers.items() if facet in offer.gives} == {"nano", "hf"}
     assert all(offer.extra and offer.imports for offer in offers.values())
 
 

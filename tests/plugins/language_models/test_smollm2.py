@@ -9,6 +9,7 @@ import pytest
 
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Message, Sampling
+from gde.parts.context import OutsideRun
 from gde_plugins.language_models.config import HfConfig
 from gde_plugins.language_models.plugin import make_hf
 from gde_plugins.language_models.transformers_model import TransformersModel
@@ -31,7 +32,7 @@ def gguf() -> Path:
 @pytest.mark.slow
 def test_smollm2_answers_and_is_read(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    model = make_hf(HfConfig(source=str(gguf), device="cpu", batch_size=4))
+    model = make_hf(HfConfig(source=str(gguf), device="cpu", batch_size=4), OutsideRun())
     assert isinstance(model, TransformersModel)
     assert (model.info.n_layers, model.info.width) == (30, 576)
     question = Message(role="user", content="What is the capital of France? Answer in one word.")
@@ -54,4 +55,4 @@ def test_smollm2_answers_and_is_read(gguf: Path, tmp_path: Path, monkeypatch: py
         raise AssertionError("the second time the converted copy is loaded")
 
     monkeypatch.setattr("gde_plugins.language_models.gguf_cache._convert", convert_again)
-    make_hf(HfConfig(source=str(gguf), device="cpu")).close()
+    make_hf(HfConfig(source=str(gguf), device="cpu"), OutsideRun()).close()

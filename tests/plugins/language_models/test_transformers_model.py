@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Effort, Message, Role, Sampling
 from gde.errors import GdeError
+from gde.parts.context import OutsideRun
 from gde.testing import check_white_box
 from gde_plugins.language_models.config import HfConfig
 from gde_plugins.language_models.plugin import make_hf
@@ -113,7 +114,7 @@ def test_untrained_is_a_function_of_its_seed_alone(tiny: TransformersModel) -> N
 
 
 def test_loading_says_nothing(tiny_folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    made = make_hf(HfConfig(source=str(tiny_folder), device="cpu", batch_size=2))
+    made = make_hf(HfConfig(source=str(tiny_folder), device="cpu", batch_size=2), OutsideRun())
     assert made.info.name == f"hf:{tiny_folder}"
     made.close()
     assert capfd.readouterr() == ("", "")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sampled import grids, recorded, sample
 
+from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell
 from gde.data.mdp import Floats, TabularMDP
 from gde.data.probe import Arm, ProbeReport
 from gde.data.result import Measurement
@@ -17,6 +17,9 @@ from gde_plugins.meg import soft_policy
 from gde_plugins.meg.metrics.belief import belief
 from gde_plugins.meg.trajectories.candidates import standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
+
+CLASSES = decoded_classes(KINDS)
+EMPTY, AGENT, GOAL, WALL, PAD = range(5)
 
 HORIZON, SIZE = 10, 9
 
@@ -36,16 +39,16 @@ def run(mistaken: bool, decoded: str, size: int = SIZE, n: int = 30) -> Evidence
             maps.append(picture(mdp, shown, size))
     arm = Arm(probe="cogmap", variant="mlp", layer=2, mark="pre")
     report = ProbeReport(
-        arm=arm, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=np.stack(maps)
+        arm=arm, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=np.stack(maps), classes=CLASSES
     )
     return replace(recorded(episodes), probe_reports=(report,))
 
 
 def picture(mdp: TabularMDP, goal: Floats, size: int) -> np.ndarray:
-    decoded = np.zeros((size, size, len(Cell)), dtype=np.float32)
+    decoded = np.zeros((size, size, len(CLASSES)), dtype=np.float32)
     places = mdp.labels["row"].astype(int) % size, mdp.labels["column"].astype(int) % size
-    decoded[..., Cell.EMPTY] = 1.0
-    decoded[(*places, Cell.GOAL)] = goal
+    decoded[..., EMPTY] = 1.0
+    decoded[(*places, GOAL)] = goal
     return decoded
 
 

@@ -8,8 +8,9 @@ from sampled import grids, sample
 
 from gde.data.mdp import TabularMDP
 from gde_plugins.meg import from_trajectories, soft_policy
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.candidates import Feature, standing_still
-from gde_plugins.meg.trajectories.episodes import Behaviour, Episode
+from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.linear import Linear, LinearFit
 from gde_plugins.meg.worlds import cliff_world
 
@@ -38,7 +39,11 @@ def agent_after(weights: dict[str, float], n: int, each: int = 10) -> list[Episo
 def test_the_gradient_is_that_of_the_accuracy(mdp: TabularMDP) -> None:
     utilities = Linear(("goal", "wall", "column"))
     behaviour = Behaviour.of(sample(mdp, soft_policy(mdp, 0.3, HORIZON), 5, rng(), HORIZON), utilities)
-    fit, at, counts = LinearFit(behaviour, utilities.values(behaviour.mdp)), np.array([0.7, -1.2, 0.4]), np.arange(5.0)
+    fit, at, counts = (
+        LinearFit(behaviour, utilities.values(behaviour.scene.mdp)),
+        np.array([0.7, -1.2, 0.4]),
+        np.arange(5.0),
+    )
     nats, slope = fit._accuracy(at, counts)
     assert nats == pytest.approx(counts @ fit.scores(at))
     step = 1e-5

@@ -1,6 +1,7 @@
 """The estimator keeps scikit-learn's conventions and finds what is planted."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gde.data.grid import Cell
+from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
 from gde_plugins.probes.classifier import CogmapClassifier, class_weights
+
+CLASSES = decoded_classes(KINDS)
+EMPTY, AGENT, GOAL, WALL, PAD = range(5)
 
 SMALL: dict[str, Any] = {"hidden": 64, "epochs": 40, "batch": 16, "random_state": 0}
 
@@ -29,7 +33,7 @@ def test_scikit_learn_conventions(estimator: Any, check: Callable[[Any], None]) 
 def test_labels_and_probabilities_have_the_shape_of_the_grid(planted: Callable[[int, int], ProbeDataset]) -> None:
     data = planted(6, 1)
     fitted = CogmapClassifier(**SMALL).fit(data.inputs, data.labels)
-    assert fitted.classes_.tolist() == list(Cell)
+    assert fitted.classes_.tolist() == [EMPTY, AGENT, GOAL, WALL, PAD]
     assert fitted.predict(data.inputs).shape == (6, 7, 7)
     probabilities = fitted.predict_proba(data.inputs)
     assert probabilities.shape == (6, 7, 7, 5)
@@ -53,7 +57,7 @@ def test_only_the_mlp_places_agent_and_goal(planted: Callable[[int, int], ProbeD
     mlp = CogmapClassifier(**SMALL).fit(train.inputs, train.labels)
     linear = CogmapClassifier(**{**SMALL, "hidden": 0}).fit(train.inputs, train.labels)
     blind = CogmapClassifier(**SMALL).fit(np.zeros_like(train.inputs), train.labels)
-    for code in (Cell.AGENT, Cell.GOAL):
+    for code in (AGENT, GOAL):
         assert found(mlp, test, code) > 0.7
         # Logits that are linear in row and column are highest in a corner, the same for every turn.
         assert found(linear, test, code) < 0.1
@@ -64,7 +68,7 @@ def test_shuffled_labels_teach_nothing(planted: Callable[[int, int], ProbeDatase
     train, test = planted(300, 1), planted(100, 2)
     shuffled = np.random.default_rng(0).permutation(train.labels)
     fitted = CogmapClassifier(**SMALL).fit(train.inputs, shuffled)
-    assert found(fitted, test, Cell.AGENT) < 0.2
+    assert found(fitted, test, AGENT) < 0.2
 
 
 def test_whitening_finds_what_hides_in_axes_of_little_variance(planted: Callable[[int, int], ProbeDataset]) -> None:
@@ -74,12 +78,12 @@ def test_whitening_finds_what_hides_in_axes_of_little_variance(planted: Callable
 
     def drowned(data: ProbeDataset) -> ProbeDataset:
         noise = np.random.default_rng(len(data.inputs)).normal(scale=10, size=(len(data.inputs), 3)) @ loud
-        return ProbeDataset(inputs=(data.inputs + noise).astype(np.float32), labels=data.labels, groups=data.groups)
+        return replace(data, inputs=(data.inputs + noise).astype(np.float32))
 
     train, test = drowned(train), drowned(test)
     whitened, plain = (CogmapClassifier(**few, whiten=whiten) for whiten in (True, False))
-    assert found(whitened.fit(train.inputs, train.labels), test, Cell.AGENT) > 0.4
-    assert found(plain.fit(train.inputs, train.labels), test, Cell.AGENT) < 0.3
+    assert found(whitened.fit(train.inputs, train.labels), test, AGENT) > 0.4
+    assert found(plain.fit(train.inputs, train.labels), test, AGENT) < 0.3
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -102,7 +106,7 @@ def test_balanced_classes_weigh_the_same() -> None:
     assert [weights[codes == code].sum() for code in range(3)] == pytest.approx([2, 2, 2])
 
 
-def found(fitted: CogmapClassifier, test: ProbeDataset, code: Cell) -> float:
+def found(fitted: CogmapClassifier, test: ProbeDataset, code: int) -> float:
     """The share of turns in which the likeliest cell of a class is the true one."""
     likeliest = fitted.predict_proba(test.inputs)[..., code].reshape(len(test.inputs), -1).argmax(axis=1)
     truth = (test.labels == code).reshape(len(test.inputs), -1).argmax(axis=1)

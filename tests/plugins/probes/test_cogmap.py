@@ -9,8 +9,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from gde.data.activations import CaptureRequest
+from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.completion import ModelInfo
-from gde.data.grid import Cell
 from gde.data.observation import Observation, State, World
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
@@ -20,6 +20,9 @@ from gde.testing.context import PlainContext
 from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import CogmapConfig, ProbeConfig
 from gde_plugins.probes.plugin import gde_probes
+
+CLASSES = decoded_classes(KINDS)
+EMPTY, AGENT, GOAL, WALL, PAD = range(5)
 
 SMALL = CogmapConfig(size=7, hidden=64, epochs=40, batch=16)
 
@@ -51,16 +54,16 @@ def trajectory(*agents: tuple[int, int] | None) -> Trajectory:
 def test_labels_are_the_padded_true_grid_of_every_turn() -> None:
     labels = CogmapProbe(SMALL).labels(trajectory((1, 1), (1, 2))).values
     assert labels.shape == (2, 7, 7)
-    assert [np.argwhere(turn == Cell.AGENT).tolist() for turn in labels] == [[[1, 1]], [[1, 2]]]
-    assert (labels[:, 2, 3] == Cell.GOAL).all()
-    assert (labels[:, 4:] == Cell.PAD).all()
-    assert (labels[:, :, 5:] == Cell.PAD).all()
+    assert [np.argwhere(turn == AGENT).tolist() for turn in labels] == [[[1, 1]], [[1, 2]]]
+    assert (labels[:, 2, 3] == GOAL).all()
+    assert (labels[:, 4:] == PAD).all()
+    assert (labels[:, :, 5:] == PAD).all()
     assert CogmapProbe(SMALL).labels(trajectory()).values.shape == (0, 7, 7)
 
 
 def test_a_grid_larger_than_the_decoded_square_is_named() -> None:
     with pytest.raises(
-        GdeError, match=r"cogmap: turn 0 of episode 0/3/0: a 4x5 grid does not fit into 4x4; .* size is 4"
+        GdeError, match=r"cogmap: turn 0 of episode 0/3/0: a 4x5 map does not fit into 4x4; .* size is 4"
     ):
         CogmapProbe(replace(SMALL, size=4)).labels(trajectory((1, 1)))
 
@@ -142,10 +145,10 @@ def test_fitting_is_a_function_of_the_generator(planted: Callable[[int, int], Pr
 
 def test_classes_never_trained_on_have_probability_zero(planted: Callable[[int, int], ProbeDataset]) -> None:
     data = planted(3, 1)
-    walls = replace(data, labels=np.full_like(data.labels, Cell.WALL))
+    walls = replace(data, labels=np.full_like(data.labels, WALL))
     decoded = CogmapProbe(SMALL).fit("mlp", walls, rng()).predict(data.inputs)
-    assert (decoded[..., Cell.WALL] == 1).all()
-    assert decoded.sum() == decoded[..., Cell.WALL].sum()
+    assert (decoded[..., WALL] == 1).all()
+    assert decoded.sum() == decoded[..., WALL].sum()
 
 
 def test_activations_that_are_not_finite_are_refused_by_row(planted: Callable[[int, int], ProbeDataset]) -> None:

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gde.data.grid import Cell
+from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.result import Measurement
 from gde_plugins.probes.map_scores import interior, score_maps
 
-SYMBOLS = {"_": Cell.EMPTY, "A": Cell.AGENT, "G": Cell.GOAL, "#": Cell.WALL, "+": Cell.PAD}
+CLASSES = decoded_classes(KINDS)
+EMPTY, AGENT, GOAL, WALL, PAD = range(5)
+
+SYMBOLS = {"_": EMPTY, "A": AGENT, "G": GOAL, "#": WALL, "+": PAD}
 GROUPS = np.array(["one", "two"])
 TRUE = ("####/#AG#/#__#/####", "###+/#A#+/###+/++++")
 DECODED = ("####/#_G#/#AA#/####", "###+/#A#+/#+#+/++++")
@@ -20,13 +23,13 @@ def maps(drawings: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def certain(cells: NDArray[np.int64]) -> NDArray[np.float32]:
-    return np.eye(len(Cell), dtype=np.float32)[cells]
+    return np.eye(len(CLASSES), dtype=np.float32)[cells]
 
 
 def scores(
     true: tuple[str, ...], decoded: NDArray[np.float32], groups: NDArray[np.str_] = GROUPS
 ) -> dict[str, Measurement]:
-    measured = score_maps(decoded, maps(true), groups, np.random.default_rng(0))
+    measured = score_maps(decoded, maps(true), groups, CLASSES, np.random.default_rng(0))
     return {measurement.name: measurement for measurement in measured}
 
 
@@ -58,7 +61,7 @@ def test_every_score_of_two_small_maps() -> None:
 def test_a_location_is_the_likeliest_of_all_cells_and_not_of_those_called_so() -> None:
     decoded = certain(maps(TRUE[:1])) * 0.9
     decoded[0, 1, 1] = [0.6, 0.4, 0, 0, 0]
-    decoded[0, 3, 3, Cell.AGENT] = 0.3
+    decoded[0, 3, 3, AGENT] = 0.3
     found = scores(TRUE[:1], decoded, GROUPS[:1])
     assert found["top1.agent"].value == 1
     assert found["precision.agent"].value is None
@@ -89,7 +92,7 @@ def test_intervals_hold_the_value_and_repeat_with_the_seed() -> None:
     decoded = rng.random((40, 4, 4, 5)).astype(np.float32)
     decoded[rng.random(40) < 0.5] = certain(true[:1])
     groups = np.array([f"world{row // 2}" for row in range(40)])
-    first, again = (score_maps(decoded, true, groups, np.random.default_rng(2)) for _ in range(2))
+    first, again = (score_maps(decoded, true, groups, CLASSES, np.random.default_rng(2)) for _ in range(2))
     assert first == again
     for measurement in first:
         if measurement.name != "recall.pad" and measurement.value is not None:
@@ -98,6 +101,6 @@ def test_intervals_hold_the_value_and_repeat_with_the_seed() -> None:
 
 
 def test_interior_lies_within_the_outer_wall_of_the_true_grid() -> None:
-    inside = interior(maps(TRUE))
+    inside = interior(maps(TRUE) != PAD)
     assert np.argwhere(inside[0]).tolist() == [[1, 1], [1, 2], [2, 1], [2, 2]]
     assert np.argwhere(inside[1]).tolist() == [[1, 1]]

@@ -78,7 +78,7 @@ def test_the_agent_keeps_the_contract() -> None:
 
 def test_the_offer_makes_an_agent_that_gives_activations() -> None:
     (offer,) = gde_agents()
-    assert (offer.name, offer.gives) == ("gpt-oss", frozenset({Facet.ACTIVATIONS}))
+    assert (offer.name, offer.gives) == ("gpt-oss", frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}))
     assert isinstance(offer.make(offer.config(), PlainContext()), Agent)
     assert offer.config().model == "nano"
 

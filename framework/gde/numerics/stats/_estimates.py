@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 CONFIDENCE = 0.95
 RESAMPLES = 2000
+DRAWN_AT_ONCE = 2**20
+"""Entries: in all there are as many as clusters times resamples, more than memory would hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,13 +141,25 @@ def _interval(
     ratio = above.sum() / below.sum()
     if np.allclose(above, ratio * below, rtol=1e-12, atol=0):
         return float(ratio), float(ratio)
-    drawn = rng.integers(G, size=(resamples, G), dtype=np.int32)
-    tops, bottoms = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
+    tops, bottoms = _resampled(above, below, rng, resamples)
     # A rare class can be absent from a resample; the ratio is then taken over those that hold it.
     ratios = tops[bottoms > 0] / bottoms[bottoms > 0]
     others = below.sum() - below
     jackknife = (above.sum() - above)[others > 0] / others[others > 0]
     return expanded_bca(float(ratio), ratios, jackknife, G, confidence)
+
+
+def _resampled(above: Floats, below: Floats, rng: np.random.Generator, resamples: int) -> tuple[Floats, Floats]:
+    """(R,) and (R,) the sums of both over G entries drawn with replacement, the same ones of each."""
+    G = len(above)
+    sums = np.empty((2, resamples))
+    # Row by row the generator gives what it would give at once: how many rows a block has changes no number.
+    rows = max(1, DRAWN_AT_ONCE // G)
+    for start in range(0, resamples, rows):
+        block = slice(start, min(start + rows, resamples))
+        drawn = rng.integers(G, size=(block.stop - start, G), dtype=np.int32)
+        sums[0, block], sums[1, block] = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
+    return sums[0], sums[1]
 
 
 def expanded_bca(

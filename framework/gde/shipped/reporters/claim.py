@@ -1,16 +1,17 @@
 """What the numbers say, in a sentence or two, with what speaks against them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gde.data.evidence import Evidence
-from gde.data.plan import Plan
 from gde.data.probe import ProbeReport
-from gde.data.result import Measurement, Result
-from gde.shipped.reporters.wording import CONTROLS, MARKS, estimate, title
+from gde.data.result import Result, Subject
+from gde.shipped.reporters.findings import Beside, Finding, Probed, headlines, probed
+from gde.shipped.reporters.wording import MARKS, arm_text, estimate, inline, labels_text
 
 FEW_WORLDS = 10
 """With fewer, an interval over worlds says little."""
+TOLD = 3
+"""Headlines that a sentence lists where none brings words of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +26,11 @@ class Claim:
     """What a reader has to know before believing them."""
 
 
-def claim(plan: Plan, result: Result, evidence: Evidence) -> Claim:
+def claim(result: Result) -> Claim:
     """The claim that the numbers support, made of nothing but them."""
-    found = {one.name: one for one in result.measurements if not one.where}
-    behaviour, cautions = _behaviour(plan, found, evidence), tuple(_cautions(found, evidence))
-    return Claim(behaviour=behaviour, belief=_belief(evidence), cautions=cautions)
+    found = probed(result)
+    belief = _belief(found[0]) if found else ""
+    return Claim(behaviour=_behaviour(result), belief=belief, cautions=tuple(_cautions(result.subject)))
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
@@ -37,71 +38,69 @@ def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
     return next((report for report in reports if report.arm.control == "none"), None)
 
 
-def _behaviour(plan: Plan, found: Mapping[str, Measurement], evidence: Evidence) -> str:
-    phrases = [
-        ("success", "reached the goal in {} of episodes"),
-        ("accuracy", "took an optimal action in {} of steps, averaged over worlds"),
-    ]
-    measured = {name for name, one in found.items() if one.value is not None}
-    said = [text.format(estimate(found[name], 0)) for name, text in phrases if name in measured]
-    subject = f"In {_n_worlds(evidence)} worlds of {plan.environment.name}, the agent {plan.agent.name}"
-    return f"{subject} {' and '.join(said)}." if said else f"{subject} was run, and nothing of its behaviour measured."
+def _behaviour(result: Result) -> str:
+    of = result.subject
+    subject = f"In {of.worlds} worlds of {of.environment}, the agent {of.agent}"
+    measured = [one for one in headlines(result) if one.numbers[0].value is not None]
+    if phrases := [_phrase(one) for one in measured if one.measure.phrase and len(one.numbers) == 1]:
+        return f"{subject} {_joined(phrases)}."
+    if measured:
+        return f"{subject}: {'; '.join(map(_listed, measured[:TOLD]))}."
+    return f"{subject} was run, and nothing of its behaviour measured."
 
 
-def _belief(evidence: Evidence) -> str:
-    main = main_report(evidence.probe_reports)
-    if main is None:
-        return ""
-    if main.reason or not main.measurements:
-        return f"Nothing was decoded from its activations: {main.reason or 'the probe gave no numbers'}."
-    arm = main.arm
+def _phrase(one: Finding) -> str:
+    return one.measure.phrase.replace("{}", estimate(one.numbers[0], 0))
+
+
+def _listed(one: Finding) -> str:
+    """Title and number; of several numbers the best and the one that comes next."""
+    best, *others = one.numbers
+    if not others:
+        return f"{inline(one.measure.title)} {estimate(best, 0)}"
+    told = f"{inline(one.measure.title)}: {labels_text(best.where)} {estimate(best, 0)}"
+    return f"{told}, next {labels_text(others[0].where)} {estimate(others[0], 0)}"
+
+
+def _belief(found: Probed) -> str:
+    arm = found.arm
+    if not found.numbers:
+        return f"Nothing was decoded from its activations: {found.reason or 'the probe gave no numbers'}."
     probe = f"From its activations {MARKS.get(arm.mark, arm.mark)}, a probe ({arm.variant}, layer {arm.layer})"
-    held_out = "in worlds that it was not fitted to"
-    rivals = [one for one in evidence.probe_reports if one.arm.control != "none" and one.arm.probe == arm.probe]
-    places = [text for what in ("agent", "goal") if (text := _distance(what, main, rivals))]
-    if places:
-        return f"{probe} places {' and '.join(places)}, {held_out}."
-    first = main.measurements[0]
-    return f"{probe} reaches {title(first.name)} {estimate(first)}, {held_out}."
+    told = [one for one in found.numbers if one.measure.phrase]
+    phrases = [f"{_decoded(one)} ({_against(one)})" for one in told or found.numbers[:1]]
+    return f"{probe} {_joined(phrases)}, in worlds that it was not fitted to."
 
 
-def _distance(what: str, main: ProbeReport, rivals: Sequence[ProbeReport]) -> str:
-    ours = _decoded_distance(main, what)
-    if ours is None:
-        return ""
-    theirs = [(rival, measured) for rival in rivals if (measured := _decoded_distance(rival, what))]
-    return f"the {what} on average {estimate(ours)} from where it is ({_against(ours, theirs)})"
+def _decoded(one: Beside) -> str:
+    phrase = one.measure.phrase or f"reaches {inline(one.measure.title)} {{}}"
+    return phrase.replace("{}", estimate(one.ours))
 
 
-def _against(ours: Measurement, theirs: Sequence[tuple[ProbeReport, Measurement]]) -> str:
-    if not theirs:
+def _against(one: Beside) -> str:
+    if one.arm is None or one.rival is None:
         return "no control was measured to compare with"
-    report, rival = min(theirs, key=lambda pair: pair[1].value or 0.0)
-    doubt = "" if _below(ours, rival) else ", not clearly worse"
-    return f"best control, {CONTROLS[report.arm.control][0]}: {estimate(rival)}{doubt}"
+    better, unclear = {"less": ("best", "worse"), "more": ("best", "worse"), "": ("nearest", "different")}[
+        one.measure.better
+    ]
+    doubt = "" if one.clear else f", not clearly {unclear}"
+    return f"{better} control, {arm_text(one.arm)}: {estimate(one.rival)}{doubt}"
 
 
-def _decoded_distance(report: ProbeReport, what: str) -> Measurement | None:
-    """The mean distance between the decoded and the true place of agent or goal, where it was measured."""
-    found = (one for one in report.measurements if one.name == f"distance.{what}" and not one.where)
-    return next((one for one in found if one.value is not None), None)
+def _joined(phrases: Sequence[str]) -> str:
+    """Phrases as a list; a verb that they share is said once."""
+    first, *others = phrases
+    verb = f"{first.partition(' ')[0]} "
+    if others and all(one.startswith(verb) for one in others):
+        others = [one.removeprefix(verb) for one in others]
+    *before, last = first, *others
+    return f"{', '.join(before)} and {last}" if before else last
 
 
-def _below(ours: Measurement, rival: Measurement) -> bool:
-    """Whether the intervals are apart."""
-    return bool(ours.interval and rival.interval and ours.interval[1] < rival.interval[0])
-
-
-def _n_worlds(evidence: Evidence) -> int:
-    return len({one.world.id for one in evidence.trajectories if one.ending != "failed"})
-
-
-def _cautions(found: Mapping[str, Measurement], evidence: Evidence) -> Iterator[str]:
-    n_failed = sum(one.ending == "failed" for one in evidence.trajectories)
-    if n_failed:
-        yield f"{n_failed} of {len(evidence.trajectories)} episodes failed and are in none of these numbers."
-    usable = found.get("outcomes.ok")
-    if usable is not None and usable.value is not None and usable.value < 1:
-        yield f"{estimate(usable)} of answers could be used; the others count as steps that were not optimal."
-    if _n_worlds(evidence) < FEW_WORLDS:
+def _cautions(of: Subject) -> Iterator[str]:
+    if of.failed:
+        yield f"{of.failed} of {of.episodes} episodes failed and are in none of these numbers."
+    if of.unusable:
+        yield f"{of.unusable} of {of.turns} answers could not be used; they count as steps that were not optimal."
+    if of.worlds < FEW_WORLDS:
         yield f"Fewer than {FEW_WORLDS} worlds: an impression, not a finding."

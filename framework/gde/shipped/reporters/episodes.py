@@ -1,28 +1,52 @@
 """A few episodes step by step: what was true, what was decoded, what was done."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from textwrap import shorten
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gde.data.cell_map import CellMap, Position, decoded_classes
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell, Grid, Position, moves, objects
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
+from gde.data.view import moves, view_of
 from gde.shipped.reporters.claim import main_report
-from gde.shipped.reporters.pictures import decoded_picture, top, true_picture
+from gde.shipped.reporters.examples import examples
+from gde.shipped.reporters.pictures import MARKS, Keys, decoded_picture, decoded_places, legend, true_picture
 from gde.shipped.reporters.wording import labels_text
 
 MAX_TURNS = 12
 MAX_CHARACTERS = 420
 """Of reasoning shown a turn."""
-MARGIN = 1
-"""Rows and columns drawn beyond a grid that is smaller than the decoded square."""
-Maps = Mapping[tuple[str, int], NDArray[np.float32]]
-"""(episode key, turn index) to (size, size, classes) probabilities."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodedMaps:
+    """What the report's probe decoded, where it decodes maps."""
+
+    classes: tuple[str, ...] = ()
+    by_turn: Mapping[tuple[str, int], NDArray[np.float32]] = field(default_factory=dict)
+    """(episode key, turn index) to (size, size, C) probabilities."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnPictures:
+    """A turn as it is drawn; empty texts where there is nothing to draw."""
+
+    truth: str = ""
+    """SVG."""
+    truth_note: str = ""
+    """What cannot be drawn, or why nothing is."""
+    text: str
+    """Shown instead of a picture."""
+    decoded: str = ""
+    """SVG."""
+    decoded_note: str = ""
+    """What the decoded map gets wrong, or why there is none."""
+    keys: Keys = field(default_factory=dict)
+    """What is to be seen in the pictures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +54,7 @@ class TurnView:
     """One turn as the page shows it."""
 
     number: int
-    picture: str
-    """SVG of the truth; empty where the world is no grid."""
-    observation: str
-    """Shown instead of a picture."""
-    decoded: str
-    """SVG of the decoded map, or empty."""
-    decoded_note: str
-    """What the map gets wrong, or why there is none."""
+    pictures: TurnPictures
     move: str
     verdict: str
     """"optimal", "not optimal", "unusable", or "" where no optimum is known."""
@@ -61,37 +78,26 @@ class EpisodeView:
 def episode_views(evidence: Evidence) -> tuple[EpisodeView, ...]:
     """The first success, the first miss and the longest episode, where possible of worlds held out from probing."""
     maps = _maps(main_report(evidence.probe_reports))
-    return tuple(_view(why, trajectory, maps) for why, trajectory in _chosen(evidence.trajectories, maps))
+    held_out = {episode for episode, _ in maps.by_turn}
+    return tuple(_view(why, trajectory, maps) for why, trajectory in examples(evidence.trajectories, held_out))
 
 
-def _maps(report: ProbeReport | None) -> Maps:
-    """Decoded maps by turn; none where the probe decodes something else."""
-    if report is None or report.decoded.ndim != 4:
-        return {}
-    _, height, width, classes = report.decoded.shape
-    square = height == width and classes == len(Cell)
-    return dict(zip(report.rows, report.decoded, strict=True)) if square else {}
+def legend_of(episodes: Sequence[EpisodeView]) -> Keys:
+    """What is to be seen in the pictures of all these episodes; empty where there are none."""
+    keys: dict[str, str] = {}
+    for turn in (turn for episode in episodes for turn in episode.turns):
+        keys |= {meaning: drawn for meaning, drawn in turn.pictures.keys.items() if meaning not in keys}
+    order = [*(one for one in keys if one not in MARKS), *(one for one in MARKS if one in keys)]
+    return {meaning: keys[meaning] for meaning in order}
 
 
-def _chosen(trajectories: Sequence[Trajectory], maps: Maps) -> Iterator[tuple[str, Trajectory]]:
-    finished = [one for one in trajectories if one.ending != "failed" and one.turns]
-    held_out = {episode for episode, _ in maps}
-    pool = [one for one in finished if str(one.key) in held_out] or finished
-    rules: list[tuple[str, Callable[[Trajectory], bool]]] = [
-        ("First success", lambda one: one.succeeded),
-        ("First miss", lambda one: not one.succeeded),
-    ]
-    seen: set[str] = set()
-    for why, holds in rules:
-        for one in [one for one in pool if holds(one)][:1]:
-            seen.add(str(one.key))
-            yield why, one
-    others = [one for one in pool if str(one.key) not in seen]
-    if others:
-        yield "Longest of the others", max(others, key=lambda one: len(one.turns))
+def _maps(report: ProbeReport | None) -> DecodedMaps:
+    if report is None or report.decoded.ndim != 4 or report.decoded.shape[-1] != len(report.classes):
+        return DecodedMaps()
+    return DecodedMaps(classes=report.classes, by_turn=dict(zip(report.rows, report.decoded, strict=True)))
 
 
-def _view(why: str, trajectory: Trajectory, maps: Maps) -> EpisodeView:
+def _view(why: str, trajectory: Trajectory, maps: DecodedMaps) -> EpisodeView:
     n_turns = len(trajectory.turns)
     end = "reached the goal" if trajectory.succeeded else f"did not reach the goal ({trajectory.ending})"
     return EpisodeView(
@@ -104,16 +110,12 @@ def _view(why: str, trajectory: Trajectory, maps: Maps) -> EpisodeView:
     )
 
 
-def _turn(trajectory: Trajectory, turn: Turn, maps: Maps) -> TurnView:
-    picture, decoded, note = _pictures(trajectory, turn, maps)
+def _turn(trajectory: Trajectory, turn: Turn, maps: DecodedMaps) -> TurnView:
     decision = turn.decision
     reasoning = decision.completion.reasoning if decision.completion else None
     return TurnView(
         number=turn.index + 1,
-        picture=picture,
-        observation="" if picture else turn.observation.text,
-        decoded=decoded,
-        decoded_note=note,
+        pictures=_pictures(trajectory, turn, maps),
         move=decision.action or f"none, {decision.status}: {shorten(decision.detail, MAX_CHARACTERS)}",
         verdict=_verdict(turn),
         best=", ".join(turn.optimal or ()),
@@ -121,46 +123,52 @@ def _turn(trajectory: Trajectory, turn: Turn, maps: Maps) -> TurnView:
     )
 
 
-def _pictures(trajectory: Trajectory, turn: Turn, maps: Maps) -> tuple[str, str, str]:
-    """The truth, what was decoded, and a note on it; empty where there is none."""
-    grid, decoded = _grid(trajectory, turn), maps.get((str(trajectory.key), turn.index))
-    if grid is None:
-        return "", "", ""
-    extent = max(len(grid.rows), len(grid.rows[0]))
-    truth = partial(_truth, grid, trajectory, turn)
-    if decoded is None or extent > len(decoded):
-        note = "No decoded map: this turn was not held out from fitting." if maps else ""
-        return truth(extent), "", note
-    size = min(extent + MARGIN, len(decoded))
-    return truth(size), decoded_picture(decoded, grid, size), _errors(grid, decoded)
-
-
-def _truth(grid: Grid, trajectory: Trajectory, turn: Turn, size: int) -> str:
-    known = moves(trajectory.world)
-    optimal = [known[action] for action in turn.optimal or () if action in known]
-    there = objects(turn.state) if turn.state else {}
-    return true_picture(grid, size, optimal, known.get(turn.decision.action or ""), there)
-
-
-def _grid(trajectory: Trajectory, turn: Turn) -> Grid | None:
-    if turn.state is None:
-        return None
+def _pictures(trajectory: Trajectory, turn: Turn, maps: DecodedMaps) -> TurnPictures:
+    text = turn.observation.text
     try:
-        return Grid.from_record(trajectory.world, turn.state)
-    except (ValueError, IndexError):
-        return None
+        view = view_of(trajectory.world, turn.state) if turn.state else None
+        if not isinstance(view, CellMap):
+            return TurnPictures(text=text if view is None else view)
+        return _drawn(view, moves(trajectory.world), turn, maps, maps.by_turn.get((str(trajectory.key), turn.index)))
+    except ValueError as error:
+        return TurnPictures(text=text, truth_note=f"Its map cannot be drawn: {error}.")
 
 
-def _errors(grid: Grid, decoded: NDArray[np.float32]) -> str:
-    """How far off the likeliest places of agent and goal are."""
-    agent = _apart(grid.agent, top(decoded, Cell.AGENT))
-    goal = _apart(grid.goal, top(decoded, Cell.GOAL))
-    return f"Decoded agent {agent}, goal {goal}."
+def _drawn(
+    shown: CellMap, known: Mapping[str, Position], turn: Turn, maps: DecodedMaps, decoded: NDArray[np.float32] | None
+) -> TurnPictures:
+    optimal = [known[action] for action in turn.optimal or () if action in known]
+    taken = known.get(turn.decision.action or "")
+    if decoded is not None and not _fits(shown, maps, decoded):
+        decoded, lacking = None, "No decoded map: the probe decodes smaller maps, or other kinds of cells."
+    else:
+        lacking = "No decoded map: this turn was not held out from fitting." if maps.by_turn else ""
+    return TurnPictures(
+        truth=true_picture(shown, optimal, taken),
+        truth_note="; ".join(f"{thing.name}: {thing.note}" for thing in shown.things if thing.note),
+        text="",
+        decoded="" if decoded is None else decoded_picture(decoded, shown),
+        decoded_note=lacking if decoded is None else _errors(shown, decoded),
+        keys=legend(shown, optimal, taken, decoded),
+    )
 
 
-def _apart(true: Position, decoded: Position) -> str:
+def _fits(shown: CellMap, maps: DecodedMaps, decoded: NDArray[np.float32]) -> bool:
+    large_enough = shown.height <= decoded.shape[0] and shown.width <= decoded.shape[1]
+    return large_enough and maps.classes == decoded_classes(shown.kinds)
+
+
+def _errors(shown: CellMap, decoded: NDArray[np.float32]) -> str:
+    """How far off the likeliest places of things are."""
+    found = decoded_places(decoded, shown)
+    off = ", ".join(f"{thing.name} {_apart(thing.place, place, shown)}" for thing, place in found)
+    return f"Decoded {off}." if off else "Decoded."
+
+
+def _apart(true: Position, decoded: Position, shown: CellMap) -> str:
     cells = abs(true[0] - decoded[0]) + abs(true[1] - decoded[1])
-    return "in place" if cells == 0 else f"{cells} cell{'s' if cells > 1 else ''} off"
+    where = "" if decoded[0] < shown.height and decoded[1] < shown.width else ", outside the map"
+    return "in place" if cells == 0 else f"off by {cells} cell{'s' if cells > 1 else ''}{where}"
 
 
 def _verdict(turn: Turn) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 from gde.data.figure import Figure
 from gde.data.json import Json, is_number
+from gde.data.measure import Measures
 from gde.data.result import Measurement
-from gde.shipped.reporters.wording import symbol, title
+from gde.shipped.reporters.wording import symbol
 
 STYLE: Mapping[str, Json] = {
     "background": None,
@@ -32,6 +33,8 @@ NARROW: Mapping[str, Json] = {"width": 190, "height": 130}
 PANELS = 3
 """In a row."""
 MAP_CAPTION = "Empty places: not measured, too few worlds or none. Intervals are in result.json."
+Breakdown = tuple[str, tuple[str, ...]]
+"""The name of measurements and the labels that they are broken down by."""
 FEWEST = 2
 """Points that make a curve, or cells that make a map."""
 
@@ -57,22 +60,28 @@ def svg(figure: Figure) -> str:
     )
 
 
-def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str]) -> tuple[Figure, ...]:
+def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str], meanings: Measures) -> tuple[Figure, ...]:
     """A curve for what is broken down by one numeric label, a heat map by two, a row of heat maps by three.
 
     Args:
         measurements: of the whole run.
         strata: names of the swept labels. Where the same measurement is given for the whole run, its values by
             stratum are left to the tables.
+        meanings: what they are called.
     """
-    groups: dict[tuple[str, tuple[str, ...]], list[Measurement]] = {}
+    shown = drawn(measurements, strata)
+    return tuple(SHAPES[len(keys)](meanings[name].title, keys, found) for (name, keys), found in shown.items())
+
+
+def drawn(measurements: Sequence[Measurement], strata: frozenset[str]) -> dict[Breakdown, list[Measurement]]:
+    """What `breakdowns` draws of them, by name and labels."""
+    groups: dict[Breakdown, list[Measurement]] = {}
     whole = {one.name for one in measurements if not one.where}
     for one in measurements:
-        told = one.name in whole and strata.issuperset(one.where)
+        told = one.name in whole and one.where.keys() <= strata
         if one.value is not None and not told and len(one.where) in SHAPES and all(map(is_number, one.where.values())):
             groups.setdefault((one.name, tuple(one.where)), []).append(one)
-    shown = {place: found for place, found in groups.items() if len(found) >= FEWEST}
-    return tuple(SHAPES[len(keys)](name, keys, found) for (name, keys), found in shown.items())
+    return {place: found for place, found in groups.items() if len(found) >= FEWEST}
 
 
 def _config(spec: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -90,7 +99,7 @@ def _rows(found: Sequence[Measurement]) -> list[dict[str, Any]]:
     return [{**one.where, "n": one.n, **numbers(one)} for one in found]
 
 
-def _curve(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
+def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
     (key,), unit = keys, found[0].unit
     x = {"field": key, "type": "quantitative", "title": key, "scale": {"zero": False}}
     y = {"field": "value", "type": "quantitative", "title": _unit(unit), **_scale(unit)}
@@ -106,21 +115,21 @@ def _curve(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figu
         **WIDE,
     }
     caption = "The band is the 95 % interval over worlds, point by point."
-    return Figure(title=f"{title(name)} by {key}", caption=caption, spec=spec)
+    return Figure(title=f"{title} by {key}", caption=caption, spec=spec)
 
 
-def _heat_map(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
+def _heat_map(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
     spec: dict[str, Any] = {"data": {"values": _rows(found)}, **_map(keys, found), **WIDE}
-    return Figure(title=f"{title(name)} by {keys[0]} and {keys[1]}", caption=MAP_CAPTION, spec=spec)
+    return Figure(title=f"{title} by {keys[0]} and {keys[1]}", caption=MAP_CAPTION, spec=spec)
 
 
-def _panels(name: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
+def _panels(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
     """One heat map for every value of the third label."""
     row, column, panel = keys
     facet = {"field": panel, "type": "ordinal", "title": panel}
     inner = {**_map(keys, found), **NARROW}
     spec: dict[str, Any] = {"data": {"values": _rows(found)}, "facet": facet, "columns": PANELS, "spec": inner}
-    return Figure(title=f"{title(name)} by {row}, {column} and {panel}", caption=MAP_CAPTION, spec=spec)
+    return Figure(title=f"{title} by {row}, {column} and {panel}", caption=MAP_CAPTION, spec=spec)
 
 
 def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:

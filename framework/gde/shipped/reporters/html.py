@@ -4,27 +4,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.shipped.reporters.claim import claim
-from gde.shipped.reporters.episodes import episode_views
+from gde.shipped.reporters.episodes import episode_views, legend_of
 from gde.shipped.reporters.figures import breakdowns, svg
-from gde.shipped.reporters.pictures import swatch
-from gde.shipped.reporters.statistics import tests_table
+from gde.shipped.reporters.findings import of_metrics
+from gde.shipped.reporters.probe_tables import probe_stratum_table, probe_tables
 from gde.shipped.reporters.tables import (
-    measurement_table,
-    probe_stratum_table,
-    probe_tables,
+    group_tables,
+    headline_table,
     provenance_rows,
     stratum_keys,
     stratum_table,
+    tests_tables,
 )
 from gde.shipped.reporters.templates import template
 from gde.store.atomic import write_whole
 
 NAME = "report.html"
-LEGEND = {Cell.EMPTY: "free cell", Cell.WALL: "wall", Cell.AGENT: "agent", Cell.GOAL: "goal", Cell.PAD: "outside"}
 
 
 @dataclass(frozen=True)
@@ -38,21 +36,21 @@ class HtmlReporter:
 
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
-    probed = {one.name for report in evidence.probe_reports for one in report.measurements}
-    measured = [one for one in result.measurements if one.name not in probed]
+    strata, meanings, episodes = stratum_keys(evidence), result.meanings, episode_views(evidence)
     return template(f"{NAME}.j2").render(
         plan=plan,
         result=result,
-        claim=claim(plan, result, evidence),
+        claim=claim(result),
         notice=str(result.provenance.get("notice") or ""),
-        measurements=measurement_table(result, evidence),
-        strata=stratum_table(result, evidence),
-        pairs=tests_table("pairs", result.measurements),
-        trends=tests_table("trends", result.measurements),
-        figures=[(figure, svg(figure)) for figure in breakdowns(measured, stratum_keys(evidence))],
-        probes=probe_tables(evidence),
-        probe_strata=probe_stratum_table(evidence),
-        episodes=episode_views(evidence),
-        legend=[(swatch(cell), meaning) for cell, meaning in LEGEND.items()],
+        headlines=headline_table(result),
+        groups=group_tables(result, strata),
+        strata=stratum_table(result, strata),
+        tests=tests_tables(result),
+        figures=[(figure, svg(figure)) for figure in breakdowns(of_metrics(result), strata, meanings)],
+        probes=probe_tables(evidence, strata, meanings),
+        probe_strata=probe_stratum_table(evidence, strata, meanings),
+        episodes=episodes,
+        legend=legend_of(episodes),
+        maps=any(turn.pictures.decoded for episode in episodes for turn in episode.turns),
         provenance=list(provenance_rows(result.provenance)),
     )

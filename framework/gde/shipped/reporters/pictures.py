@@ -1,77 +1,106 @@
-"""Drawings as inline SVG. Colours come from the page's style sheet, so they follow light and dark."""
+"""Maps as inline SVG. Colours come from the page's style sheet, so they follow light and dark.
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+Names of kinds and things come from the record of a run: they are escaped, and no style is made of them.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import cycle
 from math import atan2, degrees
-from types import MappingProxyType
 
 import numpy as np
+from markupsafe import escape
 from numpy.typing import NDArray
 
-from gde.data.grid import Cell, Grid, Position
+from gde.data.cell_map import PAD, CellMap, Position, Thing, decoded_classes
 from gde.numerics.stats import Interval
 
-LETTERS: Mapping[Cell, str] = {Cell.AGENT: "A", Cell.GOAL: "G"}
 GAP = 0.04
 """Between cells, in cells."""
-NOTHING: Mapping[Position, str] = MappingProxyType({})
 SHADES = 4
 """Steps in which a cell's probability shows as opacity."""
+TONES: Mapping[str, str] = {"empty": "free", "wall": "wall", "agent": "agent", "goal": "goal", PAD: "outside"}
+SPARE_TONES = tuple(f"spare{index}" for index in range(8))
+"""For all other kinds in turn, in their order."""
+AGENT = "agent"
+"""The thing that moves are drawn from."""
+MARKS = OPTIMAL, TAKEN, PLACES = "optimal moves", "move taken, not optimal", "true places, in the decoded map"
+"""What a legend ends with."""
+OUTSIDE = "outside"
+"""What a reader is told that `PAD` is."""
+ARROW = '<path class="arrow {}" d="M0 0H1.7M1.4-.25L1.7 0 1.4 .25"/>'
+RINGS = '<circle class="ring tone-agent" cx=".3" r=".4"/><circle class="ring tone-goal" cx="1.35" r=".4"/>'
+Keys = Mapping[str, str]
+"""A legend: what something means, and its picture."""
 
 
-def true_picture(
-    grid: Grid,
-    size: int,
-    optimal: Sequence[Position],
-    taken: Position | None,
-    objects: Mapping[Position, str] = NOTHING,
-) -> str:
-    """The grid with its agent, goal and objects, the optimal moves, and the move taken where it is not one of them.
+def true_picture(shown: CellMap, optimal: Sequence[Position], taken: Position | None) -> str:
+    """The map with its things, the optimal moves, and the move taken where it is not one of them.
 
     Args:
-        grid: the truth.
-        size: rows and columns to draw.
+        shown: the truth.
         optimal: (rows, columns) moved by each optimal action.
         taken: by the action taken, None where it is no move.
-        objects: their letters by their places.
     """
+    seen, tones = _seen(shown), dict(zip(shown.kinds, _tones(shown.kinds), strict=True))
+    here = [thing.place for thing in seen if thing.name == AGENT]
     parts = [
-        *_cells(grid.cells(size), np.full((size, size), SHADES)),
-        *(_arrow(grid.agent, move, "best") for move in optimal),
-        *([_arrow(grid.agent, taken, "stray")] if taken and taken not in optimal else []),
-        _letter(grid.agent, "A"),
-        _letter(grid.goal, "G"),
-        *(
-            _letter(place, letter, "object")
-            for place, letter in objects.items()
-            if place not in {grid.agent, grid.goal}
-        ),
+        *_cells(shown.codes, np.full(shown.codes.shape, SHADES), [*tones.values()]),
+        *(_arrow(place, move, "best") for place in here for move in optimal),
+        *(_arrow(place, taken, "stray") for place in here if taken and taken not in optimal),
+        *(_pointer(thing.place, thing.direction) for thing in seen if thing.direction),
+        *(_letter(thing.place, thing.letter, _style(thing, tones)) for thing in seen if thing.letter),
     ]
-    places = {"agent": grid.agent, "goal": grid.goal, **{letter: place for place, letter in objects.items()}}
-    told = ", ".join(f"{name} at {place}" for name, place in places.items())
-    return _svg(size, f"True grid, {len(grid.rows)} by {len(grid.rows[0])}: {told}", parts)
+    told = [f"{thing.name} at {thing.place}{f' ({thing.note})' if thing.note else ''}" for thing in shown.things]
+    label = f"True map, {shown.height} by {shown.width}: {', '.join(told) or 'nothing on it'}"
+    return _svg(shown.height, shown.width, label, parts)
 
 
-def decoded_picture(probabilities: NDArray[np.float32], grid: Grid, size: int) -> str:
-    """The likeliest class of every cell, the likeliest places of agent and goal, and rings around the true ones.
+def decoded_picture(probabilities: NDArray[np.float32], shown: CellMap) -> str:
+    """The likeliest class of every cell, the likeliest places of things, and rings around the true ones.
 
     Args:
-        probabilities: (height, width, classes), classes in the order of `Cell`.
-        grid: the truth.
-        size: rows and columns to draw.
+        probabilities: (size, size, C) in the order of `decoded_classes`, of which the map's own extent is drawn.
+        shown: the truth.
     """
-    shown = probabilities[:size, :size]
-    shades = np.clip(np.ceil(shown.max(axis=-1) * SHADES), 1, SHADES).astype(np.int64)
-    agent, goal = top(probabilities, Cell.AGENT), top(probabilities, Cell.GOAL)
-    letters = [_letter(agent, "A/G")] if agent == goal else [_letter(agent, "A"), _letter(goal, "G")]
-    parts = [*_cells(shown.argmax(axis=-1), shades), _ring(grid.agent, "agent"), _ring(grid.goal, "goal"), *letters]
-    return _svg(size, f"Decoded map: agent likeliest at {agent}, goal likeliest at {goal}", parts)
+    inside = probabilities[: shown.height, : shown.width]
+    shades = np.clip(np.ceil(inside.max(axis=-1) * SHADES), 1, SHADES).astype(np.int64)
+    tones = _tones(decoded_classes(shown.kinds))
+    found = decoded_places(probabilities, shown)
+    letters: defaultdict[Position, list[str]] = defaultdict(list)
+    for thing, place in found:
+        letters[place].append(thing.letter)
+    parts = [
+        *_cells(inside.argmax(axis=-1), shades, tones),
+        *(_ring(one.place, tones[shown.kinds.index(one.kind)]) for one in shown.things if one.kind),
+        *(_letter(place, "/".join(filter(None, several))) for place, several in letters.items()),
+    ]
+    told = ", ".join(f"{thing.name} likeliest at {place}" for thing, place in found)
+    return _svg(shown.height, shown.width, f"Decoded map: {told or 'no thing to be placed'}", parts)
 
 
-def top(probabilities: NDArray[np.float32], cell: Cell) -> Position:
-    """The cell where a class is likeliest."""
-    row, column = divmod(int(probabilities[..., cell].argmax()), probabilities.shape[1])
-    return row, column
+def decoded_places(probabilities: NDArray[np.float32], shown: CellMap) -> list[tuple[Thing, Position]]:
+    """Where each thing that is the only one of its kind is likeliest, anywhere in what was decoded."""
+    of_kind = Counter(thing.kind for thing in shown.things)
+    single = [thing for thing in shown.things if thing.kind and of_kind[thing.kind] == 1]
+    return [(thing, _top(probabilities[..., shown.kinds.index(thing.kind)])) for thing in single]
+
+
+def legend(
+    shown: CellMap, optimal: Sequence[Position], taken: Position | None, probabilities: NDArray[np.float32] | None
+) -> Keys:
+    """What is to be seen in the two pictures of a turn, in the order of the map's kinds; arguments are as of them."""
+    inside = None if probabilities is None else probabilities[: shown.height, : shown.width].argmax(axis=-1)
+    codes = np.union1d(shown.codes, () if inside is None else inside).astype(np.int64).tolist()
+    keys = dict(_swatch(shown, code) for code in codes)
+    keys |= {thing.name: _object_swatch(thing) for thing in shown.things if thing.letter and not thing.kind}
+    if optimal:
+        keys[OPTIMAL] = _key(ARROW.format("best"))
+    if taken and taken not in optimal:
+        keys[TAKEN] = _key(ARROW.format("stray"))
+    if inside is not None:
+        keys[PLACES] = _key(RINGS)
+    return keys
 
 
 def interval_picture(value: float, interval: Interval | None) -> str:
@@ -82,39 +111,85 @@ def interval_picture(value: float, interval: Interval | None) -> str:
     return f'<svg class="whisker" viewBox="-3 0 106 12" aria-hidden="true">{axis}{bar}{dot}</svg>'
 
 
-def swatch(cell: Cell) -> str:
-    """One cell for the legend."""
-    square = _cells(np.full((1, 1), cell), np.full((1, 1), SHADES))
-    letters = [_letter((0, 0), letter) for code, letter in LETTERS.items() if code == cell]
-    return _svg(1, cell.name.lower(), [*square, *letters])
+def _swatch(shown: CellMap, code: int) -> tuple[str, str]:
+    """The name of a class, and one cell of it, with the letter that all things of the kind have in common."""
+    classes = decoded_classes(shown.kinds)
+    letters = {thing.letter for thing in shown.things if thing.kind == classes[code]}
+    square = _cells(np.full((1, 1), code), np.full((1, 1), SHADES), _tones(classes))
+    name = OUTSIDE if classes[code] == PAD else classes[code]
+    return name, _svg(1, 1, name, [*square, *(_letter((0, 0), letter) for letter in letters if len(letters) == 1)])
 
 
-def _svg(size: int, label: str, parts: Iterable[str]) -> str:
-    return f'<svg class="grid" viewBox="0 0 {size} {size}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+def _object_swatch(thing: Thing) -> str:
+    """A thing that leaves its cell what it is."""
+    return _svg(1, 1, thing.name, [_letter((0, 0), thing.letter, "object")])
 
 
-def _cells(classes: NDArray[np.int64], shades: NDArray[np.int64]) -> Iterable[str]:
+def _key(drawing: str) -> str:
+    return f'<svg class="key" viewBox="-.2 -.5 2.2 1" aria-hidden="true">{drawing}</svg>'
+
+
+def _tones(classes: Sequence[str]) -> list[str]:
+    """The style of each class of cells."""
+    spare = cycle(SPARE_TONES)
+    return [TONES.get(name) or next(spare) for name in classes]
+
+
+def _seen(shown: CellMap) -> list[Thing]:
+    """The first thing of every cell."""
+    first: dict[Position, Thing] = {}
+    for thing in shown.things:
+        first.setdefault(thing.place, thing)
+    return list(first.values())
+
+
+def _top(probabilities: NDArray[np.float32]) -> Position:
+    """The cell where a class is likeliest."""
+    row, column = divmod(int(probabilities.argmax()), probabilities.shape[1])
+    return row, column
+
+
+def _svg(height: int, width: int, label: str, parts: Iterable[str]) -> str:
+    box = f'class="grid" viewBox="0 0 {width} {height}"'
+    return f'<svg {box} role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
+
+
+def _cells(codes: NDArray[np.int64], shades: NDArray[np.int64], tones: Sequence[str]) -> Iterator[str]:
     """One path for all cells of a class and shade: a page holds tens of thousands of cells."""
-    paths: dict[tuple[int, int], list[str]] = defaultdict(list)
+    paths: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
     width = 1 - 2 * GAP
-    for (row, column), code in np.ndenumerate(classes):
+    for (row, column), code in np.ndenumerate(codes):
         square = f"M{column + GAP:g} {row + GAP:g}h{width:g}v{width:g}h-{width:g}z"
         paths[int(code), int(shades[row, column])].append(square)
-    return (f'<path class="cell{code} shade{shade}" d="{"".join(d)}"/>' for (code, shade), d in sorted(paths.items()))
+    for (kind, shade), squares in sorted(paths.items()):
+        yield f'<path class="cell tone-{tones[kind]} shade{shade}" d="{"".join(squares)}"/>'
 
 
-def _letter(place: Position, letter: str, kind: str = "") -> str:
+def _letter(place: Position, letter: str, style: str = "") -> str:
     small = " small" if len(letter) > 1 else ""
-    return f'<text class="{f"letter{small} {kind}".rstrip()}" x="{place[1] + 0.5}" y="{place[0] + 0.5}">{letter}</text>'
+    where = f'x="{place[1] + 0.5}" y="{place[0] + 0.5}"'
+    return f'<text class="{f"letter{small} {style}".rstrip()}" {where}>{escape(letter)}</text>'
 
 
-def _ring(place: Position, name: str) -> str:
-    return f'<circle class="ring {name}" cx="{place[1] + 0.5}" cy="{place[0] + 0.5}" r=".44"/>'
+def _style(thing: Thing, tones: Mapping[str, str]) -> str:
+    return f"tone-{tones[thing.kind]}" if thing.kind else "object"
 
 
-def _arrow(place: Position, move: Position, kind: str) -> str:
-    turn = round(degrees(atan2(*move)))
-    centre = f"translate({place[1] + 0.5} {place[0] + 0.5}) rotate({turn})"
+def _ring(place: Position, tone: str) -> str:
+    return f'<circle class="ring tone-{tone}" cx="{place[1] + 0.5}" cy="{place[0] + 0.5}" r=".44"/>'
+
+
+def _arrow(place: Position, move: Position, style: str) -> str:
     # The wider first stroke keeps the arrow legible on walls.
-    strokes = (f'<path class="arrow {name}" d="M.52 0H1.2M.95-.22L1.22 0 .95.22"/>' for name in ("casing", kind))
-    return f'<g transform="{centre}">{"".join(strokes)}</g>'
+    strokes = (f'<path class="arrow {each}" d="M.52 0H1.2M.95-.22L1.22 0 .95.22"/>' for each in ("casing", style))
+    return f'<g transform="{_turned(place, move)}">{"".join(strokes)}</g>'
+
+
+def _pointer(place: Position, direction: Position) -> str:
+    """A tip on the edge of the cell that a thing faces."""
+    return f'<path class="pointer" transform="{_turned(place, direction)}" d="M.4-.26L.68 0 .4.26z"/>'
+
+
+def _turned(place: Position, direction: Position) -> str:
+    """From the middle of a cell, to the right being the way of `direction`."""
+    return f"translate({place[1] + 0.5} {place[0] + 0.5}) rotate({round(degrees(atan2(*direction)))})"

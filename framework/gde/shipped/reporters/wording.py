@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gde.data.json import Labels
+from gde.data.probe import Arm
 from gde.data.result import Measurement
 from gde.numerics.stats import Interval
 
@@ -16,91 +17,31 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
     "embeddings": ("bag of tokens", "the mean input embedding of all that was read"),
 }
 """A control's name and what is taken away from the probe in it."""
+LEAST = 0.001
+"""Smaller probabilities are not told apart."""
 MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
-MEASUREMENTS: Mapping[str, str] = {
-    "success": "Goal success rate",
-    "accuracy": "Optimal actions, averaged over worlds",
-    "accuracy.pooled": "Optimal actions, pooled over steps",
-    "length": "Turns of an episode",
-    "policy.entropy": "Entropy of the policy",
-    "policy.entropy_optimal": "Entropy of the optimal policy",
-    "policy.jsd": "Divergence from the optimal policy",
-    "policy.jsd_nearest": "Divergence from the nearest optimal policy",
-    "policy.states.unanswered": "States without a usable answer",
-    "policy.states.hopeless": "States from which the goal is out of reach",
-    "calibration.ece": "Calibration error",
-    "calibration.ece_released": "Calibration error, as released",
-    "efficiency.spl": "Success weighted by path length",
-    "efficiency.regret": "Regret",
-    "overlap.jaccard": "Similarity of two episodes in one world",
-    "difficulty.accuracy": "Optimal actions",
-    "difficulty.success": "Goal success rate",
-    "difficulty.jsd": "Divergence from the optimal policy",
-    "difficulty.entropy": "Entropy of the policy",
-    "keys.accuracy.collect": "Optimal actions while collecting the key",
-    "keys.accuracy.open": "Optimal actions while opening the door",
-    "keys.accuracy.reach": "Optimal actions while reaching the goal",
-    "keys.pickup": "Key or object taken",
-    "keys.pickup.control": "Its place visited in twins without it",
-    "keys.attraction": "Errors that lead nearer to the object",
-    "keys.attraction.control": "The same in twins without it",
-    "keys.jaccard": "Similarity of episodes with and without",
-    "meg.known": "Towards the reward",
-    "meg.known.share": "Towards the reward, share of the most possible",
-    "meg.known.beta": "Rationality that fits best",
-    "meg.known.unusable": "Decisions without an action",
-    "meg.to": "Towards",
-    "meg.to.share": "Towards, share of the most possible",
-    "meg.to.posterior": "Probability of being after it",
-    "meg.unknown": "Towards anything that the features say",
-    "meg.unknown.share": "Towards anything, share of the most possible",
-    "meg.unknown.weight": "Weight in the utility that fits best",
-    "meg.unknown.due": "Owed to the feature",
-    "meg.belief": "Towards the goal, as believed or as it is",
-    "meg.belief.gain": "What the decoded goal explains beyond the true one",
-    "meg.inside": "Towards what hidden states encode",
-    "outcomes.ok": "Usable",
-    "outcomes.invalid_action": "No admissible action",
-    "outcomes.unparsable": "Not parsable",
-    "outcomes.empty": "Empty",
-    "outcomes.refusal": "Refused",
-    "outcomes.truncated": "Cut off by the token limit",
-    "outcomes.error": "Error of the model",
-    "top1.agent": "Agent top-1",
-    "top1.goal": "Goal top-1",
-    "distance.agent": "Agent distance",
-    "distance.goal": "Goal distance",
-    "accuracy.interior": "Interior accuracy",
-    "recall.agent": "Agent recall",
-    "recall.goal": "Goal recall",
-    "recall.wall": "Wall recall",
-    "recall.empty": "Free-cell recall",
-    "endings.terminated": "Terminal state reached",
-    "endings.truncated": "Cut off by the environment",
-    "endings.horizon": "Out of turns",
-    "endings.failed": "Failed",
-    "episodes.failed": "Failed episodes, left out above",
-}
 
 
-def title(name: str) -> str:
-    """A measurement's name in words."""
-    return MEASUREMENTS.get(name, name.replace(".", " ").replace("_", " "))
-
-
-def heading(name: str, unit: str) -> str:
+def heading(title: str, unit: str) -> str:
     """A column's title, with the unit that its cells leave out."""
-    return f"{title(name)}, {symbol(unit)}" if symbol(unit) else title(name)
+    return f"{title}, {symbol(unit)}" if symbol(unit) else title
+
+
+def inline(title: str) -> str:
+    """A title within a sentence: without its capital, unless that belongs to an abbreviation."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
 def symbol(unit: str) -> str:
     """The unit as it follows a number; shares are shown in per cent."""
-    return {"share": "%", "count": ""}.get(unit, unit)
+    return {"share": "%", "count": "", "probability": ""}.get(unit, unit)
 
 
 def number(value: float, unit: str, digits: int = 1) -> str:
     """A number without its unit; `digits` decimals for per cent."""
-    scale, decimals = {"share": (100, digits), "count": (1, 0)}.get(unit, (1, 2))
+    if unit == "probability" and value < LEAST:
+        return f"< {LEAST}"
+    scale, decimals = {"share": (100, digits), "count": (1, 0), "probability": (1, 3)}.get(unit, (1, 2))
     return f"{scale * value:.{decimals}f}".replace("-", MINUS)
 
 
@@ -128,6 +69,13 @@ def estimate(measurement: Measurement, digits: int = 1) -> str:
 def labels_text(labels: Labels) -> str:
     """Labels as a short phrase."""
     return ", ".join(f"{name}{SPACE}{_label(value)}" for name, value in labels.items())
+
+
+def arm_text(arm: Arm) -> str:
+    """What of a probe an arm is: its model, layer and moment, or what is taken away from it."""
+    if arm.control != "none":
+        return CONTROLS[arm.control][0]
+    return f"{arm.variant}, layer {arm.layer}, {MARKS.get(arm.mark, arm.mark)}"
 
 
 def _label(value: str | int | float | bool) -> str:

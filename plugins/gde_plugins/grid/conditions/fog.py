@@ -6,11 +6,11 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from gde.data.grid import Grid
 from gde.data.json import Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.parts.environment import Environment, HasMDP, HasSnapshot
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.showing.layout import offsets, put
 from gde_plugins.grid.showing.visibility import visible
 from gde_plugins.grid.solving.belief import UNKNOWN_SYMBOL, Belief, Mask, believe, known_rows

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.grid import WALL_SYMBOL, Grid, Position
+from gde.data.cell_map import Position
 from gde.numerics.tabular import steps_to
+from gde_plugins.grid.grid import WALL_SYMBOL, Grid
 from gde_plugins.grid.solving.dynamics import FreeCells
 
 Kind = Literal["put_back", "close_path", "move_goal", "distractor"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from gde.data.grid import Grid
+from gde.data.cell_map import THINGS
 from gde.data.json import Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
@@ -19,6 +19,7 @@ from gde_plugins.grid.conditions.perturbations import (
 )
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.origin import Origin, identity
 from gde_plugins.grid.showing.layout import offsets, put
 
@@ -83,13 +84,17 @@ class PerturbedGrid:
         return replace(inner, rules=rules, horizon=max([inner.horizon, *granted]))
 
     def world(self) -> World:
-        """The world as it begins, with the facts `perturbation`, also a label, and `perturbation_turn`."""
+        """The world as it begins, with the facts `perturbation`, also a label, and `perturbation_turn`, and with a
+        distractor the fact `things`, as it is one of the map then."""
         inner = self._unperturbed.world()
+        facts: dict[str, Json] = {"perturbation": self._kind, "perturbation_turn": self._turn}
+        if self._kind == "distractor":
+            facts["things"] = {**THINGS, "distractor": {"letter": DISTRACTOR_SYMBOL}}
         return replace(
             inner,
             id=f"{inner.id}-{self._kind}{self._turn}",
             base=inner.cluster,
-            facts={**inner.facts, "perturbation": self._kind, "perturbation_turn": self._turn},
+            facts={**inner.facts, **facts},
             labels={**inner.labels, "perturbation": self._kind},
         )
 

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gde.data.cell_map import THINGS
 from gde.data.json import Json, Labels
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
 from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, shortest_way, tabulate
 from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.keyed.text import MECHANICS, stage_text
+from gde_plugins.grid.keyed.text import MECHANICS, SYMBOLS, stage_text
 from gde_plugins.grid.showing.layout import AGENT_SYMBOL, offsets, put
 from gde_plugins.grid.showing.vocabulary import Vocabulary
 from gde_plugins.grid.solving.dynamics import ACTIONS, MOVES
@@ -84,7 +85,8 @@ class KeyEnvironment(Walker[_Episode]):
 
         Facts are `rows` (a closed door is a wall), `agent`, `goal`, `moves` (action to rows and columns moved),
         `artefact`, `place` (where the artefact lies; in the twin without one, where it would), and the position of the
-        artefact under its name and of the `door`, of those that there are. Label `distance` is the optimal length.
+        artefact under its name and of the `door`, of those that there are, and `things` (which of them are things of
+        the map). Label `distance` is the optimal length.
         """
         episode = self._episode
         scene = episode.scene
@@ -95,6 +97,7 @@ class KeyEnvironment(Walker[_Episode]):
             "moves": {action: list(move) for action, move in MOVES.items()},
             "artefact": scene.artefact,
             "place": list(scene.place),
+            "things": {**THINGS, **{name: {"letter": SYMBOLS[name]} for name in _objects(scene, Stage.BEFORE)}},
             **_objects(scene, Stage.BEFORE),
         }
         labels = {"size": len(scene.rows), "layout": scene.layout, "distance": episode.distance, **self._labels}

@@ -8,7 +8,7 @@ from scipy.ndimage import label
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from gde.data.grid import Position
+from gde.data.cell_map import Position
 from gde_plugins.grid.keyed.scene import Scene, cell, rows_of
 
 ROOM = 3

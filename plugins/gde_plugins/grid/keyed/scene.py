@@ -7,7 +7,8 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.grid import FREE_SYMBOL, WALL_SYMBOL, Position
+from gde.data.cell_map import Position
+from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL
 from gde_plugins.grid.keyed.config import Artefact
 
 

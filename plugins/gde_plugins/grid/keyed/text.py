@@ -7,8 +7,8 @@ from gde_plugins.grid.keyed.dynamics import Stage
 from gde_plugins.grid.keyed.scene import Scene
 from gde_plugins.grid.showing.layout import GOAL_SYMBOL, empty_text, offsets, put
 
-SYMBOLS = {"key": "K", "coin": "C", "flag": "F"}
-DOOR_SYMBOL = "D"
+SYMBOLS = {"key": "K", "coin": "C", "flag": "F", "door": "D"}
+"""Letters of objects, in the text and in pictures."""
 MECHANICS = (
     "K is a key, C a coin, F a flag and D a locked door; not every grid holds them. Stepping onto a key, a coin or a"
     " flag takes it off the grid. A locked door cannot be entered. It opens by itself, and is a free cell from then"
@@ -25,5 +25,5 @@ def stage_text(scene: Scene, stage: Stage) -> str:
         text = put(text, at_place, SYMBOLS[scene.artefact])
     if stage < Stage.OPEN and scene.door is not None:
         (at_door,) = offsets(scene.rows, [scene.door])
-        text = put(text, at_door, DOOR_SYMBOL)
+        text = put(text, at_door, SYMBOLS["door"])
     return f"{text}\nCarrying key: {scene.artefact == 'key' and stage >= Stage.TAKEN}"

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gde.data.grid import Position
+from gde.data.cell_map import Position
 from gde_plugins.grid.keyed.scene import Scene, cell, rows_of
 
 LAYOUTS = ("horizontal", "vertical", "diamond")

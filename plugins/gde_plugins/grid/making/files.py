@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gde.data.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Position
+from gde.data.cell_map import Position
 from gde.data.json import NONE, Labels
 from gde.errors import ConfigError
 from gde.numerics.tabular import steps_to
 from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid
 from gde_plugins.grid.making.origin import Origin
 from gde_plugins.grid.making.selection import read_selection, select
 from gde_plugins.grid.solving.dynamics import FreeCells

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Position
+from gde.data.cell_map import Position
 from gde.data.json import NONE, Labels
 from gde.errors import GdeError
-from gde.numerics.tabular import steps_to
 from gde.seeding import generator
 from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid
 from gde_plugins.grid.making.origin import Origin, identity
 from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
 
@@ -88,9 +88,8 @@ def _remove_walls(walls: NDArray[np.bool_], density: float, rng: np.random.Gener
 def _place(walls: NDArray[np.bool_], wanted: range, rng: np.random.Generator) -> tuple[Position, Position] | None:
     """Agent and goal, or None where no two cells are as far apart as wanted."""
     cells = FreeCells.of(walls)
-    graph = cells.graph
     for goal in rng.permutation(len(cells.positions)):
-        steps = steps_to(graph, np.array([goal]))
+        steps = cells.steps_to(int(goal))
         agents = np.flatnonzero((steps >= wanted.start) & (steps < wanted.stop))
         if agents.size:
             agent = agents[int(rng.integers(agents.size))]

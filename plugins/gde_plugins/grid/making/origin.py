@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from gde.data.grid import Grid
 from gde.data.json import Labels
+from gde_plugins.grid.grid import Grid
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.grid import Grid, Position
+from gde.data.cell_map import Position
 from gde.data.json import NONE
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.solving.dynamics import MOVES
 
 SWAP = "swap"

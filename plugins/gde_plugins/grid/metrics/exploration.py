@@ -1,25 +1,29 @@
 """How does the agent find its way through what it cannot see? (Arghal et al. 2026, appendix A.4)"""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import fmean
+from typing import NamedTuple
 
 from gde.data.evidence import Evidence
 from gde.data.observation import State
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.numerics.episodes import (
+    CERTIFIED,
+    Count,
+    Place,
     by_world,
-    clusters,
-    finished,
+    count,
     is_optimal,
+    lacking,
+    over_episodes,
     over_worlds,
-    turns_by_cluster,
-    uncertified,
+    played,
+    pooled_share,
     unmeasured,
 )
-from gde.numerics.stats import cluster_mean, cluster_share
-from gde.seeding import generator
+from gde.numerics.stats import cluster_mean
 
 ACCURACIES = ("exploration.accuracy", "exploration.informed_accuracy")
 PATHOLOGIES = ("exploration.backtracking", "exploration.walls", "exploration.dead_ends")
@@ -44,46 +48,58 @@ def exploration(evidence: Evidence) -> Sequence[Measurement]:
     """
     if not any(map(_in_fog, evidence.trajectories)):
         return ()
-    played = [trajectory for trajectory in finished(evidence) if _in_fog(trajectory) and trajectory.turns]
-    if reason := uncertified(played):
+    in_fog = played(evidence).where(_in_fog)
+    if reason := lacking(in_fog, CERTIFIED):
         shares = [unmeasured(name, "share", reason) for name in (*ACCURACIES, *PATHOLOGIES)]
         return [*shares, unmeasured(RATIO, "ratio", reason)]
-    return [*_accuracies(evidence, played), *_pathologies(evidence, played), _ratio(evidence, played)]
+    episodes = list(map(_Episode.of, in_fog))
+    return [*_accuracies(evidence, episodes), *_pathologies(evidence, episodes), _ratio(evidence, episodes)]
+
+
+class _Episode(NamedTuple):
+    """What the numbers need of one."""
+
+    place: Place
+    counts: dict[str, Count]
+    """For each accuracy and pathology, the turns to which it applies."""
+    ratio: float | None
+    """Turns to those of the belief oracle; None where the goal was not reached."""
+
+    @classmethod
+    def of(cls, trajectory: Trajectory) -> "_Episode":
+        turns = trajectory.turns
+        facts = {"exploration.walls": "known_walls", "exploration.dead_ends": "known_dead_ends"}
+        counts = {
+            "exploration.accuracy": count(trajectory, (_in_fact(turn, "belief_optimal") for turn in turns)),
+            "exploration.informed_accuracy": count(trajectory, map(is_optimal, turns)),
+            "exploration.backtracking": count(trajectory, _backtracks(trajectory)),
+            **{name: count(trajectory, (_in_fact(turn, fact) for turn in turns)) for name, fact in facts.items()},
+        }
+        ratio = len(turns) / _explorer_steps(trajectory) if trajectory.succeeded else None
+        return cls(Place.of(trajectory), counts, ratio)
 
 
 def _in_fog(trajectory: Trajectory) -> bool:
     return "explorer_steps" in trajectory.world.facts
 
 
-def _accuracies(evidence: Evidence, played: Sequence[Trajectory]) -> Iterator[Measurement]:
-    rules: tuple[Callable[[Turn], bool], ...] = (lambda turn: _in_fact(turn, "belief_optimal"), is_optimal)
-    for name, rule in zip(ACCURACIES, rules, strict=True):
-        shares = {
-            place: fmean(fmean(map(rule, trajectory.turns)) for trajectory in of_world)
-            for place, of_world in by_world(played).items()
-        }
-        yield over_worlds(evidence, name, "share", shares)
+def _accuracies(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
+    for name in ACCURACIES:
+        shares = by_world((one.place, one.counts[name].hits / one.counts[name].of) for one in episodes)
+        means = {place: fmean(of_world) for place, of_world in shares.items()}
+        yield over_worlds(evidence, name, "share", means)
 
 
-def _pathologies(evidence: Evidence, played: Sequence[Trajectory]) -> Iterator[Measurement]:
-    turns, of_turns = turns_by_cluster(played)
-    counted = (
-        [flag for trajectory in played for flag in _backtracks(trajectory)],
-        [_in_fact(turn, "known_walls") for turn in turns],
-        [_in_fact(turn, "known_dead_ends") for turn in turns],
-    )
-    for name, flags in zip(PATHOLOGIES, counted, strict=True):
-        rng = generator(evidence.seed, "metric", name)
-        yield cluster_share(flags, of_turns, rng).measurement(name, "share")
+def _pathologies(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
+    for name in PATHOLOGIES:
+        yield pooled_share(evidence, name, (one.counts[name] for one in episodes))
 
 
-def _ratio(evidence: Evidence, played: Sequence[Trajectory]) -> Measurement:
-    arrived = [trajectory for trajectory in played if trajectory.succeeded]
-    if not arrived:
+def _ratio(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
+    ratios = [(one.place.cluster, one.ratio) for one in episodes if one.ratio is not None]
+    if not ratios:
         return unmeasured(RATIO, "ratio", "no episode in fog reached the goal")
-    ratios = [len(trajectory.turns) / _explorer_steps(trajectory) for trajectory in arrived]
-    rng = generator(evidence.seed, "metric", RATIO)
-    return cluster_mean(ratios, clusters(arrived), rng).measurement(RATIO, "ratio")
+    return over_episodes(evidence, RATIO, "ratio", ratios, cluster_mean)
 
 
 def _backtracks(trajectory: Trajectory) -> Iterator[bool]:

@@ -1,18 +1,32 @@
 """Does the agent use a key that it needs, and is it drawn to one that is good for nothing?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.numerics.episodes import Place, finished, is_optimal, over_worlds, uncertified, unmeasured
-from gde.numerics.stats import cluster_share
-from gde.seeding import generator
-from gde_plugins.grid.metrics.key_episodes import NO_ARTEFACT, KeyEpisode, key_episodes
+from gde.data.trajectory import Trajectory
+from gde.numerics.episodes import (
+    CERTIFIED,
+    Count,
+    Place,
+    by_world,
+    finished,
+    lacking,
+    over_worlds,
+    pooled_share,
+    unmeasured,
+)
+from gde_plugins.grid.metrics.key_episodes import (
+    NO_ARTEFACT,
+    PHASES,
+    KeyEpisode,
+    artefact,
+    behind_door,
+    in_key_world,
+)
 
-PHASES = ("collect", "open", "reach")
-"""Take the key, open the door, reach the goal."""
 NOTHING_FINISHED = "no episode in a key world was finished"
 NO_DOOR = "no door in these worlds"
 NEEDED = "the key is needed in these worlds, and there are no twins without it"
@@ -38,49 +52,46 @@ def keys(evidence: Evidence) -> Sequence[Measurement]:
     Only of the whole run, since a stratum of artefacts holds no twins. "overlap.jaccard" of the twins without the
     object says how alike two episodes are anyway.
     """
-    in_key_worlds = key_episodes(evidence.trajectories)
-    if not in_key_worlds:
+    if not any(map(in_key_world, evidence.trajectories)):
         return ()
-    episodes = key_episodes(finished(evidence))
+    episodes = list(map(KeyEpisode.of, finished(evidence).where(in_key_world)))
     measured = [*_accuracy(evidence, episodes), *_pickup(evidence, episodes), *_attraction(evidence, episodes)]
     return [*measured, *_jaccard(evidence, episodes)] if not evidence.part else measured
 
 
 def _accuracy(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
     behind_doors = [episode for episode in episodes if episode.has_door]
-    unknown = _why_not(episodes, behind_doors, NO_DOOR) or _uncertified(behind_doors)
+    unknown = _why_not(episodes, behind_doors, NO_DOOR) or _uncertified(evidence, behind_door)
     return [_phase_accuracy(evidence, phase, behind_doors, unknown) for phase in PHASES]
 
 
 def _phase_accuracy(evidence: Evidence, phase: str, episodes: Sequence[KeyEpisode], unknown: str) -> Measurement:
     name = f"keys.accuracy.{phase}"
-    shares: dict[Place, list[float]] = {}
-    for episode in episodes:
-        if not unknown and (turns := episode.turns(phase)):
-            shares.setdefault(Place.of(episode.trajectory), []).append(fmean(map(is_optimal, turns)))
-    if not shares:
+    counts = [(one.place, one.phases[phase]) for one in episodes if one.phases[phase].of]
+    if unknown or not counts:
         return unmeasured(name, "share", unknown or f"no episode came as far as to {phase}")
+    shares = by_world((place, one.hits / one.of) for place, one in counts)
     return over_worlds(evidence, name, "share", {place: fmean(of_world) for place, of_world in shares.items()})
 
 
 def _pickup(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
     with_object, twins = _parted(episodes)
     return [
-        _share(evidence, "keys.pickup", _visits(with_object), _why_not(episodes, with_object, NO_OBJECT)),
-        _share(evidence, "keys.pickup.control", _visits(twins), _why_not(episodes, twins, _no_twin(episodes))),
+        pooled_share(evidence, "keys.pickup", _visits(with_object), _why_not(episodes, with_object, NO_OBJECT)),
+        pooled_share(evidence, "keys.pickup.control", _visits(twins), _why_not(episodes, twins, _no_twin(episodes))),
     ]
 
 
 def _attraction(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
     with_object, twins = _parted([episode for episode in episodes if not episode.has_door])
     measured = []
-    for name, some, none in (
-        ("keys.attraction", with_object, NEEDED if _needed(episodes) else NO_OBJECT),
-        ("keys.attraction.control", twins, _no_twin(episodes)),
+    for name, some, is_twin, none in (
+        ("keys.attraction", with_object, False, NEEDED if _needed(episodes) else NO_OBJECT),
+        ("keys.attraction.control", twins, True, _no_twin(episodes)),
     ):
-        unknown = _why_not(episodes, some, none) or _uncertified(some)
-        detours = [] if unknown else [(nearer, _cluster(one)) for one in some for nearer in one.detours()]
-        measured.append(_share(evidence, name, detours, unknown or NO_DETOUR))
+        unknown = _why_not(episodes, some, none) or _uncertified(evidence, _without_door(is_twin))
+        detours = [] if unknown else [one.detours for one in some]
+        measured.append(pooled_share(evidence, name, detours, unknown or NO_DETOUR))
     return measured
 
 
@@ -104,13 +115,13 @@ def _similarities(episodes: Sequence[KeyEpisode], twins: Sequence[KeyEpisode]) -
     """For each world, the mean over pairs of an episode and one in the world's twin."""
     without: dict[str, list[KeyEpisode]] = {}
     for twin in twins:
-        without.setdefault(_cluster(twin), []).append(twin)
+        without.setdefault(twin.place.cluster, []).append(twin)
     similarities: dict[Place, list[float]] = {}
     for episode in episodes:
-        for twin in without.get(_cluster(episode), ()):
+        for twin in without.get(episode.place.cluster, ()):
             if either := episode.pairs | twin.pairs:
                 similarity = len(episode.pairs & twin.pairs) / len(either)
-                similarities.setdefault(Place.of(episode.trajectory), []).append(similarity)
+                similarities.setdefault(episode.place, []).append(similarity)
     return {place: fmean(of_world) for place, of_world in similarities.items()}
 
 
@@ -128,17 +139,8 @@ def _no_twin(episodes: Sequence[KeyEpisode]) -> str:
     return NEEDED if _needed(episodes) else NO_TWIN
 
 
-def _visits(episodes: Sequence[KeyEpisode]) -> list[tuple[bool, str]]:
-    return [(episode.visits_place, _cluster(episode)) for episode in episodes]
-
-
-def _share(evidence: Evidence, name: str, hits: Sequence[tuple[bool, str]], reason: str) -> Measurement:
-    """The share of hits, each with its cluster; the reason where there are none to count."""
-    if not hits:
-        return unmeasured(name, "share", reason)
-    rng = generator(evidence.seed, "metric", name)
-    counted, clusters = zip(*hits, strict=True)
-    return cluster_share(counted, clusters, rng).measurement(name, "share")
+def _visits(episodes: Sequence[KeyEpisode]) -> list[Count]:
+    return [Count(episode.place.cluster, episode.visits_place, 1) for episode in episodes]
 
 
 def _why_not(episodes: Sequence[KeyEpisode], wanted: Sequence[KeyEpisode], reason: str) -> str:
@@ -146,9 +148,9 @@ def _why_not(episodes: Sequence[KeyEpisode], wanted: Sequence[KeyEpisode], reaso
     return "" if wanted else (reason if episodes else NOTHING_FINISHED)
 
 
-def _uncertified(episodes: Sequence[KeyEpisode]) -> str:
-    return uncertified([episode.trajectory for episode in episodes])
+def _uncertified(evidence: Evidence, concerned: Callable[[Trajectory], bool]) -> str:
+    return lacking(finished(evidence).where(in_key_world).where(concerned), CERTIFIED)
 
 
-def _cluster(episode: KeyEpisode) -> str:
-    return episode.trajectory.world.cluster
+def _without_door(is_twin: bool) -> Callable[[Trajectory], bool]:
+    return lambda one: not behind_door(one) and (artefact(one) == NO_ARTEFACT) is is_twin

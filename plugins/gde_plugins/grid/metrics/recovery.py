@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
-from gde.numerics.episodes import finished, is_optimal, uncertified, unmeasured
-from gde.numerics.stats import cluster_mean, cluster_share
-from gde.seeding import generator
+from gde.numerics.episodes import (
+    CERTIFIED,
+    Count,
+    count,
+    is_optimal,
+    lacking,
+    over_episodes,
+    played,
+    pooled_share,
+    unmeasured,
+)
+from gde.numerics.stats import cluster_mean
 
 MEASURES = {
     "recovery.happened": ("share", ""),
@@ -22,33 +31,44 @@ MEASURES = {
 }
 """Name to unit, and to what it means that there is nothing to average although the perturbation happened."""
 NEVER_HAPPENED = "the perturbation happened in no finished episode"
-Values = list[tuple["_Case", float]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """An episode with a perturbation, cut in two. An optimal action is optimal in the world as it then is."""
+    """What the numbers need of an episode with a perturbation, cut in two. An optimal action is optimal in the world
+    as it then is."""
 
-    trajectory: Trajectory
-    before: tuple[Turn, ...]
-    after: tuple[Turn, ...]
-    """From the first decision after the perturbation on."""
+    cluster: str
+    before: Count
+    """Optimal decisions of those before the perturbation."""
+    after: Count
+    """And of those after it."""
+    succeeded: bool
+    delay: int | None
+    """Turns before the first optimal action after the perturbation; None where there is none."""
+    excess: float
+    """Turns after the perturbation, less the steps that were needed: every step costs 1, so minus the value."""
+    distracted: bool
+    """Whether there was a distractor."""
+    toward: Count
+    """Decisions that led towards it, of those that were not optimal."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "_Case":
         turns = trajectory.turns
         cut = next((turn.index for turn in turns if turn.state and turn.state.facts.get("perturbed")), len(turns))
-        return cls(trajectory=trajectory, before=turns[:cut], after=turns[cut:])
-
-    @property
-    def delay(self) -> int | None:
-        """Turns before the first optimal action after the perturbation; None where there is none."""
-        return next((delay for delay, turn in enumerate(self.after) if is_optimal(turn)), None)
-
-    @property
-    def excess(self) -> float:
-        """Turns after the perturbation, less the steps that were needed: every step costs 1, so minus the value."""
-        return len(self.after) + (self.after[0].value or 0.0)
+        after = turns[cut:]
+        distracting = [turn for turn in after if _distracts(turn)]
+        return cls(
+            cluster=trajectory.world.cluster,
+            before=count(trajectory, map(is_optimal, turns[:cut])),
+            after=count(trajectory, map(is_optimal, after)),
+            succeeded=trajectory.succeeded,
+            delay=next((delay for delay, turn in enumerate(after) if is_optimal(turn)), None),
+            excess=len(after) + (after[0].value or 0.0 if after else 0.0),
+            distracted=bool(distracting),
+            toward=count(trajectory, (_is_toward(turn) for turn in distracting if not is_optimal(turn))),
+        )
 
 
 def recovery(evidence: Evidence) -> Sequence[Measurement]:
@@ -67,16 +87,18 @@ def recovery(evidence: Evidence) -> Sequence[Measurement]:
     """
     if not any(map(_planned, evidence.trajectories)):
         return ()
-    played = [trajectory for trajectory in finished(evidence) if _planned(trajectory) and trajectory.turns]
-    if reason := uncertified(played):
+    planned = played(evidence).where(_planned)
+    if reason := lacking(planned, CERTIFIED):
         return [unmeasured(name, unit, reason) for name, (unit, _) in MEASURES.items()]
-    cases = [_Case.of(trajectory) for trajectory in played]
-    missing = {} if any(case.after for case in cases) else dict.fromkeys(MEASURES, NEVER_HAPPENED)
+    cases = list(map(_Case.of, planned))
+    hit = [case for case in cases if case.after.of]
+    shares, means = _shares(cases, hit), _means(hit)
     return [
-        _estimate(evidence, name, values)
-        if values
-        else unmeasured(name, MEASURES[name][0], missing.get(name, MEASURES[name][1]))
-        for name, values in _values(cases).items()
+        pooled_share(evidence, name, shares[name], reason if hit else NEVER_HAPPENED)
+        if name in shares
+        else _mean(evidence, name, means[name], reason if hit else NEVER_HAPPENED)
+        for name, (_, reason) in MEASURES.items()
+        if name in shares or name in means
     ]
 
 
@@ -84,33 +106,31 @@ def _planned(trajectory: Trajectory) -> bool:
     return "perturbation" in trajectory.world.facts
 
 
-def _values(cases: Sequence[_Case]) -> dict[str, Values]:
-    """What each measure averages, with the episode that it is from."""
-    hit = [case for case in cases if case.after]
-    after = [(case, turn) for case in hit for turn in case.after]
-    delays = [(case, case.delay) for case in hit]
-    values: dict[str, Values] = {
-        "recovery.happened": [(case, bool(case.after)) for case in cases],
-        "recovery.success": [(case, case.trajectory.succeeded) for case in hit],
-        "recovery.accuracy_before": [(case, is_optimal(turn)) for case in hit for turn in case.before],
-        "recovery.accuracy_after": [(case, is_optimal(turn)) for case, turn in after],
-        "recovery.never": [(case, delay is None) for case, delay in delays],
-        "recovery.delay": [(case, delay) for case, delay in delays if delay is not None],
-        "recovery.excess": [(case, case.excess) for case in hit if case.trajectory.succeeded],
+def _shares(cases: Sequence[_Case], hit: Sequence[_Case]) -> dict[str, list[Count]]:
+    """What each share counts."""
+    shares = {
+        "recovery.happened": [Count(case.cluster, bool(case.after.of), 1) for case in cases],
+        "recovery.success": [Count(case.cluster, case.succeeded, 1) for case in hit],
+        "recovery.accuracy_before": [case.before for case in hit],
+        "recovery.accuracy_after": [case.after for case in hit],
+        "recovery.never": [Count(case.cluster, case.delay is None, 1) for case in hit],
     }
-    if any(_distracts(turn) for _, turn in after):
-        wrong = [(case, turn) for case, turn in after if _distracts(turn) and not is_optimal(turn)]
-        values["recovery.toward_distractor"] = [(case, _is_toward(turn)) for case, turn in wrong]
-    return values
+    distracted = {"recovery.toward_distractor": [case.toward for case in hit]}
+    return shares | distracted if any(case.distracted for case in hit) else shares
 
 
-def _estimate(evidence: Evidence, name: str, values: Values) -> Measurement:
-    """The mean of values, each in the cluster of its episode."""
-    unit, _ = MEASURES[name]
-    estimate = cluster_share if unit == "share" else cluster_mean
-    of_values = [case.trajectory.world.cluster for case, _ in values]
-    rng = generator(evidence.seed, "metric", name)
-    return estimate([value for _, value in values], of_values, rng).measurement(name, unit)
+def _means(hit: Sequence[_Case]) -> dict[str, list[tuple[str, float]]]:
+    """What each mean averages, with the cluster of each value."""
+    return {
+        "recovery.delay": [(case.cluster, case.delay) for case in hit if case.delay is not None],
+        "recovery.excess": [(case.cluster, case.excess) for case in hit if case.succeeded],
+    }
+
+
+def _mean(evidence: Evidence, name: str, values: Sequence[tuple[str, float]], reason: str) -> Measurement:
+    if not values:
+        return unmeasured(name, "turns", reason)
+    return over_episodes(evidence, name, "turns", values, cluster_mean)
 
 
 def _distracts(turn: Turn) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gde.data.cell_map import Position
 from gde.data.completion import Tokenization
-from gde.data.grid import Position
 from gde_plugins.grid.showing.layout import locate
 
 

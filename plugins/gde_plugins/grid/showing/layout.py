@@ -10,7 +10,7 @@ GPT-OSS merges a wall at the end of a row with the newline, and that cell has no
 import re
 from collections.abc import Iterable, Sequence
 
-from gde.data.grid import Position
+from gde.data.cell_map import Position
 
 AGENT_SYMBOL, GOAL_SYMBOL = "A", "G"
 

@@ -5,7 +5,7 @@ from minigrid.core.grid import Grid as MiniGrid
 from minigrid.core.world_object import Goal, Wall
 from numpy.typing import NDArray
 
-from gde.data.grid import Grid
+from gde_plugins.grid.grid import Grid
 
 TILE = 32
 """Pixels a cell."""

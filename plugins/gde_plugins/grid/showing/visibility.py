@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.grid import Position
+from gde.data.cell_map import Position
 
 
 def visible(walls: NDArray[np.bool_], agent: Position, radius: int) -> NDArray[np.bool_]:

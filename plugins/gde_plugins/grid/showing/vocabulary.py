@@ -4,8 +4,8 @@ import re
 import string
 from dataclasses import dataclass
 
-from gde.data.grid import FREE_SYMBOL, WALL_SYMBOL, Grid
 from gde.data.json import NONE
+from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid
 from gde_plugins.grid.showing.layout import AGENT_SYMBOL, GOAL_SYMBOL, render_text
 from gde_plugins.grid.solving.dynamics import ACTIONS
 

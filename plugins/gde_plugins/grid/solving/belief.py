@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import label
 
-from gde.data.grid import Grid, Position
+from gde.data.cell_map import Position
 from gde.numerics.tabular import steps_to
+from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
 
 Mask = NDArray[np.bool_]

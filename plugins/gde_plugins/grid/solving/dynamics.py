@@ -1,15 +1,17 @@
 """How the agent moves, and the grid as a Markov decision process."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gde.data.grid import USUAL_MOVES, Grid
+from gde.data.cell_map import Position
 from gde.data.mdp import TabularMDP
+from gde_plugins.grid.grid import Grid
 
-MOVES = USUAL_MOVES
+MOVES: Mapping[str, Position] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 """Action to (rows, columns) moved, in action index order."""
 ACTIONS = tuple(MOVES)
 STEP_REWARD = -1.0
@@ -41,6 +43,21 @@ class FreeCells:
         n_states, n_actions = self.successors.shape
         ends = np.arange(0, n_states * n_actions + 1, n_actions)
         return csr_array((np.ones(n_states * n_actions), self.successors.ravel(), ends), shape=(n_states, n_states))
+
+    def steps_to(self, goal: int) -> NDArray[np.float64]:
+        """(S,) length of the shortest way to a state, inf where there is none; whatever way leads there leads back.
+
+        In the few cells of a grid a queue is several times as fast as `gde.numerics.tabular.steps_to`.
+        """
+        ways, waiting = self.successors.tolist(), [goal]
+        steps = np.full(len(ways), np.inf).tolist()
+        steps[goal] = 0.0
+        for here in waiting:  # which grows meanwhile
+            for there in ways[here]:
+                if steps[there] > steps[here] + 1:
+                    steps[there] = steps[here] + 1
+                    waiting.append(there)
+        return np.array(steps)
 
     def index(self, position: tuple[int, int]) -> int:
         """The state of a free cell."""

@@ -89,8 +89,8 @@ def collate(samples: Sequence[Sample], tokenizer: PreTrainedTokenizerFast) -> Ba
     return Batch(
         tokens=tokens,
         targets=targets,
-        cells=_cells(len(samples[0].grid.rows), n_prompt, shape[1]),
-        ends=torch.tensor([[*sample.grid.agent, *sample.grid.goal] for sample in samples]),
+        cells=_cells(samples[0].grid.height, n_prompt, shape[1]),
+        ends=torch.tensor([[*sample.grid.place_of("agent"), *sample.grid.place_of("goal")] for sample in samples]),
         notes=notes,
         n_prompt=n_prompt,
     )

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from gde.data.grid import Grid, Position
+from gde.data.cell_map import CellMap, Position
 from gde.parts.environment import Environment, HasState
 from gde_plugins.language_models.nano.tokenizer import coordinates
 from gde_plugins.language_models.nano.tracing import CellNotes, annotate, answer, distances, search
@@ -26,7 +26,7 @@ Kind = Literal["episode", "practice"]
 
 
 class GridWorld(Environment, HasState, Protocol):
-    """An environment whose record `gde.data.grid.Grid` can read."""
+    """An environment whose record is a map (`gde.data.cell_map`) of walls with an agent and a goal."""
 
 
 MakeEnvironment = Callable[[int, float], GridWorld]
@@ -37,7 +37,7 @@ MakeEnvironment = Callable[[int, float], GridWorld]
 class Sample:
     """One grid and what there is to say about it."""
 
-    grid: Grid
+    grid: CellMap
     prompt: str
     tokens: tuple[str, ...]
     """The continuation, each a token of the vocabulary."""
@@ -54,26 +54,27 @@ def render(content: str, effort: str) -> str:
 def draw_sample(kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator) -> Sample:
     """A sample on the environment's grid of this seed."""
     text = environment.reset(seed).text
-    grid = Grid.from_record(environment.world(), environment.state())
+    grid = CellMap.from_record(environment.world(), environment.state())
+    walls = grid.where("wall")
     prompt = render(OPENING[kind] + text, EFFORTS[int(rng.integers(len(EFFORTS)))])
     tokens, notes = ["<|channel|>", "analysis", "<|message|>"], dict[int, CellNotes]()
     for start, goal in _ways(grid, N_WAYS[kind], rng):
-        steps = distances(grid.walls, goal)
-        trace = search(grid.walls, start, goal, steps, rng, longest=LONGEST[kind])
+        steps = distances(walls, goal)
+        trace = search(walls, start, goal, steps, rng, longest=LONGEST[kind])
         tokens += [" A", coordinates(*start), " G", coordinates(*goal), " path"]
-        notes |= dict(enumerate(annotate(grid.walls, trace), start=len(tokens)))
+        notes |= dict(enumerate(annotate(walls, trace), start=len(tokens)))
         tokens += [coordinates(*position) for position in trace]
-        tokens += _conclusion(kind, answer(grid.walls, steps, trace, rng))
+        tokens += _conclusion(kind, answer(walls, steps, trace, rng))
     if kind == "practice":
         tokens.append("<|end|>")
     return Sample(grid=grid, prompt=prompt, tokens=tuple(tokens), notes=notes)
 
 
-def _ways(grid: Grid, n: int, rng: np.random.Generator) -> list[tuple[Position, Position]]:
+def _ways(grid: CellMap, n: int, rng: np.random.Generator) -> list[tuple[Position, Position]]:
     """`n` starts and goals: the agent's own first, the others random."""
-    free = [(int(row), int(column)) for row, column in np.argwhere(~grid.walls)]
+    free = [(int(row), int(column)) for row, column in np.argwhere(~grid.where("wall"))]
     drawn = [rng.choice(len(free), 2, replace=False) for _ in range(n - 1)]
-    return [(grid.agent, grid.goal), *((free[start], free[goal]) for start, goal in drawn)]
+    return [(grid.place_of("agent"), grid.place_of("goal")), *((free[start], free[goal]) for start, goal in drawn)]
 
 
 def _conclusion(kind: Kind, move: str) -> list[str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell
 from gde.data.json import Labels
 from gde.data.mdp import Floats, TabularMDP
 from gde.data.probe import ProbeReport
@@ -16,11 +15,14 @@ from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import model_of, one_turn
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.candidates import own_reward, standing_still
-from gde_plugins.meg.trajectories.episodes import Behaviour, Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
+from gde_plugins.meg.trajectories.side_by_side import Sample
 
 BELIEVED, TRUE = "believed", "true"
+GOAL = "goal"
+"""The kind of cell that a decoded map is asked for."""
 
 
 def belief(evidence: Evidence) -> Sequence[Measurement]:
@@ -36,7 +38,7 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
     """
     if evidence.part:
         return ()
-    reports = [report for report in evidence.probe_reports if _decodes_maps(report)]
+    reports = [report for report in evidence.probe_reports if _decodes_goals(report)]
     if not reports:
         return [_unmeasured({}, "no probe decoded maps; choose --probe cogmap")]
     first = reports[0].arm.variant
@@ -47,12 +49,12 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
 class _Turns:
     """Held-out decisions as episodes of one turn, in worlds with the one and with the other goal."""
 
-    believed: Sequence[Episode]
-    true: Sequence[Episode]
+    believed: Sample
+    true: Sample
 
 
-def _decodes_maps(report: ProbeReport) -> bool:
-    return report.arm.control == "none" and report.decoded.ndim == 4 and report.decoded.shape[-1] == len(Cell)
+def _decodes_goals(report: ProbeReport) -> bool:
+    return report.arm.control == "none" and report.decoded.ndim == 4 and GOAL in report.classes
 
 
 def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
@@ -91,17 +93,17 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
 
 def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
     trajectories = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
-    believed, true = [], []
+    believed, true, goal = [], [], report.classes.index(GOAL)
     for (key, turn), decoded in zip(report.rows, report.decoded, strict=True):
         if key in trajectories:
             trajectory = trajectories[key]
             model = model_of(trajectory, evidence)
-            probabilities = _goal(model, decoded[..., Cell.GOAL], trajectory)
+            probabilities = _goal(model, decoded[..., goal], trajectory)
             believed.append(one_turn(trajectory, turn, standing_still(model, probabilities)))
             true.append(one_turn(trajectory, turn, standing_still(model, model.labels["goal"])))
     if not true:
         raise GdeError("no held-out turn is of an episode that was finished")
-    return _Turns(believed, true)
+    return _Turns(Sample.of(believed), Sample.of(true))
 
 
 def _goal(model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory) -> Floats:

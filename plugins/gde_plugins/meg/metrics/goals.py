@@ -14,9 +14,10 @@ from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import observed
 from gde_plugins.meg.trajectories.candidates import menu
-from gde_plugins.meg.trajectories.episodes import Episode, clusters_of
+from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import SampledMeg, from_trajectories
 from gde_plugins.meg.trajectories.linear import Linear, held_out
+from gde_plugins.meg.trajectories.side_by_side import Sample
 
 CHANCE = "none"
 """The utility of an agent that is after nothing."""
@@ -91,13 +92,13 @@ def _each(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measureme
 
 
 def _features(episodes: Sequence[Episode]) -> tuple[str, ...]:
-    if features := menu([episode.mdp for episode in episodes]):
+    if features := menu(list(Sample.of(episodes).worlds.values())):
         return tuple(features)
     raise GdeError("the models of the worlds share no label that differs between states")
 
 
 def _due(episodes: Sequence[Episode], features: tuple[str, ...], seed: int) -> Iterator[Measurement]:
-    key, groups = ("metric", "meg.unknown.due"), clusters_of(episodes)
+    key, groups = ("metric", "meg.unknown.due"), Sample.of(episodes).clusters
     kept = held_out(episodes, features, generator(seed, *key))
     for name in features:
         left = held_out(episodes, tuple(each for each in features if each != name), generator(seed, *key))

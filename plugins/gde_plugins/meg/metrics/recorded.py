@@ -1,6 +1,7 @@
 """The episodes of a run as behaviour in tabulated worlds."""
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -9,9 +10,13 @@ from gde.data.mdp import TabularMDP
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+from gde_plugins.meg.trajectories.side_by_side import Sample
+
+_SAMPLES: WeakKeyDictionary[Evidence, Sample] = WeakKeyDictionary()
+"""Of evidence that is still in use: several metrics look at the same, and a sample holds what they have in common."""
 
 
-def observed(evidence: Evidence) -> list[Episode]:
+def observed(evidence: Evidence) -> Sample:
     """What was done in every episode that was played to an end; failed ones say nothing of the agent.
 
     A world that changes on the way is measured by the model that it began with.
@@ -19,10 +24,16 @@ def observed(evidence: Evidence) -> list[Episode]:
     Raises:
         GdeError: no such episode, no model of its world, or one that does not fit what was recorded.
     """
-    trajectories = [trajectory for trajectory in evidence.trajectories if trajectory.ending != "failed"]
-    if not trajectories:
+    if evidence not in _SAMPLES:
+        _SAMPLES[evidence] = _sampled(evidence)
+    return _SAMPLES[evidence]
+
+
+def _sampled(evidence: Evidence) -> Sample:
+    finished = [trajectory for trajectory in evidence.trajectories if trajectory.ending != "failed"]
+    if not finished:
         raise GdeError("no episode was finished")
-    return [episode_of(trajectory, model_of(trajectory, evidence)) for trajectory in trajectories]
+    return Sample.of([episode_of(trajectory, model_of(trajectory, evidence)) for trajectory in finished])
 
 
 def model_of(trajectory: Trajectory, evidence: Evidence) -> TabularMDP:

@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import vstack
+from scipy.sparse import csr_array, vstack
 
 from gde.data.mdp import Floats, TabularMDP
+
+Indices = NDArray[np.intp]
 
 
 class Utility(NamedTuple):
@@ -21,6 +23,10 @@ class Utility(NamedTuple):
     def scaled(self, factor: float) -> "Utility":
         """The same utility in other units."""
         return Utility(factor * self.acting, factor * self.ending)
+
+    def at(self, states: Indices | slice) -> "Utility":
+        """The same utility of these states alone, in their order."""
+        return Utility(self.acting[:, states], self.ending[states])
 
 
 class Occupancy(NamedTuple):
@@ -46,8 +52,38 @@ class Occupancy(NamedTuple):
         return float((self.taken * utility.acting).sum() + self.visits @ utility.ending)
 
 
-class Dynamics:
-    """The transitions of all actions as one sparse matrix: one product looks one step ahead, for every action.
+class Transitions:
+    """What the actions of some states lead to, as one sparse matrix: one product looks one step ahead, for each action.
+
+    S states are acted in and M may follow; mostly both are all states of a world.
+    """
+
+    def __init__(self, successors: csr_array, n_actions: int, discount: float, ending: Indices) -> None:
+        """Take the transitions.
+
+        Args:
+            successors: (A * S, M), row action * S + state.
+            n_actions: A.
+            discount: of what follows.
+            ending: which of the S states are terminal.
+        """
+        self.n_actions, self.discount, self.ending = n_actions, discount, ending
+        self.n_states, self.n_following = successors.shape[0] // n_actions, successors.shape[1]
+        self.successors, self._predecessors = successors, successors.T
+
+    def ahead(self, values: Floats) -> Floats:
+        """(A, S) discounted expectation of the (M,) values of what follows an action."""
+        expected: Floats = (self.successors @ values).reshape(self.n_actions, self.n_states)
+        return expected if self.discount == 1 else np.multiply(expected, self.discount, out=expected)
+
+    def arrivals(self, taken: Floats) -> Floats:
+        """(M,) discounted probability of being in a state after the (A, S) actions taken."""
+        arrived: Floats = self._predecessors @ taken.ravel()
+        return arrived if self.discount == 1 else np.multiply(arrived, self.discount, out=arrived)
+
+
+class Dynamics(Transitions):
+    """The transitions of a world.
 
     A terminal state ends the episode: nothing is decided there. A discount is read as the chance that the episode goes
     on after a step, so it weighs decisions like rewards and every formula for episodes that end holds unchanged.
@@ -59,28 +95,16 @@ class Dynamics:
     def __init__(self, mdp: TabularMDP) -> None:
         if not 0 < mdp.discount <= 1:
             raise ValueError(f"the model's discount must be above 0 and at most 1, got {mdp.discount}")
-        self.start, self.discount = mdp.start, mdp.discount
-        self.n_states, self.n_actions = mdp.n_states, mdp.n_actions
         self.going: NDArray[np.bool_] = np.ones(mdp.n_states, dtype=bool) if mdp.terminal is None else ~mdp.terminal
-        self.ending = np.flatnonzero(~self.going)
-        self.successors = vstack(mdp.transition, format="csr")
-        self.successors.eliminate_zeros()  # a stored zero times a value of -inf would be NaN
-        self._predecessors = self.successors.T
+        successors = vstack(mdp.transition, format="csr")
+        successors.eliminate_zeros()  # a stored zero times a value of -inf would be NaN
+        super().__init__(successors, mdp.n_actions, mdp.discount, np.flatnonzero(~self.going))
+        self.start = mdp.start
 
     def at_start(self, values: Floats) -> float:
         """Expectation of (S,) values in the first state."""
         begun = self.start > 0  # elsewhere a value may be -inf, which no probability makes up for
         return float(self.start[begun] @ values[begun])
-
-    def ahead(self, values: Floats) -> Floats:
-        """(A, S) discounted expectation of the (S,) values of what follows an action."""
-        expected: Floats = (self.successors @ values).reshape(self.n_actions, self.n_states)
-        return expected if self.discount == 1 else np.multiply(expected, self.discount, out=expected)
-
-    def arrivals(self, taken: Floats) -> Floats:
-        """(S,) discounted probability of being in a state after the (A, S) actions taken."""
-        arrived: Floats = self._predecessors @ taken.ravel()
-        return arrived if self.discount == 1 else np.multiply(arrived, self.discount, out=arrived)
 
     def utility(self, reward: Floats) -> Utility:
         """A reward (S,), earned in every state visited, or (S, A), earned by acting and never in a terminal state."""

@@ -15,7 +15,7 @@ from numbers import Integral
 import numpy as np
 
 from gde.data.mdp import Floats, Policy, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
+from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Transitions, Utility
 from gde_plugins.meg.solvers.limits import Limit, backwards, limit
 from gde_plugins.meg.solvers.protocol import Moments, check_size
 from gde_plugins.meg.solvers.softmax import SoftStep, soften
@@ -78,15 +78,11 @@ class Finite:
 
     def soft_steps(self, utility: Utility) -> Iterator[SoftStep]:
         """The recursion, from the last time step to the first. A utility of -inf is avoided at any price."""
-        dynamics = self.dynamics
-        values = np.zeros(dynamics.n_states)
+        values = np.zeros(self.dynamics.n_states)
         for _ in range(self.horizon):
-            quality = dynamics.ahead(values)
-            quality += utility.acting
-            values, policy = soften(quality)
-            values[dynamics.ending] = utility.ending[dynamics.ending]
-            policy[:, dynamics.ending] = 1 / dynamics.n_actions
-            yield SoftStep(values, policy)
+            step = soft_step(self.dynamics, utility, values)
+            values = step.values
+            yield step
 
     def fit(self, utility: Utility) -> "FiniteFit":
         return FiniteFit(self, utility)
@@ -98,6 +94,16 @@ class Finite:
             taken = (visits * self.dynamics.going) * policy
             yield Occupancy(taken, visits)
             visits = self.dynamics.arrivals(taken)
+
+
+def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> SoftStep:
+    """One step of the recursion, from the (M,) values of what follows."""
+    quality = transitions.ahead(values)
+    quality += utility.acting
+    values, policy = soften(quality)
+    values[transitions.ending] = utility.ending[transitions.ending]
+    policy[:, transitions.ending] = 1 / transitions.n_actions
+    return SoftStep(values, policy)
 
 
 def _is_count(number: object) -> bool:

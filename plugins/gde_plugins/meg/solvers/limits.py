@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.mdp import Floats
-from gde_plugins.meg.solvers.dynamics import Dynamics, Utility
+from gde_plugins.meg.solvers.dynamics import Dynamics, Transitions, Utility
 from gde_plugins.meg.solvers.softmax import soften
 
 TIE = 1e-11
@@ -36,43 +36,61 @@ class Limit(NamedTuple):
     """Utility by which a policy may fall short and still count as optimal."""
 
 
-class LimitStep(NamedTuple):
-    """One time step of the recursion."""
+class Limits(NamedTuple):
+    """What is passed on from one time step of the recursion to the one before."""
 
     best: Floats
     """(S,) hard optimal values."""
     entropy: Floats
     """(S,) causal entropy of the limit policy from here on, less that of random choice: at most 0."""
+    size: Floats
+    """(S,) what the optimal values add up to without the signs of the rewards."""
+
+    @classmethod
+    def none(cls, n_states: int) -> "Limits":
+        """After the last time step."""
+        return cls(*np.zeros((3, n_states)))
+
+
+class LimitStep(NamedTuple):
+    """One time step of the recursion."""
+
+    limits: Limits
     policy: Floats
     """(A, S) the limit policy."""
     gap: float
-    size: Floats
-    """(S,) what the optimal values add up to without the signs of the rewards."""
     decided: bool
     """Whether all actions that count as equally good are, up to rounding."""
 
 
 def backwards(dynamics: Dynamics, utility: Utility, horizon: int) -> Iterator[LimitStep]:
     """The recursion towards the largest utility, from the last time step to the first."""
-    best = entropy = size = np.zeros(dynamics.n_states)
-    paid = Utility(np.abs(utility.acting), np.abs(utility.ending))
+    limits = Limits.none(dynamics.n_states)
     for _ in range(horizon):
-        quality = dynamics.ahead(best) + utility.acting
-        best = quality.max(axis=0)
-        best[dynamics.ending] = utility.ending[dynamics.ending]
-        shortfall = best - quality
-        shortfall[:, dynamics.ending] = 0.0
-        sizes = dynamics.ahead(size) + paid.acting
-        size = np.where(shortfall == 0, sizes, 0.0).max(axis=0)
-        size[dynamics.ending] = paid.ending[dynamics.ending]
-        tied, worse = compared(shortfall, sizes + size)
-        remaining = dynamics.ahead(entropy)
-        remaining[worse] = -np.inf
-        entropy, policy = soften(remaining)
-        entropy[dynamics.ending] = 0.0
-        policy[:, dynamics.ending] = 1 / dynamics.n_actions
-        gap = float(shortfall.min(where=worse, initial=np.inf))
-        yield LimitStep(best, entropy, policy, gap, size, bool((tied | worse).all()))
+        step = limit_step(dynamics, utility, limits)
+        limits = step.limits
+        yield step
+
+
+def limit_step(transitions: Transitions, utility: Utility, after: Limits) -> LimitStep:
+    """One step of the recursion, from the limits of the M states that follow."""
+    ending = transitions.ending
+    quality = transitions.ahead(after.best) + utility.acting
+    best = quality.max(axis=0)
+    best[ending] = utility.ending[ending]
+    shortfall = best - quality
+    shortfall[:, ending] = 0.0
+    sizes = transitions.ahead(after.size) + np.abs(utility.acting)
+    size = np.where(shortfall == 0, sizes, 0.0).max(axis=0)
+    size[ending] = np.abs(utility.ending[ending])
+    tied, worse = compared(shortfall, sizes + size)
+    remaining = transitions.ahead(after.entropy)
+    remaining[worse] = -np.inf
+    entropy, policy = soften(remaining)
+    entropy[ending] = 0.0
+    policy[:, ending] = 1 / transitions.n_actions
+    gap = float(shortfall.min(where=worse, initial=np.inf))
+    return LimitStep(Limits(best, entropy, size), policy, gap, bool((tied | worse).all()))
 
 
 def compared(shortfall: Floats, size: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -85,6 +103,6 @@ def limit(dynamics: Dynamics, utility: Utility, horizon: int) -> Limit:
     gap, decided = np.inf, True
     for step in backwards(dynamics, utility, horizon):
         gap, decided = min(gap, step.gap), decided and step.decided
-    start = dynamics.start
-    divergence = -float(start @ step.entropy) if decided else np.inf
-    return Limit(float(start @ step.best), divergence, gap, TIE * float(start @ step.size))
+    start, limits = dynamics.start, step.limits
+    divergence = -float(start @ limits.entropy) if decided else np.inf
+    return Limit(float(start @ limits.best), divergence, gap, TIE * float(start @ limits.size))

@@ -1,7 +1,8 @@
 """What an agent may be after: utilities to measure its behaviour against."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -9,10 +10,38 @@ from scipy.sparse import csr_array, diags_array
 from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.trajectories.episodes import shared_labels
 
+Pursuit = Callable[[TabularMDP], TabularMDP]
+"""Gives the world with the utility, as its reward, that behaviour in it is measured against."""
 
-def own_reward(mdp: TabularMDP) -> TabularMDP:
+
+@runtime_checkable
+class Statewise(Protocol):
+    """A pursuit that gives many worlds side by side what it gives each of them, so it is asked once for all."""
+
+    stands_still: bool
+    """Whether terminal states last and earn up to the horizon, see `standing_still`."""
+
+    def reward(self, mdp: TabularMDP) -> Floats:
+        """(S,) or (S, A) the utility."""
+
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        """The world that earns it."""
+
+
+@dataclass(frozen=True)
+class OwnReward:
     """The world's own reward."""
-    return mdp
+
+    stands_still: ClassVar[bool] = False
+
+    def reward(self, mdp: TabularMDP) -> Floats:
+        return mdp.reward
+
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        return mdp
+
+
+own_reward = OwnReward()
 
 
 @dataclass(frozen=True)
@@ -24,9 +53,10 @@ class Feature:
     """
 
     name: str
+    stands_still: ClassVar[bool] = True
 
-    def __call__(self, mdp: TabularMDP) -> TabularMDP:
-        """The world that earns the feature.
+    def reward(self, mdp: TabularMDP) -> Floats:
+        """(S,) the feature.
 
         Raises:
             ValueError: the world has no such label.
@@ -35,7 +65,11 @@ class Feature:
             raise ValueError(
                 f"wanted a label of the model, {', '.join(mdp.labels) or 'of which it has none'}, got {self.name!r}"
             )
-        return standing_still(mdp, mdp.labels[self.name])
+        return mdp.labels[self.name]
+
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        """The world that earns the feature."""
+        return standing_still(mdp, self.reward(mdp))
 
 
 def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:
@@ -50,6 +84,8 @@ def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:
 
 def menu(worlds: Sequence[TabularMDP]) -> list[str]:
     """The features that every world has and that are not the same in all states of all of them."""
-    return [
-        name for name in shared_labels(worlds) if len(np.unique(np.concatenate([w.labels[name] for w in worlds]))) > 1
-    ]
+    return [name for name in shared_labels(worlds) if _varies(np.concatenate([w.labels[name] for w in worlds]))]
+
+
+def _varies(values: Floats) -> bool:
+    return bool((values != values[0]).any())

@@ -9,8 +9,10 @@ import numpy as np
 
 from gde.data.mdp import Floats
 from gde.numerics.stats import Interval, cluster_mean, cluster_ratio
-from gde_plugins.meg.trajectories.candidates import Feature, own_reward
-from gde_plugins.meg.trajectories.episodes import Behaviour, Episode, Indices, Pursuit, clusters_of
+from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.trajectories.behaviour import Behaviour
+from gde_plugins.meg.trajectories.candidates import Feature, Pursuit, own_reward
+from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.linear import FOLDS, Linear, LinearFit
 from gde_plugins.meg.trajectories.rationality import Profile
 
@@ -95,11 +97,11 @@ def from_trajectories(
     """
     pursuit = Feature(utility) if isinstance(utility, str) else utility
     behaviour = Behaviour.of(episodes, pursuit)
-    if not behaviour.n_decisions.any():
+    if not behaviour.sample.n_decisions.any():
         raise ValueError("wanted episodes with decisions, got none that has any")
-    if behaviour.mdp.n_actions < 2:
+    if behaviour.n_actions < 2:
         raise ValueError("wanted worlds with at least two actions, got one: there is nothing to decide")
-    groups = clusters_of(episodes)
+    groups = behaviour.sample.clusters
     found = (
         _unknown(behaviour, pursuit, groups, rng)
         if isinstance(pursuit, Linear)
@@ -114,15 +116,15 @@ def from_trajectories(
         ceiling=float(_ceilings(behaviour).mean()),
         n=len(episodes),
         n_clusters=int(groups.max()) + 1,
-        n_decisions=sum(len(episode.states) for episode in episodes),
-        n_unusable=behaviour.n_unusable,
+        n_decisions=int(behaviour.sample.lengths.sum()),
+        n_unusable=behaviour.sample.n_unusable,
     )
 
 
 def _too_little(behaviour: Behaviour, pursuit: Pursuit | Linear, groups: Indices) -> str:
     """Why these episodes say too little of the agent; empty if they do not."""
-    if not len(behaviour.decisions.actions):
-        return f"none of the {behaviour.n_unusable} decisions names an action"
+    if not len(behaviour.scene.decisions.states):
+        return f"none of the {behaviour.sample.n_unusable} decisions names an action"
     if isinstance(pursuit, Linear):
         n, least = int(groups.max()) + 1, PER_WEIGHT * len(pursuit.features)
         weights = f"{len(pursuit.features)} weights ({PER_WEIGHT} each)"
@@ -158,7 +160,7 @@ def _known(behaviour: Behaviour, groups: Indices, rng: np.random.Generator, sign
 
 
 def _unknown(behaviour: Behaviour, utilities: Linear, groups: Indices, rng: np.random.Generator) -> dict[str, Any]:
-    fit, n = LinearFit(behaviour, utilities.values(behaviour.mdp)), len(groups)
+    fit, n = LinearFit(behaviour, utilities.values(behaviour.scene.mdp)), len(groups)
     weights = fit.fit(np.ones(n), np.zeros(len(utilities.features)))
     scores = fit.scores(weights)
     held_out = fit.cross_fitted(groups, weights, FOLDS, rng) if groups.any() else None
@@ -180,7 +182,7 @@ def _unknown(behaviour: Behaviour, utilities: Linear, groups: Indices, rng: np.r
 
 def _ceilings(behaviour: Behaviour) -> Floats:
     """(N,) nats that the decisions of each episode have at most."""
-    return behaviour.n_decisions * log(behaviour.mdp.n_actions)
+    return behaviour.sample.n_decisions * log(behaviour.n_actions)
 
 
 def _middle(plug_in: float, cross_fitted: float | None) -> float:

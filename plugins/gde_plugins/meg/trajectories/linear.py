@@ -6,14 +6,17 @@ Where chance decides what follows, a finite sample's accuracy need not be; its e
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.candidates import standing_still
-from gde_plugins.meg.trajectories.episodes import Behaviour, Episode, above_chance, clusters_of
+from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.trajectories.side_by_side import Sample
 
 FOLDS = 5
 PRIOR_SPREAD = 30.0
@@ -29,20 +32,25 @@ class Linear:
     """All utilities that are linear in the named state features, in worlds that stand still when they end."""
 
     features: tuple[str, ...]
+    stands_still: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.features or len(set(self.features)) != len(self.features):
             raise ValueError(f"features: wanted at least one and each once, got {self.features}")
 
-    def __call__(self, mdp: TabularMDP) -> TabularMDP:
-        """The world before any utility is given to it.
+    def reward(self, mdp: TabularMDP) -> Floats:
+        """(S,) no utility: there is none before weights are fitted.
 
         Raises:
             ValueError: the world lacks a feature.
         """
         if missing := [name for name in self.features if name not in mdp.labels]:
             raise ValueError(f"features: wanted labels of every model, got {missing[0]!r}, which one has not")
-        return standing_still(mdp, np.zeros(mdp.n_states))
+        return np.zeros(mdp.n_states)
+
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        """The world before any utility is given to it."""
+        return standing_still(mdp, self.reward(mdp))
 
     def values(self, mdp: TabularMDP) -> Floats:
         """(K, S) the features, each from 0 to 1 over all states."""
@@ -64,7 +72,8 @@ class LinearFit:
 
     def scores(self, weights: Floats) -> Floats:
         """(N,) nats above chance of each episode."""
-        return self.behaviour.scores(1.0, weights @ self.features)
+        nats: Floats = self.behaviour.table([1.0], weights @ self.features, fast=True)[0]
+        return nats
 
     def fit(self, chosen: Floats, start: Floats) -> Floats:
         """(K,) the weights that predict the episodes best, counted `chosen` (N,) times each, given the prior."""
@@ -87,24 +96,9 @@ class LinearFit:
         return nats
 
     def _accuracy(self, weights: Floats, chosen: Floats) -> tuple[float, Floats]:
-        """Summed nats and their gradient (K,).
-
-        The log-probability of an action changes with a weight by what the action is expected to collect of the
-        feature, less what the policy is.
-        """
-        behaviour, decisions = self.behaviour, self.behaviour.decisions
-        dynamics = behaviour.process.dynamics
-        steps = behaviour.process.soft_steps(dynamics.utility(weights @ self.features))
-        to_come, shape = np.zeros_like(self.features), (len(weights), dynamics.n_actions, dynamics.n_states)
-        nats, slope = 0.0, np.zeros(len(weights))
-        for here, step in zip(decisions.backwards(behaviour.horizon), steps, strict=True):
-            after = dynamics.discount * (dynamics.successors @ to_come.T).T.reshape(shape) + self.features[:, None, :]
-            to_come = np.einsum("as,kas->ks", step.policy, after)
-            states, actions = decisions.states[here], decisions.actions[here]
-            count = chosen[decisions.episodes[here]] * decisions.weights[here]
-            nats += float(count @ above_chance(step.policy, actions, states))
-            slope += (after[:, actions, states] - to_come[:, states]) @ count
-        return nats, slope
+        """Summed nats and their gradient (K,)."""
+        nats, slope = self.behaviour.accuracy(weights @ self.features, chosen)
+        return nats, self.features @ slope
 
 
 def held_out(
@@ -113,8 +107,8 @@ def held_out(
     """(N,) nats above chance of each episode by weights fitted to other clusters; the same `rng`, the same folds."""
     if not features:
         return np.zeros(len(episodes))
-    utilities = Linear(features)
-    behaviour = Behaviour.of(episodes, utilities)
-    fit = LinearFit(behaviour, utilities.values(behaviour.mdp), spread)
-    start = fit.fit(np.ones(len(episodes)), np.zeros(len(features)))
-    return fit.cross_fitted(clusters_of(episodes), start, FOLDS, rng)
+    utilities, sample = Linear(features), Sample.of(episodes)
+    behaviour = Behaviour.of(sample, utilities)
+    fit = LinearFit(behaviour, utilities.values(behaviour.scene.mdp), spread)
+    start = fit.fit(np.ones(len(sample)), np.zeros(len(features)))
+    return fit.cross_fitted(sample.clusters, start, FOLDS, rng)

@@ -16,7 +16,7 @@ from scipy.stats import chi2
 
 from gde.data.mdp import Floats
 from gde.numerics.stats import CONFIDENCE, RESAMPLES, Interval, expanded_bca
-from gde_plugins.meg.trajectories.episodes import Behaviour
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 
 MAGNITUDES = np.geomspace(1e-3, 1e3, 37)
 """Rationalities on the grid, in units of 1 / (largest minus smallest utility of a state), of either sign. Where one
@@ -57,12 +57,14 @@ class Profile:
             behaviour: of N episodes.
             groups: (N,) index of each episode's cluster.
         """
-        span = float(np.ptp(behaviour.mdp.reward)) or 1.0
+        span = float(np.ptp(behaviour.reward)) or 1.0
         grid, coarse = _scanned(behaviour, MAGNITUDES / span)
         beta, scores = _refined(behaviour, grid, coarse)
         around = beta * AROUND[AROUND != 1] if isfinite(beta) and beta else np.zeros(0)
-        fine = [behaviour.scores(each) for each in around]
-        betas, table = np.array([beta, *grid, *around]), np.column_stack([scores, coarse, *fine])
+        betas, table = (
+            np.array([beta, *grid, *around]),
+            np.vstack([scores, coarse, behaviour.table(around, fast=True)]).T,
+        )
         impossible = np.isneginf(table)
         sums, ruled_out = np.zeros((groups.max() + 1, len(betas))), np.zeros((groups.max() + 1, len(betas)), dtype=bool)
         np.add.at(sums, groups, np.where(impossible, 0.0, table))
@@ -160,22 +162,25 @@ class Profile:
 
     def _totals(self, counts: Floats) -> Floats:
         """(R, B) nats for (R, G) counts of the clusters."""
-        return np.where(counts @ self.impossible > 0, -inf, counts @ self.accuracy)
+        totals: Floats = counts @ self.accuracy
+        somewhere = np.flatnonzero(self.impossible.any(axis=0))
+        totals[:, somewhere] = np.where(counts @ self.impossible[:, somewhere] > 0, -inf, totals[:, somewhere])
+        return totals
 
 
 def _scanned(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
-    """(B,) the grid 0, ..., +-inf and (N, B) the scores on it."""
+    """(B,) the grid 0, ..., +-inf and (B, N) the scores on it."""
     table = {0.0: behaviour.scores(0.0)}
     for sign in (1.0, -1.0):
         table |= _one_side(behaviour, sign * magnitudes)
     table |= {limit: behaviour.scores(limit) for limit in (inf, -inf)}
-    return np.array(list(table)), np.stack(list(table.values()), axis=1)
+    return np.array(list(table)), np.stack(list(table.values()))
 
 
 def _one_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
     """Rationality to scores (N,): from the first of `betas` to the last, and on as long as an end is the best."""
-    table = {float(beta): behaviour.scores(beta) for beta in betas}
-    slack = TIE * len(behaviour.n_decisions)
+    table = dict(zip(betas.tolist(), behaviour.table(betas, fast=True), strict=True))
+    slack = TIE * len(behaviour.sample)
     for end, factor in ((float(betas[0]), exp(-STEP)), (float(betas[-1]), exp(STEP))):
         furthest = end
         while 1 / EXTREME < furthest / end < EXTREME:
@@ -188,11 +193,11 @@ def _one_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
 
 def _refined(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, Floats]:
     """The best rationality and the scores (N,) at it; 0 or +-inf where nothing finite is better."""
-    totals = table.sum(axis=0)
-    slack = TIE * len(table)
+    totals = table.sum(axis=1)
+    slack = TIE * len(behaviour.sample)
     for special in (0, len(grid) - 2, len(grid) - 1):
         if totals[special] >= totals.max() - slack:
-            return float(grid[special]), table[:, special]
+            return float(grid[special]), table[special]
     at = int(totals.argmax())
     center, sign = log(abs(grid[at])), float(np.sign(grid[at]))
     found = minimize_scalar(
@@ -201,7 +206,5 @@ def _refined(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, 
         method="bounded",
         options={"xatol": PRECISION},
     )
-    if -found.fun < totals[at]:
-        return float(grid[at]), table[:, at]
-    beta = sign * exp(found.x)
+    beta = sign * exp(found.x) if -found.fun >= totals[at] else float(grid[at])
     return beta, behaviour.scores(beta)

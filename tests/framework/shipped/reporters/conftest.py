@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from gde.data.cell_map import KINDS, CellMap, Position, decoded_classes
 from gde.data.completion import Completion
 from gde.data.evidence import Evidence
-from gde.data.grid import Cell, Grid, Position
 from gde.data.json import Json, Labels
+from gde.data.measure import Measure
 from gde.data.observation import Observation, State, World
 from gde.data.plan import Choice, Plan
 from gde.data.probe import CONTROLS, Arm, ProbeReport
-from gde.data.result import Failure, Measurement, Result
+from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.parts.metric import Metric
+from gde.request.catalogue import Catalogue
+from gde.stages.probing import results
 from gde.stages.scoring import score
 from gde_plugins.behaviour.accuracy import accuracy
 from gde_plugins.behaviour.length import length
@@ -25,6 +28,7 @@ from gde_plugins.behaviour.outcomes import outcomes
 from gde_plugins.behaviour.success import success
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+CLASSES = decoded_classes(KINDS)
 STRATA: tuple[Labels, ...] = ({"size": 7}, {"size": 9})
 NOTICE = "The agent's model is nano, a small model of the same architecture class; it is not GPT-OSS-20B."
 REASONING = "The goal lies below and to the right. A wall blocks the way down, so the path goes right first. "
@@ -45,7 +49,7 @@ def world(size: int, index: int) -> World:
             if rng.random() < 0.5 and c + 2 < size - 1:
                 rows[r][c + 1] = "#"
     goal = [int(rng.choice([1, size - 2])), int(rng.choice(np.arange(1, size - 1, 2)))]
-    facts: dict[str, Json] = {"rows": ["".join(row) for row in rows], "goal": goal}
+    facts: dict[str, Json] = {"rows": ["".join(row) for row in rows], "goal": goal, "moves": MOVES}
     return World(id=f"{size}-{index}", facts=facts, labels={"size": size})
 
 
@@ -109,8 +113,8 @@ def walk(stratum: int, index: int) -> Trajectory:
 def believed(trajectory: Trajectory, turn: Turn, rng: np.random.Generator) -> NDArray[np.float32]:
     """(9, 9, 5) class probabilities: the truth behind noise."""
     assert turn.state is not None
-    cells = Grid.from_record(trajectory.world, turn.state).cells(9)
-    logits = 2.2 * np.eye(len(Cell))[cells] + rng.normal(scale=0.7, size=(9, 9, len(Cell)))
+    cells = CellMap.from_record(trajectory.world, turn.state).padded(9)
+    logits = 2.2 * np.eye(len(CLASSES))[cells] + rng.normal(scale=0.7, size=(9, 9, len(CLASSES)))
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
     return np.asarray(probabilities, dtype=np.float32)
 
@@ -150,6 +154,7 @@ def reports(trajectories: Sequence[Trajectory]) -> tuple[ProbeReport, ...]:
         n_test=len(rows),
         rows=rows,
         decoded=decoded,
+        classes=CLASSES,
     )
     others = [(replace(main, variant="linear"), 1.4), (replace(main, mark="post"), 1.1)]
     controls = [(replace(main, control=control), 3.1 + i / 2) for i, control in enumerate(CONTROLS)]
@@ -176,6 +181,7 @@ def result(evidence: Evidence) -> Result:
     found: dict[str, Metric] = {"success": success, "accuracy": accuracy, "outcomes": outcomes, "length": length}
     metrics = [(name, partial(_given, metric)) for name, metric in found.items()]
     measurements, failures = score(metrics, evidence, STRATA)
+    measurements = (*measurements, *results(evidence.probe_reports))
     lost = Failure(stage="rollout", subject="0/4/0", reason="the model server went away")
     provenance: dict[str, Json] = {
         "notice": NOTICE,
@@ -191,4 +197,30 @@ def result(evidence: Evidence) -> Result:
         measurements=measurements,
         failures=(*failures, lost),
         provenance=provenance,
+        subject=subject(evidence),
+        measures=measures(),
     )
+
+
+def subject(evidence: Evidence) -> Subject:
+    """What a run counts, counted here."""
+    finished = [one for one in evidence.trajectories if one.ending != "failed"]
+    turns = [turn for one in finished for turn in one.turns]
+    return Subject(
+        agent="gpt-oss",
+        environment="grid",
+        model="nano",
+        worlds=len({one.world.id for one in finished}),
+        episodes=len(evidence.trajectories),
+        failed=len(evidence.trajectories) - len(finished),
+        turns=len(turns),
+        unusable=sum(turn.decision.status != "ok" for turn in turns),
+    )
+
+
+def measures() -> tuple[Measure, ...]:
+    """As the plugins declare them."""
+    catalogue = Catalogue.default()
+    names = ("success", "accuracy", "outcomes", "length", "pairs", "trends", "meg-to")
+    probe = (one.under("cogmap") for one in catalogue.find("probe", "cogmap").offer.measures)
+    return (*probe, *(one for name in names for one in catalogue.find("metric", name).offer.measures))

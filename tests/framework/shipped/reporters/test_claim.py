@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from gde.data.evidence import Evidence
-from gde.data.plan import Choice, Plan
-from gde.data.probe import ProbeReport
-from gde.data.result import Measurement, Result
+from gde.data.measure import Measure
+from gde.data.probe import Arm
+from gde.data.result import Measurement, Result, Subject
 from gde.shipped.reporters.claim import claim, main_report
 from gde.shipped.reporters.wording import SPACE
 
-PLAN = Plan(environment=Choice(name="grid"), agent=Choice(name="gpt-oss"))
+MAIN = Arm(probe="cogmap", variant="mlp", layer=3, mark="pre")
+SUBJECT = Subject(agent="gpt-oss", environment="grid", worlds=23, episodes=24, turns=180)
 
 
 def words(text: str) -> str:
@@ -23,75 +23,111 @@ def share(name: str, value: float, low: float, high: float) -> Measurement:
     return Measurement(name=name, value=value, unit="share", n=40, interval=(low, high))
 
 
-def off(report: ProbeReport, cells: float) -> ProbeReport:
-    """The report with this distance of agent and goal, give or take 0.1."""
-    names, around = ("distance.agent", "distance.goal"), (cells - 0.1, cells + 0.1)
-    numbers = [Measurement(name=name, value=cells, unit="cells", n=9, interval=around) for name in names]
-    return replace(report, measurements=tuple(numbers))
+def with_numbers(result: Result, *measurements: Measurement) -> Result:
+    return replace(result, measurements=measurements, subject=SUBJECT)
 
 
-def test_behaviour_is_told_with_intervals(result: Result, evidence: Evidence) -> None:
-    measured = share("success", 0.912, 0.82, 0.97), share("accuracy", 0.84, 0.8, 0.88)
-    said = words(claim(PLAN, replace(result, measurements=measured), evidence).behaviour)
-    assert said == (
+def off(cells: float, arm: Arm = MAIN) -> list[Measurement]:
+    """The arm's distances of agent and goal, give or take 0.1."""
+    names, around = ("cogmap.distance.agent", "cogmap.distance.goal"), (cells - 0.1, cells + 0.1)
+    return [
+        Measurement(name=name, value=cells, unit="cells", n=9, interval=around, where=arm.where, source="cogmap")
+        for name in names
+    ]
+
+
+def test_behaviour_is_told_with_intervals(result: Result) -> None:
+    measured = share("accuracy", 0.84, 0.8, 0.88), share("success", 0.912, 0.82, 0.97)
+    assert words(claim(with_numbers(result, *measured)).behaviour) == (
         "In 23 worlds of grid, the agent gpt-oss reached the goal in 91 % [82, 97] of episodes and took an optimal "
         "action in 84 % [80, 88] of steps, averaged over worlds."
     )
 
 
-def test_what_was_not_measured_is_not_claimed(result: Result, evidence: Evidence) -> None:
+def test_what_was_not_measured_is_not_claimed(result: Result) -> None:
     unknown = Measurement(name="accuracy", value=None, unit="share", n=0, reason="no certified optimal actions")
-    said = claim(PLAN, replace(result, measurements=(share("success", 0.5, 0.4, 0.6), unknown)), evidence).behaviour
+    said = claim(with_numbers(result, share("success", 0.5, 0.4, 0.6), unknown)).behaviour
     assert "optimal" not in said
 
 
+def test_a_headline_without_words_of_its_own_is_listed_by_its_title(result: Result) -> None:
+    mine = Measure(name="mine", title="Steps to the left", unit="share", headline=True)
+    result = replace(with_numbers(result, share("mine", 0.5, 0.4, 0.6)), measures=(mine,))
+    assert words(claim(result).behaviour).endswith("the agent gpt-oss: steps to the left 50 % [40, 60].")
+
+
+def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
+    found = {"row": 0.0, "goal": 3.75, "wall": 0.2}
+    rivals = [
+        Measurement(name="meg.to", value=value, unit="nats", n=9, where={"utility": name})
+        for name, value in found.items()
+    ]
+    said = words(claim(with_numbers(result, *rivals)).behaviour)
+    assert "utility goal 3.75 nats, next utility wall 0.20 nats" in said
+    assert "row" not in said
+
+
 @pytest.mark.parametrize(("cells", "doubt"), [(0.5, False), (2.95, True), (4.0, True)])
-def test_the_probe_is_told_beside_its_strongest_control(
-    result: Result, evidence: Evidence, cells: float, doubt: bool
-) -> None:
-    main, *_ = evidence.probe_reports
-    rivals = [off(replace(main, arm=replace(main.arm, control="shuffled")), 5.0)]
-    rivals += [off(replace(main, arm=replace(main.arm, control="untrained")), 3.0)]
-    said = words(claim(PLAN, result, replace(evidence, probe_reports=(off(main, cells), *rivals))).belief)
-    assert f"the agent on average {cells:.2f} cells" in said
+def test_the_probe_is_told_beside_its_strongest_control(result: Result, cells: float, doubt: bool) -> None:
+    rivals = [*off(5.0, replace(MAIN, control="shuffled")), *off(3.0, replace(MAIN, control="untrained"))]
+    said = words(claim(with_numbers(result, *off(cells), *rivals)).belief)
+    assert f"places the agent on average {cells:.2f} cells" in said
+    assert f"and the goal on average {cells:.2f} cells" in said
     assert "best control, random weights: 3.00 cells [2.90, 3.10]" in said
     assert ("not clearly worse" in said) == doubt
 
 
-def test_a_probe_without_controls_says_so(result: Result, evidence: Evidence) -> None:
-    alone = replace(evidence, probe_reports=evidence.probe_reports[:1])
-    assert "no control was measured to compare with" in claim(PLAN, result, alone).belief
+@pytest.mark.parametrize(("better", "best"), [("more", "5.00"), ("less", "1.00"), ("", "3.00")])
+def test_which_control_is_the_strongest_depends_on_what_is_better(result: Result, better: str, best: str) -> None:
+    """Where neither is, the one that comes nearest is told."""
+    measure = Measure(name="mine.score", title="Score", better=better, headline=True)  # type: ignore[arg-type]
+    values = {"none": 3.2, "shuffled": 1.0, "untrained": 3.0, "embeddings": 5.0}
+    arms = {name: Arm(probe="mine", variant="mlp", layer=1, mark="pre", control=name) for name in values}  # type: ignore[arg-type]
+    numbers = [
+        Measurement(name="mine.score", value=value, unit="bits", n=9, where=arms[name].where, source="mine")
+        for name, value in values.items()
+    ]
+    said = words(claim(replace(with_numbers(result, *numbers), measures=(measure,))).belief)
+    assert "reaches score 3.20 bits" in said
+    assert f": {best} bits" in said
 
 
-def test_a_probe_of_something_else_is_told_by_its_first_number(result: Result, evidence: Evidence) -> None:
-    bits = Measurement(name="plan.prefix", value=1.5, unit="bits", n=9, interval=(1.0, 2.0))
-    other = replace(evidence.probe_reports[0], measurements=(bits,))
-    said = words(claim(PLAN, result, replace(evidence, probe_reports=(other,))).belief)
-    assert "reaches plan prefix 1.50 bits [1.00, 2.00]" in said
+def test_a_probe_without_controls_says_so(result: Result) -> None:
+    assert "no control was measured to compare with" in claim(with_numbers(result, *off(0.5))).belief
 
 
-def test_a_probe_that_measured_nothing_gives_its_reason(result: Result, evidence: Evidence) -> None:
-    failed = replace(evidence.probe_reports[0], measurements=(), reason="needs at least 2 worlds")
-    said = claim(PLAN, result, replace(evidence, probe_reports=(failed,))).belief
+def test_a_probe_that_declares_nothing_is_told_by_its_first_number(result: Result) -> None:
+    where = replace(MAIN, probe="plan").where
+    bits = Measurement(name="plan.prefix", value=1.5, unit="bits", n=9, interval=(1.0, 2.0), where=where, source="plan")
+    assert "reaches plan.prefix 1.50 bits [1.00, 2.00]" in words(claim(with_numbers(result, bits)).belief)
+
+
+def test_a_probe_that_measured_nothing_gives_its_reason(result: Result) -> None:
+    failed = Measurement(
+        name="cogmap", value=None, unit="", n=0, where=MAIN.where, source="cogmap", reason="needs at least 2 worlds"
+    )
+    said = claim(with_numbers(result, failed)).belief
     assert said == "Nothing was decoded from its activations: needs at least 2 worlds."
 
 
-def test_without_probes_nothing_is_said_of_beliefs(result: Result, evidence: Evidence) -> None:
-    assert claim(PLAN, result, replace(evidence, probe_reports=())).belief == ""
+def test_without_probes_nothing_is_said_of_beliefs(result: Result) -> None:
+    assert claim(with_numbers(result, share("success", 0.5, 0.4, 0.6))).belief == ""
 
 
-def test_the_main_arm_is_the_first_whatever_it_scored(evidence: Evidence) -> None:
-    bad = off(evidence.probe_reports[0], 9.0)
-    assert main_report((bad, *evidence.probe_reports[1:])) is bad
+def test_the_main_arm_is_the_first_whatever_it_scored(result: Result) -> None:
+    better = replace(MAIN, layer=5)
+    said = words(claim(with_numbers(result, *off(9.0), *off(0.5, better))).belief)
+    assert "layer 3" in said and "9.00 cells" in said
+    assert main_report(()) is None
 
 
-def cautions(result: Result, evidence: Evidence) -> Sequence[str]:
-    return [words(one) for one in claim(PLAN, result, evidence).cautions]
+def cautions(result: Result, subject: Subject) -> Sequence[str]:
+    return [words(one) for one in claim(replace(result, subject=subject)).cautions]
 
 
-def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(result: Result, evidence: Evidence) -> None:
-    said = cautions(result, evidence)
-    assert said[0] == "1 of 24 episodes failed and are in none of these numbers."
-    assert "of answers could be used" in said[1]
-    few = replace(evidence, trajectories=evidence.trajectories[:4])
-    assert cautions(replace(result, measurements=()), few) == ["Fewer than 10 worlds: an impression, not a finding."]
+def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(result: Result) -> None:
+    assert cautions(result, replace(SUBJECT, failed=1, unusable=7)) == [
+        "1 of 24 episodes failed and are in none of these numbers.",
+        "7 of 180 answers could not be used; they count as steps that were not optimal.",
+    ]
+    assert cautions(result, replace(SUBJECT, worlds=4)) == ["Fewer than 10 worlds: an impression, not a finding."]

@@ -7,10 +7,12 @@ from xml.etree import ElementTree
 import pytest
 
 from gde.data.figure import Figure
+from gde.data.measure import Measure, Measures
 from gde.data.result import Measurement
 from gde.shipped.reporters.figures import breakdowns, svg
 
 SIZES = (7, 9, 11)
+NAMED = Measures((Measure(name="by", title="Success"),))
 
 
 def measured(name: str, value: float | None, unit: str = "share", **where: str | float) -> Measurement:
@@ -22,8 +24,8 @@ def measured(name: str, value: float | None, unit: str = "share", **where: str |
 def test_one_numeric_label_gives_a_curve_and_two_give_a_map() -> None:
     curve = [measured("by", 0.5, distance=d) for d in (1, 2, 3)]
     cells = [measured("by", 0.5, size=s, density=d) for s in SIZES for d in (0.0, 0.5)]
-    found = breakdowns([*curve, *cells], frozenset())
-    assert [figure.title for figure in found] == ["by by distance", "by by size and density"]
+    found = breakdowns([*curve, *cells], frozenset(), NAMED)
+    assert [figure.title for figure in found] == ["Success by distance", "Success by size and density"]
     line, heat = (json.loads(json.dumps(figure.spec))["data"]["values"] for figure in found)
     assert [(row["distance"], row["low"], row["high"]) for row in line] == [(d, 0.4, 0.6) for d in (1, 2, 3)]
     assert len(heat) == 6
@@ -41,11 +43,13 @@ def test_one_numeric_label_gives_a_curve_and_two_give_a_map() -> None:
     ids=["a point", "words", "no numbers", "four labels", "strata of a whole"],
 )
 def test_what_is_no_curve_and_no_map_is_left_to_the_tables(measurements: list[Measurement]) -> None:
-    assert breakdowns(measurements, frozenset({"size"})) == ()
+    assert breakdowns(measurements, frozenset({"size"}), NAMED) == ()
 
 
 def test_a_picture_holds_its_numbers_and_reaches_for_nothing_outside() -> None:
-    figures = breakdowns([measured("by", 0.1 * i, "bits", size=s, d=i) for i in range(4) for s in SIZES], frozenset())
+    figures = breakdowns(
+        [measured("by", 0.1 * i, "bits", size=s, d=i) for i in range(4) for s in SIZES], frozenset(), NAMED
+    )
     (picture,) = map(svg, figures)
     ElementTree.fromstring(picture)
     assert "0.30" in picture
@@ -70,7 +74,7 @@ def test_ids_of_two_pictures_on_a_page_differ() -> None:
 
 def test_three_labels_give_a_heat_map_for_every_value_of_the_third() -> None:
     cells = [measured("by", 0.5, size=s, density=d, distance=5 * i) for s in SIZES for d in (0.0, 0.5) for i in (1, 2)]
-    (figure,) = breakdowns(cells, frozenset())
+    (figure,) = breakdowns(cells, frozenset(), NAMED)
     shown = re.findall(r">(\d+)</text>", svg(figure))
     assert {"5", "10"} <= set(shown)
 

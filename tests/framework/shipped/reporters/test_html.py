@@ -13,13 +13,13 @@ import pytest
 
 from gde.data.completion import Completion
 from gde.data.evidence import Evidence
+from gde.data.measure import Measure
 from gde.data.observation import World
 from gde.data.plan import Choice, Plan
-from gde.data.result import Failure, Measurement, Result
+from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, Trajectory
 from gde.parts.reporter import Reporter
 from gde.shipped.reporters.html import HtmlReporter, page
-from gde.shipped.reporters.tables import MAP_COLUMNS
 from gde.shipped.reporters.wording import number
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=y>'
@@ -82,13 +82,33 @@ def test_the_page_is_well_formed_and_reaches_for_nothing_outside(result: Result,
 def test_every_number_of_the_run_is_on_the_page(result: Result, evidence: Evidence) -> None:
     text = Page(page(PLAN, result, evidence)).text
     whole = [one for one in result.measurements if not one.where]
-    measured = [one for report in evidence.probe_reports for one in report.measurements]
-    decoded = [one for one in measured if one.name in MAP_COLUMNS]
-    assert len(whole) > 10
+    decoded = [one for report in evidence.probe_reports for one in report.measurements if not one.where]
+    assert len(whole) > 10 and len(decoded) > 50
     assert [shown for one in [*whole, *decoded] for shown in numbers(one) if shown not in text] == []
     assert all(failure.reason in text for failure in result.failures)
     assert result.plan_hash in text
     assert "packages.numpy 2.4.6" in text
+
+
+def test_headlines_come_first_and_all_else_is_folded_behind_them(result: Result, evidence: Evidence) -> None:
+    text = page(PLAN, result, evidence)
+    first, _, rest = text.partition("<details>")
+    for title in ("Goal success rate", "Optimal actions, averaged over worlds", "Usable answers"):
+        assert title in first
+    folded = ("Optimal actions, pooled over steps", "Turns of an episode", "Empty answers", "Episodes out of turns")
+    for title in folded:
+        assert title not in first and title in rest
+    summaries = re.findall(r"<summary>(.*?)</summary>", text)
+    assert summaries[:2] == ["What the agent did", "What became of its answers (shares of turns)"]
+    shown = text[text.index("cogmap on held-out worlds") : text.index("All that cogmap measured")]
+    assert "Agent distance" in shown and "Wall recall" not in shown
+
+
+def test_what_no_part_declares_is_shown_under_its_own_name(result: Result, evidence: Evidence) -> None:
+    unheard = Measurement(name="unheard.of", value=2.0, unit="bits", n=3)
+    text = Page(page(PLAN, replace(result, measurements=(*result.measurements, unheard)), evidence)).text
+    assert "Other measurements" in text
+    assert "unheard.of" in text
 
 
 def test_the_notice_follows_the_claim_and_comes_before_any_table(result: Result, evidence: Evidence) -> None:
@@ -102,7 +122,7 @@ def test_pictures_and_tables_speak_to_those_who_do_not_see_them(result: Result, 
     attributes = Counter(name for name, _ in parsed.attributes)
     assert parsed.tags["caption"] == parsed.tags["table"] > 3
     assert attributes["aria-label"] + attributes["aria-hidden"] >= parsed.tags["svg"]
-    assert "True grid, 7 by 7: agent at (" in str(parsed.attributes)
+    assert "True map, 7 by 7: agent at (" in str(parsed.attributes)
 
 
 def test_a_decoded_map_stands_beside_the_true_grid_only_where_it_was_held_out(
@@ -116,7 +136,8 @@ def test_a_decoded_map_stands_beside_the_true_grid_only_where_it_was_held_out(
 
 
 def test_without_probes_and_sweeps_the_page_leaves_their_sections_out(result: Result, evidence: Evidence) -> None:
-    plain = replace(result, measurements=tuple(one for one in result.measurements if not one.where), failures=())
+    metrics = tuple(one for one in result.measurements if not one.where)
+    plain = replace(result, measurements=metrics, failures=())
     text = Page(page(PLAN, plain, replace(evidence, probe_reports=()))).text
     assert "What its activations say" not in text
     assert "by stratum" not in text
@@ -125,7 +146,8 @@ def test_without_probes_and_sweeps_the_page_leaves_their_sections_out(result: Re
 
 
 def test_an_empty_run_still_has_a_page(result: Result) -> None:
-    nothing = replace(result, measurements=(), provenance={}, status="failed")
+    subject = Subject(agent="gpt-oss", environment="grid")
+    nothing = replace(result, measurements=(), provenance={}, status="failed", subject=subject)
     text = Page(page(PLAN, nothing, Evidence(trajectories=()))).text
     assert "In 0 worlds of grid, the agent gpt-oss was run, and nothing of its behaviour measured." in text
 
@@ -142,6 +164,7 @@ def test_tests_have_a_table_with_a_row_for_each_measurement_and_condition(result
     )
     text = Page(page(PLAN, replace(result, measurements=found), evidence)).text
     assert "difference from the twin p, corrected (Holm)" in text
+    assert "Optimal actions, averaged over worlds transform reflect" in text
     assert "\u22125.0 %" in text
     assert "< 0.001" in text
     assert "4 pairs" in text
@@ -162,7 +185,12 @@ def test_what_a_run_contains_cannot_become_markup(result: Result, evidence: Evid
     hostile = replace(
         result,
         failures=(Failure(stage=HOSTILE, subject=HOSTILE, reason=HOSTILE),),
-        measurements=(Measurement(name=HOSTILE, value=1.0, unit=HOSTILE, n=1, where={"a": HOSTILE}),),
+        subject=Subject(agent=HOSTILE, environment=HOSTILE),
+        measures=(Measure(name="known", title=HOSTILE, group=HOSTILE, headline=True, phrase=HOSTILE),),
+        measurements=(
+            Measurement(name="known", value=1.0, unit=HOSTILE, n=1),
+            Measurement(name=HOSTILE, value=1.0, unit=HOSTILE, n=1, where={"a": HOSTILE}),
+        ),
         provenance={"notice": HOSTILE, HOSTILE: HOSTILE},
     )
     plan = replace(PLAN, agent=Choice(name=HOSTILE), environment=Choice(name=HOSTILE))
@@ -182,6 +210,23 @@ def test_a_world_that_is_no_grid_shows_what_the_agent_was_shown(result: Result, 
     parsed = Page(page(PLAN, result, elsewhere))
     assert "a grid" in parsed.text
     assert parsed.tags["pre"] > 6
+    assert "Legend" not in [value for _, value in parsed.attributes]
+
+
+def test_a_map_that_cannot_be_read_is_shown_as_text_with_the_reason(result: Result, evidence: Evidence) -> None:
+    first = evidence.trajectories[0]
+    torn = replace(first, world=replace(first.world, facts={**first.world.facts, "rows": ["#?#"]}))
+    text = Page(page(PLAN, result, replace(evidence, trajectories=(torn,)))).text
+    assert "Its map cannot be drawn: `rows` of a map: wanted the symbols #, _, got ['?']." in text
+    assert "True map" not in text
+
+
+def test_a_world_may_say_how_it_is_drawn(result: Result, evidence: Evidence) -> None:
+    first = evidence.trajectories[0]
+    told = replace(first, world=replace(first.world, facts={**first.world.facts, "view": "a lamp stands here"}))
+    text = Page(page(PLAN, result, replace(evidence, trajectories=(told,)))).text
+    assert "a lamp stands here" in text
+    assert "True map" not in text
 
 
 def test_the_longest_run_keeps_the_page_small(result: Result, evidence: Evidence) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gde.data.grid import Position
+from gde.data.cell_map import Position
 from gde_plugins.language_models.nano.tracing import (
     MOVES,
     NEW,

@@ -44,7 +44,7 @@ def test_the_tokens_of_a_sample_are_those_of_its_text(kind: Kind, size: int) -> 
 
 def test_an_episode_names_agent_and_goal_and_ends_in_an_answer() -> None:
     sample = draw()
-    (row, column), (goal_row, goal_column) = sample.grid.agent, sample.grid.goal
+    (row, column), (goal_row, goal_column) = sample.grid.place_of("agent"), sample.grid.place_of("goal")
     said = "".join(sample.tokens)
     assert said.startswith(f"<|channel|>analysis<|message|> A {row},{column} G {goal_row},{goal_column} path")
     assert said.split('{"action": "')[1] in {f'{move}"}}<|return|>' for move in ("UP", "DOWN", "LEFT", "RIGHT")}
@@ -57,13 +57,13 @@ def test_a_batch_knows_where_cells_and_traces_are() -> None:
         tokens = TOKENIZER.convert_ids_to_tokens(batch.tokens[row].tolist())
         where = {tuple(cell.tolist()): tokens[place].strip() for place, cell in enumerate(batch.cells) if cell[0] >= 0}
         assert len(where) == 49
-        assert [cell for cell, symbol in where.items() if symbol == "A"] == [sample.grid.agent]
+        assert [cell for cell, symbol in where.items() if symbol == "A"] == [sample.grid.place_of("agent")]
         assert {cell for cell, symbol in where.items() if symbol == "#"} == set(
-            map(tuple, np.argwhere(sample.grid.walls).tolist())
+            map(tuple, np.argwhere(sample.grid.where("wall")).tolist())
         )
         traced = [tokens[place] for place in range(len(tokens)) if batch.notes[row, place, 0] != IGNORED]
-        assert traced[0] == f" {sample.grid.agent[0]},{sample.grid.agent[1]}"
-        assert traced[-1] == f" {sample.grid.goal[0]},{sample.grid.goal[1]}"
+        ends = [" {},{}".format(*sample.grid.place_of(name)) for name in ("agent", "goal")]
+        assert [traced[0], traced[-1]] == ends
         said = batch.targets[row][batch.targets[row] != IGNORED].tolist()
         assert TOKENIZER.convert_ids_to_tokens(said) == list(sample.tokens)
 
@@ -80,7 +80,7 @@ def test_the_same_recipe_gives_the_same_samples_and_another_seed_others() -> Non
 def test_batches_of_a_pool_share_a_size_and_there_are_as_many_as_steps() -> None:
     drawn = list(islice(batches(Recipe(steps=6, tokens=500), make), 100))
     assert len(drawn) == 6
-    assert {len(sample.grid.rows) for batch in drawn[:POOL] for sample in batch} == {len(drawn[0][0].grid.rows)}
+    assert {sample.grid.height for batch in drawn[:POOL] for sample in batch} == {drawn[0][0].grid.height}
 
 
 def test_the_learning_rate_rises_holds_and_falls() -> None:

@@ -1,0 +1,141 @@
+"""CPU and memory of every stage of a run, by the number of its episodes. Prints one JSON object.
+
+    python benchmarks/bench_scale.py [EPISODES...]
+
+Without numbers, for 1,000 and 10,000 episodes; `100000` takes some minutes and 1 GB of disk. A noisy agent walks on
+9x9 grids, one episode a world. Every stage has a process of its own. Its CPU seconds leave out imports; its memory is
+the most that the process ever held (peak resident set), imports included, of which "imports" tells the share.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+EPISODES = (1_000, 10_000)
+SIZE = 9
+METRICS = ("success", "accuracy", "efficiency", "outcomes", "length")
+MIB = 1024
+
+
+def imports(_: Path) -> None:
+    """What every stage needs, and nothing else."""
+    import gde.runs.adding
+    import gde.runs.evaluating
+    import gde.runs.exporting  # noqa: F401
+
+
+def roll_out(run: Path, episodes: int) -> None:
+    """The episodes alone."""
+    from gde import Choice, Plan
+    from gde.runs.evaluating import prepare
+    from gde.runs.pipeline import Pipeline
+    from gde.stages.progress import ignore
+    from gde.store.folder import RunFolder
+
+    grid = Choice(name="grid", config={"size": SIZE})
+    ready = prepare(Plan(environment=grid, agent=Choice(name="noisy"), episodes=episodes))
+    folder = RunFolder.create(ready.plan, run)
+    with closing(folder.journal()) as journal, closing(Pipeline(ready, folder, journal, ignore)) as pipeline:
+        pipeline.roll_out()
+
+
+def score(run: Path, name: str) -> None:
+    """One metric."""
+    from gde import Catalogue, load_evidence
+    from gde.stages import scoring
+    from gde.stages.context import Resources
+
+    with closing(Resources(Catalogue.default())) as resources:
+        metric = partial(resources.metric, resources.find_metric(name))
+        measured, failures = scoring.score([(name, metric)], load_evidence(run), [{}])
+    if failures or not measured:
+        raise SystemExit(f"{name} measured nothing: {failures}")
+
+
+def conclude(run: Path) -> None:
+    """All default metrics and the page: what `gde eval` does when the episodes are there."""
+    from gde import rescore
+
+    rescore(run)
+
+
+def report(run: Path) -> None:
+    """The page again."""
+    from gde import report
+
+    report(run)
+
+
+def export(run: Path, form: str) -> None:
+    """To a file."""
+    from gde.runs.exporting import FORMATS, export
+
+    with (run / form).open("w") as file:
+        export(run, next(each for each in FORMATS if each == form), file)
+
+
+def view(run: Path) -> None:
+    """The list that `gde view` prints."""
+    from contextlib import redirect_stdout
+
+    from gde.cli.view_command import command
+
+    with redirect_stdout(StringIO()):
+        command(run)
+
+
+def stages(episodes: int) -> Mapping[str, Callable[[Path], None]]:
+    """By name, in their order."""
+    return {
+        "imports": imports,
+        "rollout": partial(roll_out, episodes=episodes),
+        **{f"score.{name}": partial(score, name=name) for name in METRICS},
+        "conclude": conclude,
+        "report": report,
+        **{f"export.{form}": partial(export, form=form) for form in ("jsonl", "csv")},
+        "view": view,
+    }
+
+
+def measured(stage: Callable[[Path], None], run: Path) -> dict[str, float]:
+    """CPU seconds and peak memory in MiB of a stage, here and now."""
+    imports(run)
+    began, started = time.process_time(), time.perf_counter()
+    stage(run)
+    cpu, wall = time.process_time() - began, time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MIB
+    return {"cpu_s": round(cpu, 2), "wall_s": round(wall, 2), "peak_mib": round(peak)}
+
+
+def bench(episodes: int) -> dict[str, object]:
+    """Every stage of one run, each in a fresh process."""
+    with TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        figures: dict[str, object] = {}
+        for name in stages(episodes):
+            command = [sys.executable, __file__, "--stage", name, str(episodes), str(run)]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            figures[name] = json.loads(done.stdout.splitlines()[-1])
+        return figures
+
+
+def main() -> None:
+    """All sizes that are asked for, or one stage of one run."""
+    if sys.argv[1:2] == ["--stage"]:
+        name, episodes, run = sys.argv[2:]
+        figures: Mapping[str, object] = measured(stages(int(episodes))[name], Path(run))
+    else:
+        figures = {str(episodes): bench(episodes) for episodes in map(int, sys.argv[1:] or EPISODES)}
+    sys.stdout.write(json.dumps(figures) + "\n")
+
+
+if __name__ == "__main__":
+    main()

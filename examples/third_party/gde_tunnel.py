@@ -1,0 +1,192 @@
+"""A gde plugin in one module: a world, a metric and a probe of one's own, shown by reports as the bundled ones are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from gde import (
+    CaptureRequest,
+    Environment,
+    Evidence,
+    Facet,
+    Measure,
+    Measurement,
+    Metric,
+    ModelInfo,
+    NoConfig,
+    Observation,
+    Offer,
+    Outcome,
+    Probe,
+    ProbeDataset,
+    ProbeLabels,
+    Readout,
+    Task,
+    Trajectory,
+    World,
+    hookimpl,
+)
+from gde.numerics.episodes import finished, turns_by_cluster, unmeasured
+from gde.numerics.stats import cluster_share
+from gde.seeding import derive, generator
+
+LEFT, RIGHT = "LEFT", "RIGHT"
+ENDS = (LEFT, RIGHT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunnelConfig:
+    """How long the tunnel is."""
+
+    length: Annotated[int, Field(ge=3)] = 9
+    """Cells; the treasure is in the first or in the last."""
+
+
+class Tunnel:
+    """A row of cells with a treasure at one end; ends at either."""
+
+    def __init__(self, config: TunnelConfig) -> None:
+        self._length = config.length
+
+    def reset(self, seed: int) -> Observation:
+        self._treasure = ENDS[derive(seed, "treasure") % 2]
+        self._start = self._at = 1 + derive(seed, "start", self._length) % (self._length - 2)
+        return self._observe()
+
+    def task(self) -> Task:
+        return Task(objective="Find the treasure T.", horizon=2 * self._length, actions=ENDS)
+
+    def world(self) -> World:
+        return World(id=f"{self._length} {self._start} {self._treasure}", facts={"treasure": self._treasure})
+
+    def step(self, action: str) -> Outcome:
+        if action not in ENDS:
+            raise ValueError(f"wanted {' or '.join(ENDS)}, got {action!r}")
+        if self._at in {0, self._length - 1}:
+            raise ValueError("the episode is over")
+        self._at += 1 if action == RIGHT else -1
+        if self._at not in {0, self._length - 1}:
+            return Outcome.running(self._observe())
+        found = float((self._at == 0) == (self._treasure == LEFT))
+        return Outcome.terminal(self._observe(), found, success=found)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _observe(self) -> Observation:
+        cells = ["."] * self._length
+        cells[0 if self._treasure == LEFT else -1] = "T"
+        cells[self._at] = "A"
+        return Observation(text="".join(cells), actions=ENDS)
+
+
+def leftness(evidence: Evidence) -> Sequence[Measurement]:
+    """The share of steps to the left."""
+    turns, clusters = turns_by_cluster(finished(evidence))
+    if not turns:
+        return [unmeasured("leftness", "share", "no step was taken")]
+    share = cluster_share([turn.decision.action == LEFT for turn in turns], clusters, generator(evidence.seed, "left"))
+    return [share.measurement("leftness", "share")]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Centroids:
+    """The mean activation for either end."""
+
+    means: NDArray[np.float32]
+    """(2, D)."""
+
+    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(N, D) activations to (N,) indices of the end whose mean is nearest."""
+        nearest = ((inputs[:, None, :] - self.means) ** 2).sum(axis=-1).argmin(axis=1)
+        return nearest.astype(np.float32)
+
+    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        return {"means": self.means}
+
+
+@dataclass(frozen=True)
+class TreasureProbe:
+    """At which end the treasure is, by the nearest mean activation."""
+
+    variants: tuple[str, ...] = ("nearest",)
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=(model.n_layers - 1,), marks=("pre",))
+
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        end = ENDS.index(str(trajectory.world.facts.get("treasure", LEFT)))
+        return ProbeLabels(values=np.full(len(trajectory.turns), end))
+
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:  # noqa: ARG002
+        means = [train.inputs[train.labels == end] for end in range(2)]
+        return Centroids(means=np.stack([(rows if len(rows) else train.inputs).mean(axis=0) for rows in means]))
+
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
+        return Centroids(means=arrays["means"])
+
+    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        right = readout.predict(test.inputs) == test.labels
+        return [cluster_share(right, test.groups, rng).measurement("right", "share")]
+
+
+@hookimpl
+def gde_environments() -> Sequence[Offer[TunnelConfig, Environment]]:
+    """Offer the world."""
+    return (
+        Offer(
+            name="tunnel",
+            summary="a treasure at one end of a tunnel",
+            config=TunnelConfig,
+            make=lambda config, _: Tunnel(config),
+        ),
+    )
+
+
+@hookimpl
+def gde_metrics() -> Sequence[Offer[NoConfig, Metric]]:
+    """Offer the metric, and say what its number means."""
+    steps = Measure(
+        name="leftness",
+        title="Steps to the left",
+        unit="share",
+        group="Which way it leans",
+        headline=True,
+        phrase="went left in {} of its steps",
+    )
+    return (
+        Offer(
+            name="leftness",
+            summary="share of steps to the left",
+            config=NoConfig,
+            make=lambda _, __: leftness,
+            measures=(steps,),
+        ),
+    )
+
+
+@hookimpl
+def gde_probes() -> Sequence[Offer[NoConfig, Probe]]:
+    """Offer the probe, and say what its number means."""
+    ends = Measure(
+        name="right",
+        title="Ends told apart",
+        unit="share",
+        better="more",
+        headline=True,
+        phrase="tells the end with the treasure in {} of turns",
+    )
+    return (
+        Offer(
+            name="treasure",
+            summary="at which end the treasure is",
+            config=NoConfig,
+            make=lambda _, __: TreasureProbe(),
+            needs=frozenset({Facet.ACTIVATIONS}),
+            measures=(ends,),
+        ),
+    )

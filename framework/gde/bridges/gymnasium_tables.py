@@ -1,0 +1,89 @@
+"""The transition table that Gymnasium's toy-text environments have, as a Markov decision process."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from gde.data.mdp import TabularMDP
+
+LEAVES_ALONE = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
+"""Wrappers under which the table is still what an agent meets."""
+Step = tuple[int, int, float, int, float, bool]
+"""State, action, probability, next state, reward, terminated."""
+
+
+def tabulate(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str], discount: float) -> TabularMDP | None:
+    """The decision process, with any state to begin in: `P[state][action]` of the environment lists (probability, next
+    state, reward, terminated). None where there is no such table, where a wrapper may change what it says, or where it
+    ends an episode in a state that others pass through."""
+    layer = environment
+    while isinstance(layer, gymnasium.Wrapper):
+        if not isinstance(layer, LEAVES_ALONE):
+            return None
+        layer = layer.env
+    table = getattr(layer, "P", None)
+    if table is None:
+        return None
+    n, steps = len(table), [*_steps(table)]
+    terminal = np.zeros(n, dtype=bool)
+    terminal[[after for *_, after, _, ended in steps if ended]] = True
+    going = [step for step in steps if not terminal[step[0]]]
+    met = _reached(going, np.flatnonzero(getattr(layer, "initial_state_distrib", np.ones(n))).tolist())
+    if any(terminal[after] and not ended for state, _, _, after, _, ended in going if state in met):
+        return None
+    reward = np.zeros((n, len(actions)))
+    for state, a, p, _, earned, _ in going:
+        reward[state, a] += p * earned
+    return TabularMDP(
+        transition=tuple(_matrix([step for step in going if step[1] == a], terminal) for a in range(len(actions))),
+        start=np.full(n, 1 / n),
+        reward=reward,
+        terminal=terminal,
+        discount=discount,
+        actions=tuple(actions),
+    )
+
+
+def digest(mdp: TabularMDP) -> str:
+    """Equal for equal processes, wherever they begin."""
+    assert mdp.terminal is not None
+    matrices = [(each.indptr, each.indices, each.data) for each in mdp.transition]
+    arrays = [mdp.reward, mdp.terminal, *(array for matrix in matrices for array in matrix)]
+    return sha256(b"\n".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def _steps(table: Any) -> Iterator[Step]:
+    for state in range(len(table)):
+        for a in range(len(table[state])):
+            for p, after, reward, ended in table[state][a]:
+                if p > 0:
+                    yield state, a, float(p), int(after), float(reward), bool(ended)
+
+
+def _reached(steps: Sequence[Step], starts: Sequence[int]) -> set[int]:
+    """The states that steps lead to from where episodes begin."""
+    after: dict[int, set[int]] = defaultdict(set)
+    for state, _, _, following, _, _ in steps:
+        after[state].add(following)
+    reached, waiting = set(starts), [*starts]
+    while waiting:
+        new = after[waiting.pop()] - reached
+        reached |= new
+        waiting.extend(new)
+    return reached
+
+
+def _matrix(steps: Sequence[Step], terminal: NDArray[np.bool_]) -> csr_array:
+    """(S, S) where one action leads; terminal states stay as they are."""
+    n, ends = len(terminal), np.flatnonzero(terminal)
+    states = np.concatenate([np.array([step[0] for step in steps], dtype=int), ends])
+    after = np.concatenate([np.array([step[3] for step in steps], dtype=int), ends])
+    p = np.concatenate([np.array([step[2] for step in steps]), np.ones(len(ends))])
+    return csr_array((p, (states, after)), shape=(n, n))

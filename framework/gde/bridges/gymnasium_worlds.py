@@ -1,0 +1,330 @@
+"""Gymnasium's environments as environments of gde."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from hashlib import sha256
+from typing import Annotated, Any
+
+import gymnasium
+import numpy as np
+from annotated_types import Ge, Interval
+from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
+
+from gde.bridges.gymnasium_tables import digest, tabulate
+from gde.bridges.gymnasium_text import readable, unpainted
+from gde.data.json import Json
+from gde.data.mdp import TabularMDP
+from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
+from gde.data.plan import Choice
+from gde.errors import GdeError
+from gde.numerics.tabular import Solution, solve
+from gde.offers import Facet, Offer
+from gde.parts.snapshots import Played, replay
+
+Gym = gymnasium.Env[Any, Any]
+Info = Mapping[str, Any]
+Source = str | EnvSpec | Callable[[], Gym]
+Text = Callable[[Any, Gym], str]
+Success = Callable[[float, bool, Info], float | None]
+ANSI = "ansi"
+HORIZON = 100
+"""Turns where neither the caller nor the environment says how many."""
+
+
+def rewarded_end(reward: float, terminated: bool, _: Info) -> float:
+    """1 once the episode has terminated with a positive reward, 0 otherwise."""
+    return float(terminated and reward > 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GymnasiumConfig:
+    """What of a Gymnasium environment a plan writes down."""
+
+    options: dict[str, Any] = field(default_factory=dict)
+    """Keyword arguments of `gymnasium.make`."""
+    actions: tuple[str, ...] = ()
+    """Names of the actions in their order; empty for those of the environment, else their numbers."""
+    objective: str = ""
+    """What the agent is told to do; empty for earning as much reward as it can."""
+    rules: str = ""
+    """What else it is told."""
+    horizon: Annotated[int, Ge(1)] | None = None
+    """Turns allowed; none for the environment's own limit, 100 where it has none."""
+    discount: Annotated[float, Interval(gt=0, le=1)] = 0.99
+    """Of rewards to come, where the environment has a table of transitions that says what is optimal. Below 1 the
+    shorter of two ways to the same reward is the better one."""
+
+
+class GymnasiumWorld:
+    """Implements `gde.parts.environment.HasSnapshot` by replay for an environment with discrete actions."""
+
+    def __init__(self, name: str, environment: Gym, config: GymnasiumConfig, text: Text, success: Success) -> None:
+        self.name, self.environment, self.config = name, environment, config
+        self.actions = action_names(name, environment, config.actions)
+        self._text, self._success = text, success
+        self._seed: int | None = None
+        self._taken: list[str] = []
+        self._over = True
+        self._shown = self._first = Observation(text="", actions=self.actions)
+
+    def reset(self, seed: int) -> Observation:
+        """Begin what `reset(seed=seed)` of the environment begins."""
+        observation, info = self.environment.reset(seed=seed)
+        self._seed, self._taken, self._over = seed, [], False
+        self._shown = self._first = self._observe(observation, info)
+        self._identity = self._identify()
+        return self._first
+
+    def task(self) -> Task:
+        config = self.config
+        objective = config.objective or f"Earn as much reward as you can in {self.name}."
+        return Task(objective=objective, rules=config.rules, horizon=self._horizon(), actions=self.actions)
+
+    def world(self) -> World:
+        """Known by how it begins: what is seen first, and the `hash()` of environments that have one."""
+        return World(id=self._identity, facts={"environment": self.name, "first": self._first.text})
+
+    def step(self, action: str) -> Outcome:
+        """Take the action of this name.
+
+        Raises:
+            ValueError: it is not admissible, or the episode is over.
+        """
+        if self._over:
+            raise ValueError("the episode is over: call reset")
+        if action not in (self._shown.actions or ()):
+            raise ValueError(f"wanted one of {', '.join(self._shown.actions or ())}, got {action!r}")
+        number = self.actions.index(action) + int(self.environment.action_space.start)  # type: ignore[attr-defined]
+        observation, reward, terminated, truncated, info = self.environment.step(number)
+        self._taken.append(action)
+        self._over, self._shown = terminated or truncated, self._observe(observation, info)
+        success = self._success(float(reward), bool(terminated), info)
+        if terminated:
+            return Outcome.terminal(self._shown, float(reward), success=success)
+        return (Outcome.cut_off if truncated else Outcome.running)(self._shown, float(reward), success)
+
+    def snapshot(self) -> Played:
+        """What has been played."""
+        if self._seed is None:
+            raise ValueError("a snapshot of an episode, got none: call reset first")
+        return Played(self._seed, tuple(self._taken))
+
+    def restore(self, snapshot: object) -> Observation:
+        """Play a snapshot of this episode again.
+
+        Raises:
+            ValueError: it is none.
+        """
+        return replay(self, snapshot, self._seed)
+
+    def close(self) -> None:
+        self.environment.close()
+
+    def _observe(self, observation: Any, info: Info) -> Observation:
+        """Where `info` has an `action_mask`, the admissible actions are those that it leaves."""
+        mask = info.get("action_mask")
+        names = self.actions if mask is None else tuple(np.array(self.actions)[np.asarray(mask, dtype=bool)].tolist())
+        return Observation(text=self._text(observation, self.environment), actions=names or self.actions)
+
+    def _identify(self) -> str:
+        own = getattr(self.environment.unwrapped, "hash", None)
+        return _digest(self.name, self._first.text, own() if callable(own) else "")
+
+    def _horizon(self) -> int:
+        spec, bare = self.environment.spec, self.environment.unwrapped
+        limits = (self.config.horizon, spec.max_episode_steps if spec else None, getattr(bare, "max_steps", None))
+        return next((int(limit) for limit in limits if limit), HORIZON)
+
+
+class TabulatedWorld(GymnasiumWorld):
+    """Implements `gde.parts.environment.HasMDP` and `HasOptimum` from the environment's table of transitions."""
+
+    def __init__(self, mdp: TabularMDP, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._table, self._digest = mdp, digest(mdp)
+        self._solution: Solution | None = None
+        self._begun: dict[int, TabularMDP] = {}
+
+    def state(self) -> State:
+        """Fact `state`: the number of the state."""
+        return State(facts={"state": self._state}, index=self._state)
+
+    def mdp(self) -> TabularMDP:
+        """The table, beginning where the episode has begun."""
+        if self._start not in self._begun:
+            start = np.zeros(self._table.n_states)
+            start[self._start] = 1
+            self._begun[self._start] = replace(self._table, start=start)
+        return self._begun[self._start]
+
+    def optimum(self) -> Optimum:
+        """By value iteration over the table."""
+        self._solution = self._solution or solve(self._table)
+        best = self._solution.optimal[self._state].nonzero()[0]
+        value = float(self._solution.value[self._state])
+        return Optimum(actions=tuple(self.actions[a] for a in best), value=value, means="value iteration")
+
+    @property
+    def _state(self) -> int:
+        return int(self.environment.unwrapped.s)  # type: ignore[attr-defined]  # it has a table
+
+    def _identify(self) -> str:
+        """By the table and the state that the episode begins in."""
+        self._start = self._state
+        return _digest(self.name, self._digest, self._start)
+
+
+def from_gymnasium(
+    environment: Source | Gym,
+    *,
+    text: Text | None = None,
+    success: Success = rewarded_end,
+    actions: Sequence[str] = (),
+    objective: str = "",
+    rules: str = "",
+    horizon: int | None = None,
+    discount: float = 0.99,
+    **options: Any,
+) -> Choice:
+    """A Gymnasium environment with discrete actions as the environment of a plan: `Plan(environment=from_gymnasium(
+    "FrozenLake-v1", is_slippery=False), ...)`.
+
+    Toy-text environments with a table of transitions (FrozenLake, CliffWalking, Taxi) give STATE, MDP and OPTIMUM. All
+    give SNAPSHOT, by playing the episode again from its seed. Worlds are told apart by their table and first state,
+    else by what is seen first and by the `hash()` of environments that have one (MiniGrid).
+
+    Args:
+        environment: an id, `MODULE:ID` where a module has to be imported first (`minigrid:MiniGrid-Empty-5x5-v0`); a
+            class or function without arguments; or what `gymnasium.make` has made, of which others are made by its
+            spec.
+        text: what the agent reads, of an observation and the environment. Without, what the environment draws as text
+            where it can, else the observation in numbers and names.
+        success: how much of the goal has been reached, 0 to 1, of a step's reward, of whether it has terminated the
+            episode, and of its `info`; None where there is no goal. Without, 1 once an episode has terminated with a
+            positive reward: not so in CliffWalking, whose every reward is negative.
+        actions: names of the actions, see `GymnasiumConfig`, as for the others.
+        objective: what the agent is told to do.
+        rules: what else it is told.
+        horizon: turns allowed.
+        discount: of rewards to come, where a table says what is optimal.
+        options: keyword arguments of `gymnasium.make`; plain values, which the plan writes down.
+
+    Raises:
+        GdeError: it cannot be made, or its actions are not discrete.
+    """
+    make = Maker(_source(environment), text, success)
+    config = GymnasiumConfig(
+        options=options,
+        actions=tuple(actions),
+        objective=objective,
+        rules=rules,
+        horizon=horizon,
+        discount=discount,
+    )
+    with closing(make(config)) as example:
+        known = {Facet.STATE, Facet.MDP, Facet.OPTIMUM} if isinstance(example, TabulatedWorld) else set()
+    offer = Offer(
+        name=make.name,
+        summary=f"{make.name} of Gymnasium",
+        config=GymnasiumConfig,
+        make=make,
+        gives=frozenset({Facet.SNAPSHOT, *known}),
+        imports=("gymnasium",),
+        extra="minigrid",
+    )
+    return replace(Choice.of(offer), config=_plain(make.name, config))
+
+
+def _source(environment: Source | Gym) -> Source:
+    if not isinstance(environment, gymnasium.Env):
+        return environment
+    if environment.spec is None:
+        raise GdeError(
+            f"{environment}: wanted its id or a function that makes it, since it has no spec to make others by"
+        )
+    return environment.spec
+
+
+def _plain(whose: str, config: GymnasiumConfig) -> Mapping[str, Json]:
+    values = {name: value for name, value in vars(config).items() if value not in ((), "", None)}
+    try:
+        plain: Mapping[str, Json] = json.loads(json.dumps(values, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        wanted = "options of plain values, which a plan can write down; give a function that makes the environment"
+        raise GdeError(f"{whose}: wanted {wanted} ({error})") from error
+    return plain
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes an environment; functions by which it is read can be pickled if they can."""
+
+    source: Source
+    text: Text | None
+    success: Success
+
+    @property
+    def name(self) -> str:
+        """What the environment is called."""
+        if isinstance(self.source, str):
+            return self.source.rpartition(":")[2]
+        return self.source.id if isinstance(self.source, EnvSpec) else self.source.__name__
+
+    def __call__(self, config: GymnasiumConfig, _: object = None) -> GymnasiumWorld:
+        """A new environment.
+
+        Raises:
+            GdeError: it cannot be made, or its actions are not discrete.
+        """
+        environment = self._environment(config.options)
+        text = self.text or (drawn if environment.render_mode == ANSI else shown)
+        mdp = tabulate(environment, action_names(self.name, environment, config.actions), config.discount)
+        arguments = self.name, environment, config, text, self.success
+        return GymnasiumWorld(*arguments) if mdp is None else TabulatedWorld(mdp, *arguments)
+
+    def _environment(self, options: Mapping[str, Any]) -> Gym:
+        try:
+            if callable(self.source) and not isinstance(self.source, EnvSpec):
+                return self.source()
+            environment = gymnasium.make(self.source, disable_env_checker=True, **options)
+            if self.text is None and environment.render_mode is None and ANSI in environment.metadata["render_modes"]:
+                environment = gymnasium.make(self.source, disable_env_checker=True, render_mode=ANSI, **options)
+        except (gymnasium.error.Error, ModuleNotFoundError, TypeError) as error:
+            hint = "; an id of another package is MODULE:ID" if isinstance(error, gymnasium.error.NameNotFound) else ""
+            raise GdeError(f"Gymnasium cannot make {self.name}: {error}{hint}") from error
+        return environment
+
+
+def drawn(_: Any, environment: Gym) -> str:
+    """What the environment draws as text."""
+    return unpainted(str(environment.render()))
+
+
+def shown(observation: Any, _: Gym) -> str:
+    """The observation itself."""
+    return readable(observation)
+
+
+def action_names(whose: str, environment: Gym, names: Sequence[str]) -> tuple[str, ...]:
+    """The given names of the actions, else those of the environment's enumeration `actions`, else their numbers.
+
+    Raises:
+        GdeError: actions are not discrete, or not as many as the names, or two have the same.
+    """
+    space = environment.action_space
+    if not isinstance(space, spaces.Discrete):
+        raise GdeError(f"{whose}: wanted discrete actions, got {space}")
+    own = getattr(environment.unwrapped, "actions", None)
+    if not names and isinstance(own, type) and issubclass(own, Enum) and len(own) == space.n:
+        return tuple(str(action.name) for action in own)
+    if names and (len(names) != space.n or len(set(names)) != space.n):
+        raise GdeError(f"{whose}: wanted {space.n} different names of actions, got {', '.join(names)}")
+    return tuple(names) or tuple(str(action) for action in range(int(space.n)))
+
+
+def _digest(*parts: object) -> str:
+    return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]

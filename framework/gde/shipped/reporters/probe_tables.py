@@ -1,0 +1,114 @@
+"""The tables of what probes decoded, beside their controls."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gde.data.evidence import Evidence
+from gde.data.json import Labels
+from gde.data.measure import Measures
+from gde.data.probe import ProbeReport
+from gde.data.result import Measurement
+from gde.shipped.reporters.claim import main_report
+from gde.shipped.reporters.tables import Cell, Group, Row, Table, cell, pick
+from gde.shipped.reporters.wording import CONTROLS, arm_text, heading, labels_text
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeTables:
+    """One probe: a row for each arm, controls apart."""
+
+    name: str
+    headlines: Table
+    rest: Table | None
+    """All that it measured, where the headlines are not all."""
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What is shown of the arms of a probe: keys of measurements to headings."""
+
+    headings: dict[str, str]
+    strata: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, reports: Sequence[ProbeReport], strata: frozenset[str], meanings: Measures, headlines: bool
+    ) -> "_Columns":
+        """Of all that the reports measured, or of the headlines alone where any are declared."""
+        probe = reports[0].arm.probe
+        found: dict[str, tuple[str, Measurement]] = {}
+        for report in reports:
+            for one in _whole(report, strata):
+                found.setdefault(_key(one, strata), (f"{probe}.{one.name}", one))
+        places = {name: place for place, name in enumerate(meanings.ordered(name for name, _ in found.values()))}
+        ordered = sorted(found.items(), key=lambda item: places[item[1][0]])
+        every = {key: heading(_title(name, one, strata, meanings), one.unit) for key, (name, one) in ordered}
+        chosen = {key: every[key] for key, (name, _) in ordered if meanings[name].headline}
+        return cls(chosen if headlines and chosen else every, strata)
+
+    def cells(self, measurements: Iterable[Measurement]) -> tuple[Cell, ...]:
+        """A row."""
+        return pick({_key(one, self.strata): cell(one) for one in measurements}, self.headings)
+
+
+def probe_tables(evidence: Evidence, strata: frozenset[str], meanings: Measures) -> list[ProbeTables]:
+    """The tables of every probe; `strata` names the labels that their numbers are broken down by."""
+    probes: dict[str, list[ProbeReport]] = {}
+    for report in evidence.probe_reports:
+        probes.setdefault(report.arm.probe, []).append(report)
+    return [_tables(name, reports, strata, meanings) for name, reports in probes.items()]
+
+
+def probe_stratum_table(evidence: Evidence, strata: frozenset[str], meanings: Measures) -> Table | None:
+    """The main arm's headlines by stratum; None where it has none."""
+    main = main_report(evidence.probe_reports)
+    rows: dict[str, list[Measurement]] = {}
+    for one in main.measurements if main else ():
+        if strata & one.where.keys():
+            stratum = {key: value for key, value in one.where.items() if key in strata}
+            rows.setdefault(labels_text(stratum), []).append(one)
+    if not main or not rows:
+        return None
+    columns = _Columns.of([main], strata, meanings, headlines=True)
+    lines = tuple(Row(head=stratum, hint="", cells=columns.cells(found)) for stratum, found in rows.items())
+    return Table(columns=tuple(columns.headings.values()), groups=(Group(title="", rows=lines),))
+
+
+def _tables(name: str, reports: Sequence[ProbeReport], strata: frozenset[str], meanings: Measures) -> ProbeTables:
+    first, every = (_Columns.of(reports, strata, meanings, headlines) for headlines in (True, False))
+    rest = _table(reports, every) if len(every.headings) > len(first.headings) else None
+    return ProbeTables(name=name, headlines=_table(reports, first), rest=rest)
+
+
+def _table(reports: Sequence[ProbeReport], columns: _Columns) -> Table:
+    groups: dict[str, list[Row]] = {}
+    for report in reports:
+        group = "Decoded from the model" if report.arm.control == "none" else "Controls"
+        groups.setdefault(group, []).append(_row(report, columns))
+    listed = tuple(Group(title=title, rows=tuple(rows)) for title, rows in groups.items())
+    return Table(columns=tuple(columns.headings.values()), groups=listed)
+
+
+def _row(report: ProbeReport, columns: _Columns) -> Row:
+    hint = f"fitted on {report.n_train} turns, tested on {report.n_test}"
+    if report.arm.control != "none":
+        hint = CONTROLS[report.arm.control][1]
+    cells = columns.cells(_whole(report, columns.strata))
+    return Row(head=arm_text(report.arm), hint=report.reason or hint, cells=cells)
+
+
+def _whole(report: ProbeReport, strata: frozenset[str]) -> list[Measurement]:
+    return [one for one in report.measurements if not strata & one.where.keys()]
+
+
+def _key(one: Measurement, strata: frozenset[str]) -> str:
+    return " ".join([one.name, _restricted(one, strata)]).strip()
+
+
+def _title(name: str, one: Measurement, strata: frozenset[str], meanings: Measures) -> str:
+    return " ".join([meanings[name].title, _restricted(one, strata)]).strip()
+
+
+def _restricted(one: Measurement, strata: frozenset[str]) -> str:
+    rest: Labels = {key: value for key, value in one.where.items() if key not in strata}
+    return labels_text(rest)

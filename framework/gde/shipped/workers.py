@@ -1,0 +1,200 @@
+"""Worker processes, from both ends.
+
+A worker is a bare Python: no fork, which can deadlock once torch is loaded, and no second run of the caller's script,
+which therefore needs no main guard. Work comes as pickles by standard input, and outcomes go as pickles by standard
+output; what the work prints goes to standard error. Standard input stays open for as long as the worker is wanted.
+Where it ends, because the worker is stopped or whoever started it is gone, the worker ends too, in the midst of its
+work as if it were interrupted.
+"""
+
+import os
+import pickle
+import signal
+import sys
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from queue import SimpleQueue
+from subprocess import PIPE, Popen, TimeoutExpired
+from threading import Event, Lock, Thread
+from time import sleep
+from typing import Any
+
+from gde.errors import GdeError, RunFailed
+
+GRACE = 5.0
+"""Seconds that a worker has for ending by itself."""
+INTERRUPTED = 130
+THREADS = "OMP_NUM_THREADS"
+"""Read by whatever computes in threads (torch, OpenMP, OpenBLAS) when it is loaded."""
+PROGRAM = (
+    f"import pickle, sys; sys.path[:] = pickle.loads(bytes.fromhex(sys.argv[1])); import {__name__} as w; w.work()"
+)
+
+
+class Crew:
+    """Workers that share the cores and are ended together."""
+
+    def __init__(self, size: int, ended: bool = False) -> None:
+        """Take how many there are at once."""
+        self._environment = {**os.environ, THREADS: str(threads(size, os.environ))}
+        self._lock = Lock()
+        self._all: list[Worker] = []
+        self._free: list[Worker] = []
+        self._ended = ended
+
+    def do(self, work: bytes) -> Any:
+        """What a worker makes of a pickled job and its item.
+
+        Raises:
+            RunFailed: the worker has died, or the crew was ended.
+            Exception: what the job raises.
+        """
+        worker = self._take()
+        done, value = worker.do(work)
+        self._free.append(worker)
+        if not done:
+            raise value
+        return value
+
+    def end(self) -> None:
+        """Have every worker end, and start no other."""
+        with self._lock:
+            self._ended = True
+        for worker in self._all:
+            worker.dismiss()
+
+    def wait(self) -> None:
+        """Until all that were dismissed have ended."""
+        for worker in self._all:
+            worker.wait()
+
+    def _take(self) -> "Worker":
+        with self._lock:
+            if self._ended:
+                raise RunFailed("the workers were stopped; go on with `gde resume`")
+            if self._free:
+                return self._free.pop()
+            worker = Worker(self._environment)
+            self._all.append(worker)
+            return worker
+
+
+class Worker:
+    """This end of a worker process."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        command = [sys.executable, "-c", PROGRAM, pickle.dumps(sys.path).hex()]
+        # In a session of its own, so that Ctrl-C reaches the run alone, which ends its workers in good order.
+        self._process = Popen(command, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True)
+
+    def do(self, work: bytes) -> tuple[bool, Any]:
+        """Whether the work was done, and its output or what it raised.
+
+        Raises:
+            RunFailed: the worker has died.
+        """
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(work)
+            self._process.stdin.flush()
+            outcome: tuple[bool, Any] = pickle.load(self._process.stdout)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            death = _death(self.wait())
+            raise RunFailed(f"a worker process {death}; what was finished is kept, go on with `gde resume`") from None
+        return outcome
+
+    def dismiss(self) -> None:
+        """It is no longer wanted."""
+        with suppress(OSError):
+            self._process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
+
+    def wait(self) -> int:
+        """The exit code, of a worker that takes too long that of killing it."""
+        self.dismiss()
+        try:
+            return self._process.wait(2 * GRACE)
+        except TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+        finally:
+            self._process.stdout.close()  # type: ignore[union-attr]
+
+
+def _death(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code} before its work was done"
+    return f"was killed by {signal.Signals(-code).name} before its work was done, perhaps for want of memory"
+
+
+def threads(workers: int, environment: Mapping[str, str]) -> int:
+    """How many threads each of so many workers computes in: its share of the cores, or fewer where the environment
+    says so. All of them in each would make them wait for one another."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    share, said = max(1, cores // workers), environment.get(THREADS, "")
+    return min(share, int(said)) if said.isdecimal() and int(said) else share
+
+
+def work() -> None:
+    """The other end: do what comes by standard input until it ends."""
+    waiting: SimpleQueue[bytes | None] = SimpleQueue()
+    busy = Event()
+    with os.fdopen(_moved(1, 2), "wb") as answers, suppress(BrokenPipeError):
+        try:
+            Thread(target=_listen, args=(waiting, busy), name="gde-work", daemon=True).start()
+            while (wanted := waiting.get()) is not None:
+                answers.write(_outcome(wanted))
+                answers.flush()
+                busy.clear()
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
+        finally:
+            busy.clear()
+
+
+def _moved(descriptor: int, substitute: int) -> int:
+    """A new descriptor of the same file; the old one is the substitute's from now on."""
+    moved = os.dup(descriptor)
+    os.dup2(substitute, descriptor)
+    return moved
+
+
+def _listen(waiting: "SimpleQueue[bytes | None]", busy: Event) -> None:
+    """Queue up the work; once no more can come, see to it that the process ends."""
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    with os.fdopen(_moved(0, nowhere), "rb") as work, suppress(EOFError):
+        while True:
+            wanted = pickle.load(work)
+            busy.set()
+            waiting.put(wanted)
+    waiting.put(None)
+    if busy.is_set():
+        os.kill(os.getpid(), signal.SIGINT)
+    sleep(GRACE)
+    os._exit(INTERRUPTED)
+
+
+def _outcome(wanted: bytes) -> bytes:
+    """Whether the job was done, and its output or what it raised."""
+    try:
+        try:
+            job, item = pickle.loads(wanted)
+        except Exception as error:
+            advice = "what a plan holds must be found by its name in modules that can be imported"
+            raise GdeError(f"executor 'processes': a worker cannot load its work ({error}): {advice}") from error
+        return pickle.dumps((True, job(item)))
+    except Exception as error:
+        return _packed(error)
+
+
+def _packed(error: Exception) -> bytes:
+    """The error as itself where it can travel, else its message."""
+    if not isinstance(error, GdeError):
+        error.add_note("".join(traceback.format_exception(error)))
+    try:
+        packed = pickle.dumps((False, error))
+        pickle.loads(packed)
+    except Exception:
+        told = GdeError(str(error)) if isinstance(error, GdeError) else RuntimeError(f"{type(error).__name__}: {error}")
+        packed = pickle.dumps((False, told))
+    return packed

@@ -1,0 +1,78 @@
+"""A small probe that is given tokens one by one: it decodes what the agent is about to do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import CaptureRequest
+from gde.data.completion import ModelInfo
+from gde.data.probe import InputForm, ProbeDataset, ProbeLabels
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.numerics.stats import cluster_mean
+from gde.parts.probe import Readout
+from gde.testing.parts import ACTIONS
+
+KINDS = len(ACTIONS) + 1
+"""The actions, and none: the episode is over by then, or the answer could not be used."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlanReadout:
+    """A linear map of the mean token, of which every turn has one however many tokens it has."""
+
+    weights: NDArray[np.float32]
+    """(width + 1, ahead * KINDS), the last row the bias."""
+
+    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(N, T, width) padded activations to (N, ahead, KINDS) scores, the likeliest the largest."""
+        scores = _features(inputs) @ self.weights
+        return scores.reshape(len(inputs), -1, KINDS).astype(np.float32)
+
+    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        return {"weights": self.weights}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanProbe:
+    """Decodes the next actions in a corridor by ridge regression."""
+
+    ahead: int = 3
+    """Actions, from the present turn on."""
+    layers: tuple[int, ...] = (0,)
+    mark: str = "message"
+    variants: tuple[str, ...] = ("ridge",)
+    inputs: ClassVar[InputForm] = "tokens"
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:  # noqa: ARG002 - a layer too deep is the model's to refuse
+        return CaptureRequest(layers=self.layers, marks=(self.mark,))
+
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        """(T, ahead) index into ACTIONS, len(ACTIONS) for none."""
+        taken = [turn.decision.action for turn in trajectory.turns]
+        known = [ACTIONS.index(each) if each in ACTIONS else len(ACTIONS) for each in taken]
+        padded = np.array([*known, *[len(ACTIONS)] * self.ahead], dtype=np.int64)
+        return ProbeLabels(values=np.stack([padded[i : i + len(taken)] for i in range(self.ahead)], axis=1))
+
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:  # noqa: ARG002
+        features = _features(train.inputs)
+        targets = np.eye(KINDS)[train.labels.astype(np.int64)].reshape(len(features), -1)
+        gram = features.T @ features + np.eye(features.shape[1])
+        return PlanReadout(weights=np.linalg.solve(gram, features.T @ targets).astype(np.float32))
+
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
+        return PlanReadout(weights=arrays["weights"])
+
+    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        """ "accuracy": the share of the next actions that are decoded."""
+        right = readout.predict(test.inputs).argmax(axis=-1) == test.labels
+        return (cluster_mean(right.mean(axis=1), test.groups, rng).measurement("accuracy", "share"),)
+
+
+def _features(inputs: NDArray[np.float32]) -> NDArray[np.float64]:
+    """(N, width + 1) the mean over each turn's own tokens, and 1."""
+    mean = np.nanmean(inputs.astype(np.float64), axis=1)
+    return np.concatenate([mean, np.ones((len(mean), 1))], axis=1)

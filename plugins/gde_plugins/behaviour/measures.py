@@ -1,0 +1,170 @@
+"""What the numbers of the behaviour metrics mean to a reader."""
+
+from collections.abc import Mapping
+
+from gde.data.measure import Measure
+
+DID = "What the agent did"
+ANSWERS = "What became of its answers (shares of turns)"
+ENDINGS = "How episodes ended (shares of episodes)"
+POLICY = "Its policy, from several episodes in one world"
+WHERE = "Where it fails, by size, density and distance"
+
+MEASURES: Mapping[str, tuple[Measure, ...]] = {
+    "success": (
+        Measure(
+            name="success",
+            title="Goal success rate",
+            unit="share",
+            better="more",
+            group=DID,
+            headline=True,
+            phrase="reached the goal in {} of episodes",
+        ),
+    ),
+    "accuracy": (
+        Measure(
+            name="accuracy",
+            title="Optimal actions, averaged over worlds",
+            unit="share",
+            better="more",
+            group=DID,
+            headline=True,
+            phrase="took an optimal action in {} of steps, averaged over worlds",
+        ),
+        Measure(
+            name="accuracy.pooled",
+            title="Optimal actions, pooled over steps",
+            unit="share",
+            better="more",
+            group=DID,
+            repeats="accuracy",
+        ),
+    ),
+    "efficiency": (
+        Measure(
+            name="efficiency.spl",
+            title="Success weighted by path length",
+            unit="share",
+            better="more",
+            group=DID,
+            headline=True,
+        ),
+        Measure(name="efficiency.regret", title="Regret of an episode", unit="reward", better="less", group=DID),
+    ),
+    "outcomes": (
+        Measure(name="outcomes.ok", title="Usable answers", unit="share", better="more", group=ANSWERS, headline=True),
+        Measure(
+            name="outcomes.invalid_action",
+            title="Answers that are no admissible action",
+            unit="share",
+            better="less",
+            group=ANSWERS,
+        ),
+        Measure(
+            name="outcomes.unparsable",
+            title="Answers that cannot be parsed",
+            unit="share",
+            better="less",
+            group=ANSWERS,
+        ),
+        Measure(name="outcomes.empty", title="Empty answers", unit="share", better="less", group=ANSWERS),
+        Measure(name="outcomes.refusal", title="Refusals", unit="share", better="less", group=ANSWERS),
+        Measure(
+            name="outcomes.truncated",
+            title="Answers cut off by the token limit",
+            unit="share",
+            better="less",
+            group=ANSWERS,
+        ),
+        Measure(
+            name="outcomes.error",
+            title="Answers lost to an error of the model",
+            unit="share",
+            better="less",
+            group=ANSWERS,
+        ),
+        Measure(name="endings.terminated", title="Episodes that reach a terminal state", unit="share", group=ENDINGS),
+        Measure(name="endings.truncated", title="Episodes cut off by the environment", unit="share", group=ENDINGS),
+        Measure(name="endings.horizon", title="Episodes out of turns", unit="share", group=ENDINGS),
+        Measure(name="endings.failed", title="Failed episodes", unit="share", group=ENDINGS),
+        Measure(
+            name="episodes.failed",
+            title="Number of failed episodes, which are left out of all else",
+            unit="count",
+            better="less",
+            group=ENDINGS,
+            repeats="endings.failed",
+        ),
+    ),
+    "length": (Measure(name="length", title="Turns of an episode", unit="turns", group=DID),),
+    "policy": (
+        Measure(
+            name="policy.jsd",
+            title="Divergence from the optimal policy",
+            unit="bits",
+            better="less",
+            group=POLICY,
+            headline=True,
+        ),
+        Measure(
+            name="policy.jsd_nearest",
+            title="Divergence from the nearest optimal policy",
+            unit="bits",
+            better="less",
+            group=POLICY,
+        ),
+        Measure(name="policy.entropy", title="Entropy of the policy", unit="bits", group=POLICY, headline=True),
+        Measure(
+            name="policy.entropy_optimal",
+            title="Entropy of the optimal policy",
+            unit="bits",
+            group=POLICY,
+            headline=True,
+        ),
+        Measure(
+            name="policy.states.unanswered",
+            title="States without a usable answer",
+            unit="count",
+            better="less",
+            group=POLICY,
+        ),
+        Measure(
+            name="policy.states.hopeless",
+            title="States from which the goal is out of reach",
+            unit="count",
+            better="less",
+            group=POLICY,
+        ),
+    ),
+    "calibration": (
+        Measure(
+            name="calibration.ece", title="Calibration error", unit="share", better="less", group=POLICY, headline=True
+        ),
+        Measure(
+            name="calibration.ece_released",
+            title="Calibration error, as released",
+            unit="share",
+            better="less",
+            group=POLICY,
+        ),
+    ),
+    "overlap": (
+        Measure(
+            name="overlap.jaccard",
+            title="Similarity of two episodes in one world",
+            unit="share",
+            group=POLICY,
+            headline=True,
+        ),
+    ),
+    "difficulty": (
+        Measure(name="difficulty.accuracy", title="Optimal actions", unit="share", better="more", group=WHERE),
+        Measure(name="difficulty.success", title="Goal success rate", unit="share", better="more", group=WHERE),
+        Measure(
+            name="difficulty.jsd", title="Divergence from the optimal policy", unit="bits", better="less", group=WHERE
+        ),
+        Measure(name="difficulty.entropy", title="Entropy of the policy", unit="bits", group=WHERE),
+    ),
+}
+"""By the names of the metrics."""

@@ -1,0 +1,53 @@
+"""A text grid with its agent and goal, as all that makes, shows and solves grids hands it on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.cell_map import Position, position
+from gde.data.json import Json
+from gde.data.observation import State, World
+
+WALL_SYMBOL, FREE_SYMBOL = "#", "_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A rectangular grid; `rows` hold walls and free cells only.
+
+    Raises:
+        ValueError: ragged rows, an unknown symbol, or an agent or goal on a wall.
+    """
+
+    rows: tuple[str, ...]
+    agent: Position
+    goal: Position
+
+    def __post_init__(self) -> None:
+        if len({len(row) for row in self.rows}) != 1:
+            raise ValueError("all rows of a grid must be equally long")
+        if unknown := set("".join(self.rows)) - {WALL_SYMBOL, FREE_SYMBOL}:
+            raise ValueError(f"grid rows hold {WALL_SYMBOL!r} and {FREE_SYMBOL!r} only, got {sorted(unknown)}")
+        for name, (row, column) in (("agent", self.agent), ("goal", self.goal)):
+            if self.rows[row][column] == WALL_SYMBOL:
+                raise ValueError(f"the {name} at ({row}, {column}) stands on a wall")
+
+    @classmethod
+    def from_record(cls, world: World, state: State) -> "Grid":
+        """The grid at one turn. What the state says (e.g. of a goal that moved) overrides the world."""
+        facts: dict[str, Json] = {**world.facts, **state.facts}
+        return cls(rows=_rows(facts), agent=position(facts, "agent"), goal=position(facts, "goal"))
+
+    @property
+    def walls(self) -> NDArray[np.bool_]:
+        """(height, width) True where a wall is."""
+        return np.array([[symbol == WALL_SYMBOL for symbol in row] for row in self.rows])
+
+
+def _rows(facts: Mapping[str, Json]) -> tuple[str, ...]:
+    rows = facts.get("rows")
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
+        raise ValueError("a grid world records `rows`, a list of strings")
+    return tuple(str(row) for row in rows)

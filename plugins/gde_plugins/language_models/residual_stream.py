@@ -1,0 +1,115 @@
+"""The residual stream of a model of transformers: reached at the decoder layers by hooks, and changed there."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gde.data.activations import EMBEDDING, Intervention
+from gde.errors import GdeError
+
+Visit = Callable[[Tensor], Tensor | None]
+"""Sees the stream (B, T, width) at the output of a layer; gives another to go on with, or None to leave it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """An intervention at its tokens of one sequence."""
+
+    intervention: Intervention
+    places: tuple[int, ...]
+    """Indices into the sequence."""
+
+    @classmethod
+    def of(cls, interventions: Sequence[Intervention], marks: Mapping[str, Sequence[int]]) -> "tuple[Change, ...]":
+        """The interventions at the marks of a sequence."""
+        return tuple(cls(intervention=each, places=tuple(marks[each.mark])) for each in interventions)
+
+
+def decoder_layers(model: Any) -> Sequence[Any]:
+    """The native decoder layers, first to last."""
+    decoder = model.get_decoder()
+    for name in ("layers", "h"):
+        if hasattr(decoder, name):
+            layers: Sequence[Any] = getattr(decoder, name)
+            return layers
+    raise GdeError(f"{type(model).__name__}: found no list of decoder layers, so none can be read or changed")
+
+
+@contextmanager
+def visiting(layers: Sequence[Any], visits: Mapping[int, Visit]) -> Iterator[None]:
+    """Show the stream at some layers of every forward pass; EMBEDDING is what enters the first. Of two visitors of a
+    layer, the one that came first is shown it first."""
+
+    def entering(visit: Visit) -> Callable[..., Any]:
+        return lambda _module, inputs: _replaced(inputs, visit(inputs[0]))
+
+    def leaving(visit: Visit) -> Callable[..., Any]:
+        return lambda _module, _inputs, output: (
+            _replaced(output, visit(output[0])) if isinstance(output, tuple) else visit(output)
+        )
+
+    with ExitStack() as hooks:
+        for layer, visit in visits.items():
+            hook = (
+                layers[0].register_forward_pre_hook(entering(visit))
+                if layer == EMBEDDING
+                else layers[layer].register_forward_hook(leaving(visit))
+            )
+            hooks.callback(hook.remove)
+        yield
+
+
+@contextmanager
+def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[int]) -> Iterator[None]:
+    """Make the changes of every row of a batch in one forward pass over all its tokens.
+
+    Args:
+        model: of transformers.
+        batch: the changes of each row, in the order in which they are made.
+        offsets: tokens of padding before each row.
+
+    Raises:
+        GdeError: the pass did not go through a layer that was to be changed.
+    """
+    rows_at: dict[int, list[tuple[int, Change]]] = {}
+    for row, changes in enumerate(batch):
+        for change in changes:
+            rows_at.setdefault(change.intervention.layer, []).append((row, change))
+    missed = set(rows_at)
+
+    def at(layer: int) -> Visit:
+        def visit(stream: Tensor) -> Tensor:
+            missed.discard(layer)
+            changed = stream.clone()
+            for row, change in rows_at[layer]:
+                places = [offsets[row] + place for place in change.places]
+                changed[row, places] = _applied(change.intervention, changed[row, places])
+            return changed
+
+        return visit
+
+    if not rows_at:
+        yield
+        return
+    with visiting(decoder_layers(model), {layer: at(layer) for layer in rows_at}):
+        yield
+    if missed:
+        reason = f"no forward pass went through layer {min(missed)}"
+        raise GdeError(f"{type(model).__name__}: an intervention was not made: {reason}")
+
+
+def _applied(intervention: Intervention, stream: Tensor) -> Tensor:
+    """(K, width) after the change, computed in float32 or better."""
+    precise = stream.to(torch.promote_types(stream.dtype, torch.float32)).cpu().numpy()
+    changed = np.ascontiguousarray(intervention.applied(precise))
+    return torch.from_numpy(changed).to(device=stream.device, dtype=stream.dtype)
+
+
+def _replaced(passed: tuple[Any, ...], stream: Tensor | None) -> tuple[Any, ...] | None:
+    """What goes on instead of what was passed, of which the stream is the first; None for no change."""
+    return None if stream is None else (stream, *passed[1:])

@@ -1,0 +1,86 @@
+"""What numbers mean is declared by the parts that give them, and the framework knows none of them by name."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+from sources import Source, sources
+
+from gde.request.catalogue import Catalogue, Entry
+from gde.request.kinds import KINDS
+from gde.request.settings import build
+from gde.testing.context import PlainContext
+from gde.testing.samples import sample_evidence
+
+CATALOGUE = Catalogue.default()
+BUNDLED = [entry for kind in KINDS for entry in CATALOGUE.entries(kind) if entry.module.startswith("gde_plugins.")]
+METRICS, PROBES = ([entry for entry in CATALOGUE.entries(kind) if entry in BUNDLED] for kind in ("metric", "probe"))
+KNOWN_ANYWAY = {
+    ("gde.cli.eval_command", "Agent, e.g. gpt-oss."): "an example in help",
+    ("gde.cli.reproduce_command", "Agent that takes part, e.g. gpt-oss or random."): "an example in help",
+    ("gde.cli.reproduce_command", "gpt-oss"): "the agent of the published studies, which --agent changes",
+    ("gde.runs.reproducing", "gpt-oss"): "the same from Python",
+    ("gde.data.completion", "length"): "why a completion ended",
+    ("gde.shipped.reporters.episodes", "optimal"): "a verdict on a turn",
+    ("gde.store.rows", "success"): "a column of the journal: what a step says of itself",
+    ("gde.store.rows", "optimal"): "a column of the journal",
+}
+"""(module, text) of the framework's own words that a plugin uses too, and of what a user must be shown by example."""
+
+
+def plugin_names() -> Iterator[str]:
+    """Of all bundled offers, and of all that they measure, up to a `*`."""
+    for entry in BUNDLED:
+        yield entry.offer.name
+        yield from (measure.name.partition("*")[0].strip(".") for measure in entry.offer.measures)
+
+
+def literals(source: Source) -> Iterator[str]:
+    """The texts of a module, docstrings apart."""
+    bodies = (getattr(node, "body", None) for node in ast.walk(source.tree))
+    told = {id(line.value) for body in bodies if isinstance(body, list) for line in body if isinstance(line, ast.Expr)}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value
+
+
+def test_the_framework_knows_no_plugin_by_name() -> None:
+    names = {*plugin_names()}
+    joined = {name for name in names if "." in name or "-" in name}
+    found = {
+        (module, text)
+        for module, source in sources().items()
+        if module.startswith("gde.") and not module.startswith("gde.testing")
+        for text in literals(source)
+        if text in names or any(name in text for name in joined)
+    }
+    assert found - KNOWN_ANYWAY.keys() == set()
+
+
+@pytest.mark.parametrize("entry", [*METRICS, *PROBES], ids=lambda entry: entry.offer.name)
+def test_every_metric_and_probe_says_what_its_numbers_mean(entry: Entry) -> None:
+    measures = entry.offer.measures
+    assert measures
+    assert all(measure.title and (measure.group or entry in PROBES) for measure in measures)
+
+
+@pytest.mark.parametrize("entry", METRICS, ids=lambda entry: entry.offer.name)
+def test_what_a_metric_gives_is_declared_with_its_unit(entry: Entry) -> None:
+    metric = entry.offer.make(build(entry.offer.config, {}, entry.offer.name), PlainContext())
+    for one in metric(sample_evidence()):
+        fitting = [measure for measure in entry.offer.measures if measure.matches(one.name)]
+        assert fitting, f"{one.name} is declared by no measure"
+        assert {measure.unit for measure in fitting} <= {one.unit, ""}
+
+
+def test_names_in_the_sources_of_metrics_are_declared() -> None:
+    """Of metrics that have nothing to say of a corridor, such as those of keys and fog."""
+    declared = [measure for entry in METRICS for measure in entry.offer.measures]
+    families = {measure.name.partition(".")[0] for measure in declared if "*" not in measure.name}
+    names = re.compile(rf"({'|'.join(families)})(\.[a-z_0-9]+)+")
+    for module in {entry.module.rpartition(".")[0] for entry in METRICS}:
+        for name, source in sources().items():
+            for text in literals(source) if name.startswith(f"{module}.") else ():
+                if names.fullmatch(text):
+                    assert any(measure.matches(text) for measure in declared), f"{name}: {text} is declared nowhere"

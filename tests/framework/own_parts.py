@@ -1,0 +1,62 @@
+"""Parts as somebody has them in a module of their own: no plugin, no names, handed on as objects."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+
+from gde import Brief, Decision, Evidence, Measurement, Observation
+from gde.testing.parts import Corridor
+
+
+def go_right(observation: Observation) -> str:
+    return "RIGHT" if "A" in observation.text else "LEFT"
+
+
+@dataclass
+class Counting:
+    """Goes RIGHT, and knows how often: an agent that carries something from turn to turn."""
+
+    steps: list[int] = field(default_factory=list)
+
+    def begin(self, brief: Brief) -> None:
+        assert not self.steps, "another episode has used this object"
+
+    async def act(self, observation: Observation) -> Decision:
+        self.steps.append(len(self.steps))
+        return Decision.act("RIGHT")
+
+
+class Slow(Counting):
+    """Takes its time."""
+
+    async def act(self, observation: Observation) -> Decision:
+        time.sleep(0.02)
+        return await super().act(observation)
+
+
+class Dying(Counting):
+    """Takes its whole process along in the second turn of an episode, as long as a file is there."""
+
+    async def act(self, observation: Observation) -> Decision:
+        if self.steps and os.path.exists(os.environ["OWN_PARTS_DEADLY"]):  # noqa: PTH110 - nothing to import here
+            os._exit(7)
+        return await super().act(observation)
+
+
+class Locked(Counting):
+    """Holds what cannot be copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = Lock()
+
+
+def episodes(evidence: Evidence) -> Sequence[Measurement]:
+    n = len(evidence.trajectories)
+    return [Measurement(name="episodes.all", value=float(n), unit="episodes", n=n)]
+
+
+def long_corridor() -> Corridor:
+    return Corridor(12)

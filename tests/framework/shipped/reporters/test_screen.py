@@ -1,0 +1,110 @@
+"""One screen: nothing scrolls away, nothing stands alone that has company."""
+
+from dataclasses import replace
+
+import pytest
+
+from gde.data.measure import Measure
+from gde.data.probe import CONTROLS, Arm
+from gde.data.result import Failure, Measurement, Result
+from gde.shipped.reporters.claim import claim
+from gde.shipped.reporters.screen import HEIGHT, WIDTH, Screen, screen
+from gde.shipped.reporters.wording import SPACE
+
+LONG = "It was trained by nobody in particular, on nothing much, and for a reason that takes three lines to tell. " * 3
+
+
+def lines(shown: Screen) -> list[str]:
+    return [*shown.finding, *shown.notes]
+
+
+def fits(shown: Screen) -> bool:
+    return len(lines(shown)) <= HEIGHT and all(len(line) <= WIDTH for line in lines(shown))
+
+
+def probes(n: int) -> list[Measurement]:
+    """Of so many probes, with every control, the layers crossed with a sweep of nine strata."""
+    numbers = []
+    for probe in (f"probe{i}" for i in range(n)):
+        for control in ("none", *CONTROLS):
+            arm = Arm(probe=probe, variant="mlp", layer=3, mark="pre", control=control)  # type: ignore[arg-type]
+            strata = [{}, *({"size": s, "density": d} for s in (7, 9, 11) for d in (0.0, 0.5, 1.0))]
+            numbers += [
+                Measurement(
+                    name=f"{probe}.score{k}",
+                    value=0.5,
+                    unit="share",
+                    n=9,
+                    interval=(0.4, 0.6),
+                    where={**arm.where, **stratum},
+                    source=probe,
+                )
+                for k in range(6)
+                for stratum in (strata if control == "none" else strata[:1])
+            ]
+    return numbers
+
+
+def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
+    shown = screen(result, "runs/example/report.html")
+    assert fits(shown)
+    text = "\n".join(lines(shown))
+    assert "reached the goal in" in " ".join(shown.finding)
+    for title in ("Goal success rate", "Optimal actions, averaged over worlds", "Agent distance", "coordinates only"):
+        assert title in text
+    assert "size" not in text, "breakdowns are for --all"
+    assert shown.notes[-2:] == ("report: runs/example/report.html", "partial: runs/example")
+    assert "could not be used" in text and "1 of 24 episodes failed" in text
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_however_much_was_measured_it_fits_and_says_what_is_left_out(result: Result, n: int) -> None:
+    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9))
+    measures = [
+        Measure(
+            name=f"probe{i}.*", title="A title that is much too long to stand in a line of a table: *", headline=True
+        )
+        for i in range(n)
+    ]
+    crowded = replace(
+        result,
+        measurements=(*result.measurements, *probes(n)),
+        measures=(*result.measures, *measures),
+        failures=failures,
+        provenance={"notice": LONG},
+    )
+    shown = screen(crowded, "runs/example/report.html")
+    assert fits(shown)
+    assert "and 6 more failures" in shown.notes
+    assert any(f"more headlines, and all {len(crowded.measurements)} numbers: --all" in line for line in shown.notes)
+    assert any("Goal success rate" in line for line in shown.finding)
+
+
+def test_rivals_stand_together_the_best_first(result: Result) -> None:
+    found = {"row": 0.0, "goal": 3.75, "wall": 0.2, "column": -1.0}
+    rivals = tuple(
+        Measurement(name="meg.to", value=value, unit="nats", n=9, where={"utility": name})
+        for name, value in found.items()
+    )
+    shown = screen(replace(result, measurements=rivals)).finding
+    rows = [line.split()[3:5] for line in shown if line.startswith("Goal-directedness towards utility")]
+    assert rows == [["goal", "3.75"], ["wall", "0.20"], ["row", "0.00"]]
+
+
+def test_a_probe_never_stands_without_its_control(result: Result) -> None:
+    alone = tuple(one for one in result.measurements if one.where.get("control") in {None, "none"})
+    for measurements, beside in ((result.measurements, "coordinates only"), (alone, "no control")):
+        rows = [line for line in screen(replace(result, measurements=measurements)).finding if line.startswith("Agent")]
+        assert rows and all(beside in row for row in rows)
+
+
+def test_a_headline_without_a_value_gives_its_reason(result: Result) -> None:
+    absent = Measurement(name="success", value=None, unit="share", n=0, reason="no episode was finished")
+    shown = screen(replace(result, measurements=(absent,))).finding
+    assert any("Goal success rate" in line and "no episode was finished" in line for line in shown)
+
+
+def test_terminal_and_report_say_the_same_sentence(result: Result) -> None:
+    said = claim(result)
+    shown = " ".join(screen(result).finding)
+    assert f"{said.behaviour} {said.belief}".replace(SPACE, " ") in shown

@@ -1,0 +1,99 @@
+"""The plain way to score behaviour, one episode and one time step after the other: what batches must agree with."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from unittest.mock import patch
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gde.data.mdp import Floats
+from gde_plugins.meg.solvers.finite import Finite
+from gde_plugins.meg.trajectories.behaviour import Behaviour, above_chance
+from gde_plugins.meg.trajectories.candidates import Pursuit, standing_still
+from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+
+Part = tuple[Episode, Finite, slice]
+"""An episode, the process of its world alone, and where its states are among those side by side."""
+_PARTS: WeakKeyDictionary[Behaviour, list[Part]] = WeakKeyDictionary()
+
+
+def scores(episodes: Sequence[Episode], pursuit: Pursuit, beta: float) -> Floats:
+    """(N,) nats above chance of each episode."""
+    worlds = [pursuit(episode.mdp) for episode in episodes]
+    return np.array(
+        [_score(one, Finite(mdp, one.horizon), mdp.reward, beta) for one, mdp in zip(episodes, worlds, strict=True)]
+    )
+
+
+@contextmanager
+def without_batches() -> Iterator[None]:
+    """While it lasts, the behaviour of a sample is scored episode by episode."""
+    with patch.multiple(Behaviour, table=_table, accuracy=_accuracy, scores_of_chance=_scores_of_chance):
+        yield
+
+
+def _score(episode: Episode, process: Finite, reward: Floats, beta: float, chance: bool = False) -> float:
+    """Nats above chance of what was done, or expected of random choice in the same states."""
+    policies = [*process.policies(process.dynamics.utility(reward), beta)]  # from one state to go to all
+    total = 0.0
+    for t, (state, action) in enumerate(zip(episode.states, episode.actions, strict=True)):
+        if action != UNUSABLE:
+            policy = policies[episode.horizon - t - 1][:, state]
+            nats = above_chance(policy, len(policy), bool(np.isinf(beta)))
+            total += process.dynamics.discount**t * float(nats.mean() if chance else nats[action])
+    return total
+
+
+def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Floats]:
+    """Nats above chance at rationality 1, and their derivative by the reward (S,).
+
+    What an action is expected to collect of each state's reward, less what the policy is, looked ahead.
+    """
+    dynamics, (S,) = process.dynamics, reward.shape
+    to_come, nats, slope = np.zeros((S, S)), 0.0, np.zeros(S)
+    for to_go, step in enumerate(process.soft_steps(dynamics.utility(reward)), start=1):
+        after = dynamics.discount * (dynamics.successors @ to_come).reshape(-1, S, S) + np.eye(S)
+        to_come = np.einsum("as,asz->sz", step.policy, after)
+        t = episode.horizon - to_go
+        if t < len(episode.states) and episode.actions[t] != UNUSABLE:
+            state, action, weight = episode.states[t], episode.actions[t], dynamics.discount**t
+            nats += weight * float(above_chance(step.policy[action, state], dynamics.n_actions))
+            slope += weight * (after[action, state] - to_come[state])
+    return nats, slope
+
+
+def _table(self: Behaviour, betas: Sequence[float], reward: Floats | None = None, fast: bool = False) -> Floats:
+    del fast
+    earned, parts = self.reward if reward is None else reward, _parts(self)
+    found = [[_score(one, process, earned[place], float(beta)) for one, process, place in parts] for beta in betas]
+    return np.array(found).reshape(len(betas), len(parts))
+
+
+def _scores_of_chance(self: Behaviour, beta: float) -> Floats:
+    return np.array([_score(one, process, self.reward[place], beta, True) for one, process, place in _parts(self)])
+
+
+def _accuracy(self: Behaviour, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
+    nats, slope = 0.0, np.zeros(len(reward))
+    for count, (episode, process, place) in zip(chosen, _parts(self), strict=True):
+        own, change = _slope(episode, process, reward[place])
+        nats += count * own
+        slope[place] += count * change
+    return nats, slope
+
+
+def _parts(behaviour: Behaviour) -> list[Part]:
+    if behaviour not in _PARTS:
+        _PARTS[behaviour] = [*_apart(behaviour)]
+    return _PARTS[behaviour]
+
+
+def _apart(behaviour: Behaviour) -> Iterator[Part]:
+    ends = np.cumsum([0, *(world.n_states for world in behaviour.sample.worlds.values())])
+    first = dict(zip(behaviour.sample.worlds, ends, strict=False))
+    stands_still = behaviour.scene.mdp.terminal is None
+    for one in behaviour.sample:
+        start, size = first[id(one.mdp)], one.mdp.n_states
+        world = standing_still(one.mdp, np.zeros(size)) if stands_still else one.mdp
+        yield one, Finite(world, one.horizon), slice(start, start + size)
