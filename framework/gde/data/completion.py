@@ -4,9 +4,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from gde.data.activations import Intervention
+# Configurations import this module: NumPy, which activations are made of, would double the time of `gde --help`.
+if TYPE_CHECKING:
+    from gde.data.activations import Intervention
 
 Role = Literal["system", "user", "assistant"]
 Effort = Literal["low", "medium", "high"]
@@ -39,7 +41,7 @@ class ChatRequest:
     seed: int
     sampling: Sampling = Sampling()
     effort: Effort = "low"
-    interventions: tuple[Intervention, ...] = ()
+    interventions: "tuple[Intervention, ...]" = ()
     """Changes of the residual stream while the answer is made; a model without the facet INTERVENTIONS refuses any."""
 
     @property
@@ -73,7 +75,7 @@ class Completion:
     """Identity of the request that it answers. The run fills it in; whoever changes a completion keeps it."""
     model: str = ""
     """The language model that answered, as the user named it. The run fills it in."""
-    interventions: tuple[Intervention, ...] = ()
+    interventions: "tuple[Intervention, ...]" = ()
     """The changes of the residual stream that it was made with, which a replay makes again. The run fills them in."""
 
 

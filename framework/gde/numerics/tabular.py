@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,12 @@ class Solution:
     terminal states and where the value is -inf."""
 
 
+_SOLVED: WeakKeyDictionary[TabularMDP, tuple[float, Solution]] = WeakKeyDictionary()
+"""Tolerance and solution of models that somebody holds: the judge and an optimal agent ask for the same."""
+
+
 def solve(mdp: TabularMDP, tolerance: float = TOLERANCE) -> Solution:
-    """The optimal value and all optimal actions of every state.
+    """The optimal value and all optimal actions of every state. A model is solved once, whoever asks.
 
     A reward (S,) is earned in every state visited, once in the terminal state that ends the episode; a reward
     (S, A) by acting, hence never in a terminal state. Undiscounted, an episode must end: where none can, the
@@ -46,8 +51,13 @@ def solve(mdp: TabularMDP, tolerance: float = TOLERANCE) -> Solution:
         ValueError: undiscounted and without any terminal state.
         GdeError: value iteration does not settle, e.g. because rewards can be collected for ever.
     """
-    cost = _step_cost(mdp)
-    return _iterate_values(mdp, tolerance) if cost is None else _search(mdp, cost)
+    found = _SOLVED.get(mdp)
+    if found is None or found[0] != tolerance:
+        cost = _step_cost(mdp)
+        solution = _iterate_values(mdp, tolerance) if cost is None else _search(mdp, cost)
+        solution.value.flags.writeable = solution.optimal.flags.writeable = False
+        found = _SOLVED[mdp] = tolerance, solution
+    return found[1]
 
 
 def steps_to(graph: csr_array, targets: NDArray[np.intp]) -> Floats:

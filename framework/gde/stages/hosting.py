@@ -1,7 +1,9 @@
 """Where the calls of an environment are made, so that a slow one stops nobody.
 
-An environment begins in a thread of its own. Once episodes have shown that its calls take less than changing threads
-does, the next ones are made and called in the event loop.
+An environment begins in a thread of its own, and the first ones play alone: threads that compute side by side would
+all seem slow. Once calls have proved quick, which is to wait for nothing, environments are made and called in the event
+loop, where a call costs a hundredth of a change of threads. Where they do not prove so in a moment, every environment
+gets its thread.
 """
 
 import asyncio
@@ -11,16 +13,21 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Thread
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, TypeVar
 
 from gde.parts.environment import Environment
 
 OutputT = TypeVar("OutputT")
-QUICK = 0.001
-"""Seconds that a call may take on average to be made in the event loop, where it stops all others."""
+WAITING = 0.2
+"""A call that computes for less than this share of its time waits for something."""
+LONG_WAIT, LONG_COMPUTATION = 0.001, 0.02
+"""Seconds that a call may wait, or compute, on average to be made in the event loop, where it stops all others.
+Computations are granted more: threads of one process take turns at them in any case."""
 ENOUGH = 4
 """Calls that are measured before that is decided."""
+PATIENCE = 0.5
+"""Seconds for which episodes wait for that."""
 Job = tuple[Callable[..., Any], tuple[Any, ...], Future[Any]]
 
 
@@ -55,17 +62,27 @@ class OwnThread:
 class Pace:
     """How long the calls of a kind of environment take."""
 
-    seconds: float = 0.0
+    waited: float = 0.0
+    """Seconds of those calls that waited."""
+    computed: float = 0.0
+    """Seconds of the processor."""
     calls: int = 0
 
-    def add(self, seconds: float) -> None:
-        """Note one call."""
-        self.seconds += seconds
+    def timed(self, function: Callable[..., OutputT], *arguments: Any) -> OutputT:
+        """The output of a call, timed where it is made: without the time that it takes to get there."""
+        started, computed = perf_counter(), thread_time()
+        output = function(*arguments)
+        seconds, computed = perf_counter() - started, thread_time() - computed
+        self.waited += seconds if computed < WAITING * seconds else 0.0
+        self.computed += computed
         self.calls += 1
+        return output
 
     @property
     def quick(self) -> bool:
-        return self.calls >= ENOUGH and self.seconds < QUICK * self.calls
+        """Whether calls may be made in the event loop."""
+        waits, computes = self.waited >= LONG_WAIT * self.calls, self.computed >= LONG_COMPUTATION * self.calls
+        return self.calls >= ENOUGH and not waits and not computes
 
 
 @dataclass
@@ -82,10 +99,7 @@ class Host:
 
     async def call(self, function: Callable[..., OutputT], *arguments: Any) -> OutputT:
         """The output of function(environment, *arguments)."""
-        started = perf_counter()
-        output = await self._run(function, self.environment, *arguments)
-        self.pace.add(perf_counter() - started)
-        return output
+        return await self._run(self.pace.timed, function, self.environment, *arguments)
 
     async def close(self) -> None:
         """Close the environment, whatever it says to that."""
@@ -113,10 +127,37 @@ class Hosts:
         self._make, self._always_thread = make, always_thread
         self._pace = Pace()
         self._free: list[Host] = []
+        self._trial = asyncio.Lock()
+        self._until = 0.0
+        """When the trial is over; 0 before it has begun."""
 
     @asynccontextmanager
     async def borrow(self) -> AsyncIterator[Host]:
         """An environment that is given back afterwards; one that failed is not used again."""
+        alone = await self._on_trial()
+        try:
+            async with self._lent() as host:
+                yield host
+        finally:
+            if alone:
+                self._trial.release()
+
+    async def _on_trial(self) -> bool:
+        """Whether this episode holds the trial, which the others have waited for."""
+        self._until = self._until or perf_counter() + PATIENCE
+        left = self._until - perf_counter()
+        if self._always_thread or self._pace.quick or left <= 0:
+            return False
+        try:
+            await asyncio.wait_for(self._trial.acquire(), left)
+        except TimeoutError:
+            return False
+        if self._pace.quick:
+            self._trial.release()
+        return not self._pace.quick
+
+    @asynccontextmanager
+    async def _lent(self) -> AsyncIterator[Host]:
         host = await self._take()
         try:
             yield host

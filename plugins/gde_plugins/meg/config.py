@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge, Interval
 
-from gde.data.completion import ModelInfo
 from gde.errors import GdeError
 
 if TYPE_CHECKING:
     from gde.data.activations import CaptureRequest
+    from gde.data.completion import ModelInfo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ class ComponentsConfig:
     count: Annotated[int, Interval(ge=1, le=32)] = 3
     """Components kept. Each adds a weight for every feature of states, so few are better with few held-out turns."""
 
-    def capture(self, model: ModelInfo) -> "CaptureRequest":
+    def capture(self, model: "ModelInfo") -> "CaptureRequest":
         """The chosen layer of this model at the chosen marks.
 
         Raises:

@@ -1,32 +1,42 @@
 """What of the probes can be chosen."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Interval
-from pydantic import BeforeValidator
 
-from gde.data.completion import ModelInfo
 from gde.errors import GdeError
 
 if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
     from gde.data.activations import CaptureRequest
+    from gde.data.completion import ModelInfo
 
 Variant = Literal["mlp", "linear"]
 Depth = Literal["early", "middle", "late"]
 THIRDS: dict[Depth, int] = {"early": 1, "middle": 2, "late": 3}
 
 
-def _several(value: object) -> object:
-    """One layer stands for a list of one."""
-    return value if isinstance(value, list | tuple) else (value,)
+class Several:
+    """One value stands for a list of one."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        # Imported late, like NumPy: this module is read by every command.
+        from pydantic_core.core_schema import no_info_before_validator_function
+
+        def several(value: object) -> object:
+            return value if isinstance(value, list | tuple) else (value,)
+
+        return no_info_before_validator_function(several, handler(source))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeConfig:
     """Which activations are read, and how a probe learns to read them."""
 
-    layer: Annotated[tuple[Annotated[int, Ge(0)] | Depth, ...], BeforeValidator(_several)] = ("middle",)
+    layer: Annotated[tuple[Annotated[int, Ge(0)] | Depth, ...], Several()] = ("middle",)
     """Decoder layers counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23). Each is read
     by a probe of its own."""
     marks: tuple[str, ...] = ("pre", "post")
@@ -58,7 +68,7 @@ class ProbeConfig:
             if not chosen or len(set(chosen)) != len(chosen):
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
 
-    def capture(self, model: ModelInfo) -> "CaptureRequest":
+    def capture(self, model: "ModelInfo") -> "CaptureRequest":
         """The chosen layers of this model at the chosen marks.
 
         Raises:
@@ -72,7 +82,7 @@ class ProbeConfig:
         return CaptureRequest(layers=tuple(layers), marks=self.marks)
 
 
-def _layer(layer: int | Depth, model: ModelInfo) -> int:
+def _layer(layer: int | Depth, model: "ModelInfo") -> int:
     if isinstance(layer, str):
         return max(0, round(model.n_layers * THIRDS[layer] / 3) - 1)
     if layer >= model.n_layers:

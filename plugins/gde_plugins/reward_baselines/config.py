@@ -1,14 +1,13 @@
 """What of the baselines can be chosen."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from pydantic import Field
+from annotated_types import IsFinite
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConstantConfig:
     """One number for all."""
 
-    value: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    value: IsFinite[float] = 0.0
     """The reward of every turn."""
