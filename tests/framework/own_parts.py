@@ -4,9 +4,10 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 
-from gde import Brief, Decision, Evidence, Measurement, Observation
+from gde import Brief, Decision, Evidence, Measurement, Observation, UnknownName
 from gde.testing.parts import Corridor
 
 
@@ -40,7 +41,7 @@ class Dying(Counting):
     """Takes its whole process along in the second turn of an episode, as long as a file is there."""
 
     async def act(self, observation: Observation) -> Decision:
-        if self.steps and os.path.exists(os.environ["OWN_PARTS_DEADLY"]):  # noqa: PTH110 - nothing to import here
+        if self.steps and Path(os.environ["OWN_PARTS_DEADLY"]).exists():
             os._exit(7)
         return await super().act(observation)
 
@@ -60,3 +61,30 @@ def episodes(evidence: Evidence) -> Sequence[Measurement]:
 
 def long_corridor() -> Corridor:
     return Corridor(12)
+
+
+def share_of_cores(_: object) -> str:
+    print("said aloud")  # noqa: T201
+    return os.environ["OMP_NUM_THREADS"]
+
+
+def process_of(_: object) -> int:
+    return os.getpid()
+
+
+def wait_long(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def fail(kind: str) -> None:
+    if kind == "name":
+        raise UnknownName("agent", "nobody", ["somebody"])
+    raise KeyError(kind)
+
+
+def end_with(code: int) -> None:
+    raise SystemExit(code)
+
+
+def die_by(number: int) -> None:
+    os.kill(os.getpid(), number)
