@@ -27,7 +27,7 @@ METRICS = tuple(Choice(name=name) for name in ("success", "accuracy", "outcomes"
 class NoPage:
     """A reporter that shows nothing."""
 
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:  # noqa: ARG002
         """Give the run folder."""
         return folder
 

@@ -1,28 +1,13 @@
-"""An evaluation from Python: a plain function as the agent, offered under a name, in a new run folder.
+"""An evaluation from Python: a plain function as the agent, in a new run folder.
 
 python examples/embedded.py [FOLDER]
 """
 
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from gde import (
-    Agent,
-    Catalogue,
-    Choice,
-    FunctionAgent,
-    NoConfig,
-    Observation,
-    Offer,
-    Plan,
-    evaluate,
-    hookimpl,
-    load_evidence,
-)
-from gde.request.plugins import load_plugins
+from gde import Choice, FunctionAgent, Observation, Plan, evaluate, load_evidence
 
 
 def towards_goal(observation: Observation) -> str:
@@ -39,36 +24,19 @@ def towards_goal(observation: Observation) -> str:
     return "RIGHT" if column < goal_column else "LEFT"
 
 
-@hookimpl
-def gde_agents() -> Sequence[Offer[NoConfig, Agent]]:
-    """Offer the function."""
-    return (
-        Offer(
-            name="crow", summary="Towards the goal.", config=NoConfig, make=lambda _, __: FunctionAgent(towards_goal)
-        ),
-    )
-
-
-def run(folder: Path) -> dict[tuple[str, Any], float | None]:
-    """Success of the function on open and on walled grids."""
-    sys.path.insert(0, str(Path(__file__).parent))
+def main() -> None:
+    """Print success on open and on walled grids, then a look into the record."""
     plan = Plan(
         environment=Choice(name="grid", config={"size": 7, "density": [0.0, 1.0]}),
-        agent=Choice(name="crow"),
-        metrics=(Choice(name="success"), Choice(name="accuracy")),
+        agent=FunctionAgent(towards_goal),
+        metrics=["success", "accuracy"],
         episodes=12,
     )
-    result = evaluate(plan, folder, Catalogue(load_plugins(modules=["embedded"])))
-    return {(each.name, each.where.get("density")): each.value for each in result.measurements}
-
-
-def main() -> None:
-    """Print the numbers, then a look into the record."""
     with tempfile.TemporaryDirectory() as made:
-        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(made) / "run"
-        for (name, density), value in run(folder).items():
-            print(f"{name:<24} density {density if density is not None else 'any':<6} {value}")
-        first = load_evidence(folder).trajectories[0]
+        result = evaluate(plan, sys.argv[1] if len(sys.argv) > 1 else Path(made) / "run")
+        for each in result.measurements:
+            print(f"{each.name:<24} density {each.where.get('density', 'any'):<6} {each.value}")
+        first = load_evidence(result.run).trajectories[0]
         print(f"episode {first.key} took {len(first.turns)} turns and {first.ending}")
 
 

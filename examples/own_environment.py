@@ -73,7 +73,11 @@ class Counter:
 @hookimpl
 def gde_environments() -> Sequence[Offer[CounterConfig, Environment]]:
     """Offer the world."""
-    return (Offer(name="counter", summary="Count to a target.", config=CounterConfig, make=Counter),)
+    return (
+        Offer(
+            name="counter", summary="Count to a target.", config=CounterConfig, make=lambda config, _: Counter(config)
+        ),
+    )
 
 
 def main() -> None:

@@ -109,7 +109,14 @@ def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
 def test_the_embedding_page_runs(tmp_path: Path) -> None:
     """Every block, one after the other, as a reader would."""
     blocks = re.findall(r"^```python\n(.*?)^```", EMBEDDING.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 3
-    shown = run(sys.executable, "-c", "\n".join(blocks), folder=tmp_path, PYTHONPATH=str(EXAMPLES))
-    assert len(re.findall(r"^success ", shown, re.MULTILINE)) == 3
-    assert (tmp_path / "runs" / "noisy" / "result.json").is_file()
+    assert len(blocks) == 7
+    importable = os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])
+    shown = run(sys.executable, "-c", "\n".join(blocks), folder=tmp_path, PYTHONPATH=importable)
+    assert len(re.findall(r"^\d+ +success ", shown, re.MULTILINE)) == 3
+    assert len(re.findall(r"^runs/\S+ ok$", shown, re.MULTILINE)) == 4
+    assert "['ok', 'ok']" in shown
+    assert "FrozenLake-v1 optimal [1.0, 6.0]" in shown
+    assert "counted: ok" in shown
+    assert "MiniGrid-Empty-5x5-v0 random [" in shown
+    for name in ("noisy", "stubborn", "UP", "LEFT"):
+        assert (tmp_path / "runs" / name / "result.json").is_file()

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from odd_parts import WhereProbe
+
 from gde import (
+    CaptureRequest,
     ChatRequest,
     Completion,
     Context,
@@ -18,6 +21,7 @@ from gde import (
     GdeError,
     Measurement,
     Message,
+    ModelInfo,
     ModelName,
     NoConfig,
     Observation,
@@ -160,7 +164,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
     one, gives = lambda part: lambda config, context: part(context.model(config.model)), frozenset({Facet.ACTIVATIONS})
 
     def parrot(config: AskedConfig, context: Context) -> Parrot:
-        return Parrot(context.model(config.model), context.model(config.adviser))
+        return Parrot(context.model(config.model), adviser=context.model(config.adviser))
 
     return (
         Offer(name="editor", summary="s", config=AskedConfig, make=one(Editor), gives=gives),
@@ -194,6 +198,29 @@ def gde_reward_models() -> Sequence[Offer[Any, Any]]:
 def gde_metrics() -> Sequence[Offer[Any, Any]]:
     make = lambda config, context: Poll(context, config.model)  # noqa: E731
     return (Offer(name="poll", summary="s", config=AskedConfig, make=make),)
+
+
+@dataclass(frozen=True)
+class LayeredConfig:
+    layer: tuple[int, ...] = (1,)
+
+
+class Layered(WhereProbe):
+    """Where the agent is, as several layers say it."""
+
+    def __init__(self, layers: tuple[int, ...]) -> None:
+        super().__init__()
+        self.layers = layers
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=self.layers, marks=("pre",))
+
+
+@hookimpl
+def gde_probes() -> Sequence[Offer[Any, Any]]:
+    needs = frozenset({Facet.ACTIVATIONS, Facet.STATE})
+    make = lambda config, _: Layered(config.layer)  # noqa: E731
+    return (Offer(name="layered", summary="s", config=LayeredConfig, make=make, needs=needs),)
 
 
 @hookimpl

@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from gde.bridges.gymnasium_worlds import from_gymnasium as from_gymnasium
+from gde.bridges.from_gymnasium import from_gymnasium as from_gymnasium
 from gde.data.observation import Observation
 from gde.parts.environment import Environment
 

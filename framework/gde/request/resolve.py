@@ -190,7 +190,8 @@ class _Lookup:
     def models(self, parts: list[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
         """The models that the parts name; the settings are for the first one that the agent names, who comes first."""
         found: dict[str, Chosen] = {}
-        check_settings(parts[0].label, parts[0].config, settings)
+        if not parts[0].absent:
+            check_settings(parts[0].label, parts[0].config, settings)
         for part in parts:
             for field, name in model_names(part.config).items():
                 whose = f"{_whose(part.kind, part.label)}.{field}"

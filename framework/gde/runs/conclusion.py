@@ -31,9 +31,9 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
             that are not installed here.
     """
     evidence = gather(run.folder, run.journal, lambda: run.ready)
-    measured, failed = score(_metrics(run, earlier), evidence, run.strata)
-    measured = (*_kept(run, earlier), *measured)
-    measurements = (*measured, *results(evidence.probe_reports))
+    kept = (*_kept(run, earlier),)
+    measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept)
+    measurements = (*kept, *measured, *results(evidence.probe_reports))
     failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
     result = Result(
         run=str(run.folder.path),

@@ -106,7 +106,7 @@ class ProbeStage:
             inputs=table.padded() if input_form(probe) == "tokens" else table.concatenated(),
             labels=np.stack([labels[episode].values[turn] for episode, turn in table.rows]),
             groups=np.array([worlds[episode] for episode, _ in table.rows]),
-            classes=_classes(labels, {episode for episode, _ in table.rows}),
+            classes=dataset_classes(labels, {episode for episode, _ in table.rows}),
         )
 
     def _labels(self, probe: Probe, episodes: set[str]) -> Labelled:
@@ -161,7 +161,7 @@ def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
             )
 
 
-def _classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
+def dataset_classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
     """What the labels of all episodes stand for.
 
     Raises:

@@ -16,18 +16,22 @@ Maker = Callable[[], Metric]
 
 
 def score(
-    metrics: Sequence[tuple[str, Maker]], evidence: Evidence, strata: Sequence[Labels]
+    metrics: Sequence[tuple[str, Maker]],
+    evidence: Evidence,
+    strata: Sequence[Labels],
+    known: Sequence[Measurement] = (),
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
     """All measurements, in the order of metrics and strata, and the metrics that could not be made or raised.
 
     A sweep of one stratum has no breakdown: it would repeat the whole. A metric that raises in one place is measured
-    in the others. Of two metrics that give the same measurement, the second is a failure.
+    in the others. Of two metrics that give the same measurement, the second is a failure; `known` is what others have
+    given before.
     """
     parts = [({}, evidence), *((labels, restricted(evidence, labels, i)) for i, labels in enumerate(strata))]
     parts = parts if len(strata) > 1 else parts[:1]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
-    owners: dict[Identity, str] = {}
+    owners = {_identity(each): each.source for each in known}
     for name, make in metrics:
         try:
             metric = make()
@@ -51,11 +55,15 @@ def _measured(name: str, metric: Metric, part: Evidence, labels: Labels) -> Iter
 
 
 def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str) -> None:
-    identities = [(each.name, frozenset(each.where.items())) for each in found]
+    identities = [*map(_identity, found)]
     if taken := [identity for identity in identities if identity in owners]:
         owner, label = owners[taken[0]], _subject(taken[0][0], dict(taken[0][1]))
         raise GdeError(f"metrics {owner!r} and {name!r} both give {label!r}: leave one out, or rename what it gives")
     owners.update(dict.fromkeys(identities, name))
+
+
+def _identity(measurement: Measurement) -> Identity:
+    return measurement.name, frozenset(measurement.where.items())
 
 
 def _subject(name: str, labels: Labels) -> str:

@@ -1,10 +1,13 @@
-"""The grid world under Gymnasium's name gde/Grid-v0."""
+"""The grid worlds under Gymnasium's names: gde/Grid-v0, gde/KeyDoor-v0, gde/KeyNoDoor-v0 and gde/TwoPathKey-v0."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from gde.data.json import Json
+from gde.data.json import NONE, Json
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,35 +15,50 @@ if TYPE_CHECKING:
 
     from gde.bridges.gymnasium import GymEnvironment
 
-ID = "gde/Grid-v0"
+CONFIGS: Mapping[str, type[Any]] = {
+    "gde/Grid-v0": GridConfig,
+    "gde/KeyDoor-v0": KeyDoorConfig,
+    "gde/KeyNoDoor-v0": KeyNoDoorConfig,
+    "gde/TwoPathKey-v0": TwoPathKeyConfig,
+}
+"""What the keyword arguments of `gymnasium.make` are the fields of."""
 
 
 def register() -> None:
-    """Make the name known to Gymnasium; `gde.bridges.gymnasium` calls it by the entry-point group gde.gymnasium."""
-    if ID not in gymnasium.registry:
-        gymnasium.register(id=ID, entry_point=f"{__name__}:make")
+    """Make the names known to Gymnasium; `gde.bridges.gymnasium` calls it by the entry-point group gde.gymnasium."""
+    for name in CONFIGS:
+        if name not in gymnasium.registry:
+            gymnasium.register(id=name, entry_point=f"{__name__}:make", kwargs={"name": name})
 
 
-def make(render_mode: str | None = None, **config: Json) -> "GymEnvironment":
-    """The environment that `gymnasium.make` gives; keyword arguments are the fields of `GridConfig`.
+def make(name: str, render_mode: str | None = None, **config: Json) -> "GymEnvironment":
+    """The environment that `gymnasium.make` gives.
 
     Raises:
         ConfigError: an unknown field, or a value out of range.
     """
     # Imported late: `gde.bridges.gymnasium` calls `register` while it is being imported.
     from gde.bridges.gymnasium import GymEnvironment
+    from gde.data.cell_map import CellMap
     from gde.request.settings import build
-    from gde_plugins.grid.composition import compose
-    from gde_plugins.grid.config import GridConfig
     from gde_plugins.grid.grid import Grid
     from gde_plugins.grid.showing.vocabulary import read_actions
 
-    configuration = build(GridConfig, config, ID)
-    environment = compose(configuration)
+    configuration = build(CONFIGS[name], config, name)
+    environment = _makers()[name](configuration)
 
     def picture() -> "NDArray[np.uint8]":
         from gde_plugins.grid.showing.pictures import draw
 
-        return draw(Grid.from_record(environment.world(), environment.state()))
+        world, state = environment.world(), environment.state()
+        return draw(Grid.from_record(world, state), things=CellMap.from_record(world, state).things)
 
-    return GymEnvironment(environment, read_actions(configuration.actions), picture=picture, render_mode=render_mode)
+    actions = read_actions(getattr(configuration, "actions", NONE))
+    return GymEnvironment(environment, actions, picture=picture, render_mode=render_mode)
+
+
+def _makers() -> Mapping[str, Callable[[Any], Any]]:
+    from gde_plugins.grid.composition import compose
+    from gde_plugins.grid.keyed.worlds import key_door, key_no_door, two_path_key
+
+    return dict(zip(CONFIGS, (compose, key_door, key_no_door, two_path_key), strict=True))

@@ -13,13 +13,22 @@ from gymnasium.utils.env_checker import check_env
 import gde.bridges.gymnasium
 from gde.bridges.gymnasium import GymEnvironment
 from gde.errors import GdeError
+from gde.request.catalogue import Catalogue
+from gde.testing.context import PlainContext
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.grid.solving.dynamics import ACTIONS
 
+KEY_WORLDS = {
+    "gde/KeyDoor-v0": "key-door",
+    "gde/KeyNoDoor-v0": "key-no-door",
+    "gde/TwoPathKey-v0": "two-path-key",
+}
+"""With the names of the same worlds in gde."""
 
-def made(**options: Any) -> GymEnvironment:
-    environment = gymnasium.make("gde/Grid-v0", **options).unwrapped
+
+def made(name: str = "gde/Grid-v0", **options: Any) -> GymEnvironment:
+    environment = gymnasium.make(name, **options).unwrapped
     assert isinstance(environment, GymEnvironment)
     return environment
 
@@ -27,6 +36,24 @@ def made(**options: Any) -> GymEnvironment:
 @pytest.mark.parametrize("render_mode", [None, "rgb_array"])
 def test_passes_the_checker_of_gymnasium(render_mode: str | None) -> None:
     check_env(made(size=11, density=0.6, render_mode=render_mode))
+
+
+@pytest.mark.parametrize("name", KEY_WORLDS)
+def test_key_worlds_pass_the_checker_of_gymnasium(name: str) -> None:
+    check_env(made(name, render_mode="rgb_array"))
+
+
+@pytest.mark.parametrize("name", KEY_WORLDS)
+def test_key_worlds_are_those_of_the_environment_and_show_their_key(name: str) -> None:
+    environment = made(name, render_mode="rgb_array")
+    offer = Catalogue.default().find("environment", KEY_WORLDS[name]).offer
+    assert environment.reset(seed=3)[0] == offer.make(offer.config(), PlainContext()).reset(3).text
+    world = environment.environment.world()
+    row, column = world.facts["key"]  # type: ignore[misc, index]
+    picture = environment.render()
+    assert picture is not None
+    tile = picture[row * 32 : row * 32 + 32, column * 32 : column * 32 + 32]
+    assert (tile == [255, 255, 0]).all(axis=-1).any()  # a yellow key
 
 
 @pytest.mark.parametrize("name", ["gde.bridges.gymnasium:gde/Grid-v0", "gde/Grid-v0"])

@@ -20,6 +20,13 @@ def asking(**config: Json) -> Choice:
     return Choice(name="asking", config=config)
 
 
+class Blind:
+    """An environment that knows nothing of itself."""
+
+    def step(self, action: str) -> None:
+        """Nothing happens."""
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -38,7 +45,7 @@ def asking(**config: Json) -> Choice:
 )
 def test_what_a_part_needs_and_no_other_gives(change: dict[str, object], message: str, catalogue: Catalogue) -> None:
     if change.get("environment") == "blind":
-        change = {**change, "environment": Choice(name="blind", alias="blind", part=lambda: None)}
+        change = {**change, "environment": Choice(name="blind", alias="blind", part=Blind)}
     with pytest.raises(GdeError, match=message):
         check(ready(catalogue, **change))
 

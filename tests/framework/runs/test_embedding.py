@@ -163,7 +163,7 @@ SCRIPT = """
 from own_parts import Counting, episodes, long_corridor
 from gde import Plan, evaluate
 {class_}
-metrics = [episodes, lambda e: []]
+metrics = [episodes, lambda evidence: []]
 plan = Plan(environment=long_corridor, agent={agent}, metrics=metrics, episodes=4, executor="processes")
 print("begun")
 print(evaluate(plan, "run").status)

@@ -11,7 +11,7 @@ from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.offers import Facet
 from gde.testing import check_environment
-from gde.testing.parts import Corridor
+from gde.testing.parts import ACTIONS, Corridor
 
 
 def test_the_corridor_keeps_every_promise() -> None:
@@ -71,6 +71,11 @@ def test_a_world_that_changes_with_its_model_keeps_every_promise() -> None:
 
 
 class FreeText(Corridor):
+    """Stays where it is at any text but a direction."""
+
+    def step(self, action: str) -> Outcome:
+        return super().step(action) if action in ACTIONS else Outcome.running(self._observe())
+
     def _observe(self) -> Observation:
         return replace(super()._observe(), actions=None)
 

@@ -100,6 +100,17 @@ class LabelsWithGaps(LineProbe):
         return ProbeLabels(values=np.full(len(trajectory.turns), np.inf))
 
 
+class LabelsOfOtherClasses(LineProbe):
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        one = super().labels(trajectory)
+        return replace(one, classes=tuple("abcdefghijk")[: 10 + trajectory.key.world % 2])
+
+
+class LabelsOfNoClass(LineProbe):
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        return replace(super().labels(trajectory), classes=("only",))
+
+
 class FitsByChance(LineProbe):
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
         return super().fit(variant, train, np.random.default_rng())
@@ -228,6 +239,8 @@ BROKEN = [
     (object, "to be a Probe"),
     (AsksByChance, "the same request"),
     (LabelsByChance, "the same when asked for again"),
+    (LabelsOfOtherClasses, "the same classes for all trajectories"),
+    (LabelsOfNoClass, "indices of their classes only"),
     (FitsNothing, "to be a Readout"),
     (with_readout(Moody), "fit must be a function"),
     (with_readout(Lost), "predictions must be finite"),

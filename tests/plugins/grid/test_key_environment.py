@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde import Choice, Plan
-from gde.data.cell_map import Position, position
+from gde.data.cell_map import CellMap, Position, position
 from gde.data.completion import Tokenization
 from gde.data.observation import State
 from gde.errors import ConfigError, GdeError, UnknownName
@@ -97,6 +97,10 @@ def test_what_is_shown_is_what_is_recorded(name: str, seed: int, walk: list[str]
             seen[position(facts, "key")] = "K"
         seen[grid.agent] = "A"
         assert cells(text) == seen
+        drawn = {
+            thing.place: thing.letter for thing in reversed(CellMap.from_record(world, environment.state()).things)
+        }
+        assert drawn == {place: symbol for place, symbol in seen.items() if symbol in "AGKD"}
         assert text.splitlines()[-1] == f"Carrying key: {facts['carrying']}"
         assert facts["carrying"] == (facts["key"] is None)
         assert outcome.terminated == (grid.agent == grid.goal) == (outcome.reward == 1)

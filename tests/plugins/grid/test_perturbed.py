@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde import Choice, Plan, load_evidence
+from gde.data.cell_map import CellMap
 from gde.errors import ConfigError
 from gde.numerics.tabular import solve
 from gde.parts.environment import HasMDP, HasWorlds
@@ -124,6 +125,17 @@ def test_a_distractor_is_covered_by_the_agent_and_there_again_behind_it() -> Non
     world.step(free)
     assert "C" in shown(world)
     assert "C is a coin" in world.task().rules
+
+
+def test_a_distractor_is_a_thing_of_the_map_once_it_is_there() -> None:
+    world = begun("distractor", seed=1, turn=1, min_distance=6)
+    before = CellMap.from_record(world.world(), world.state())
+    world.step(best(world))
+    after = CellMap.from_record(world.world(), world.state())
+    assert [thing.name for thing in before.things] == ["agent", "goal"]
+    assert [(thing.name, thing.letter, thing.kind) for thing in after.things[2:]] == [("distractor", "C", "")]
+    assert list(after.place_of("distractor")) == facts(world)["distractor"]
+    assert "things" not in begun("move_goal").world().facts
 
 
 def action_moves(world: GridWorld, action: str) -> bool:

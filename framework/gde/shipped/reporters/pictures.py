@@ -176,7 +176,9 @@ def _style(thing: Thing, tones: Mapping[str, str]) -> str:
 
 
 def _ring(place: Position, tone: str) -> str:
-    return f'<circle class="ring tone-{tone}" cx="{place[1] + 0.5}" cy="{place[0] + 0.5}" r=".44"/>'
+    # On a cell of its own colour a ring is seen by the casing.
+    circle = f'cx="{place[1] + 0.5}" cy="{place[0] + 0.5}" r=".44"'
+    return f'<circle class="ring casing" {circle}/><circle class="ring tone-{tone}" {circle}/>'
 
 
 def _arrow(place: Position, move: Position, style: str) -> str:

@@ -1,0 +1,167 @@
+"""A Gymnasium environment as a part of a plan, in one call."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import EnvSpec
+
+from gde.bridges.gymnasium_tables import tabulate
+from gde.bridges.gymnasium_text import readable, unpainted
+from gde.bridges.gymnasium_worlds import (
+    Gym,
+    GymnasiumConfig,
+    GymnasiumWorld,
+    Info,
+    Success,
+    TabulatedWorld,
+    Text,
+    action_names,
+)
+from gde.data.json import Json
+from gde.data.plan import Choice
+from gde.errors import GdeError
+from gde.offers import Facet, Offer
+
+Source = str | EnvSpec | Callable[[], Gym]
+ANSI = "ansi"
+
+
+def rewarded_end(reward: float, terminated: bool, _: Info) -> float:
+    """1 once the episode has terminated with a positive reward, 0 otherwise."""
+    return float(terminated and reward > 0)
+
+
+def from_gymnasium(
+    environment: Source | Gym,
+    *,
+    text: Text | None = None,
+    success: Success = rewarded_end,
+    actions: Sequence[str] = (),
+    objective: str = "",
+    rules: str = "",
+    horizon: int | None = None,
+    discount: float = 0.99,
+    **options: Any,
+) -> Choice:
+    """A Gymnasium environment with discrete actions as the environment of a plan: `Plan(environment=from_gymnasium(
+    "FrozenLake-v1", is_slippery=False), ...)`.
+
+    Toy-text environments with a table of transitions (FrozenLake, CliffWalking, Taxi) give STATE, MDP and OPTIMUM. All
+    give SNAPSHOT, by playing the episode again from its seed. Worlds are told apart by their table and first state,
+    else by what is seen first and by the `hash()` of environments that have one (MiniGrid).
+
+    Args:
+        environment: an id, `MODULE:ID` where a module has to be imported first (`minigrid:MiniGrid-Empty-5x5-v0`); a
+            class or function without arguments; or what `gymnasium.make` has made, of which others are made by its
+            spec.
+        text: what the agent reads, of an observation and the environment. Without, what the environment draws as text
+            where it can, else the observation in numbers and names.
+        success: how much of the goal has been reached, 0 to 1, of a step's reward, of whether it has terminated the
+            episode, and of its `info`; None where there is no goal. Without, 1 once an episode has terminated with a
+            positive reward: not so in CliffWalking, whose every reward is negative.
+        actions: names of the actions, see `GymnasiumConfig`, as for the others.
+        objective: what the agent is told to do.
+        rules: what else it is told.
+        horizon: turns allowed.
+        discount: of rewards to come, where a table says what is optimal.
+        options: keyword arguments of `gymnasium.make`; plain values, which the plan writes down.
+
+    Raises:
+        GdeError: it cannot be made, or its actions are not discrete.
+    """
+    make = Maker(_source(environment), text, success)
+    config = GymnasiumConfig(
+        options=options,
+        actions=tuple(actions),
+        objective=objective,
+        rules=rules,
+        horizon=horizon,
+        discount=discount,
+    )
+    plain = _plain(make.name, config)
+    with closing(make(config)) as example:
+        known = {Facet.STATE, Facet.MDP, Facet.OPTIMUM} if isinstance(example, TabulatedWorld) else set()
+    offer = Offer(
+        name=make.name,
+        summary=f"{make.name} of Gymnasium",
+        config=GymnasiumConfig,
+        make=make,
+        gives=frozenset({Facet.SNAPSHOT, *known}),
+        imports=("gymnasium",),
+        extra="minigrid",
+    )
+    return replace(Choice.of(offer), config=plain)
+
+
+def _source(environment: Source | Gym) -> Source:
+    if not isinstance(environment, gymnasium.Env):
+        return environment
+    if environment.spec is None:
+        raise GdeError(
+            f"{environment}: wanted its id or a function that makes it, since it has no spec to make others by"
+        )
+    return environment.spec
+
+
+def _plain(whose: str, config: GymnasiumConfig) -> Mapping[str, Json]:
+    values = {name: value for name, value in vars(config).items() if value not in ((), "", None)}
+    try:
+        plain: Mapping[str, Json] = json.loads(json.dumps(values, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        wanted = "options of plain values, which a plan can write down; give a function that makes the environment"
+        raise GdeError(f"{whose}: wanted {wanted} ({error})") from error
+    return plain
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes an environment; functions by which it is read can be pickled if they can."""
+
+    source: Source
+    text: Text | None
+    success: Success
+
+    @property
+    def name(self) -> str:
+        """What the environment is called."""
+        if isinstance(self.source, str):
+            return self.source.rpartition(":")[2]
+        return self.source.id if isinstance(self.source, EnvSpec) else self.source.__name__
+
+    def __call__(self, config: GymnasiumConfig, _: object = None) -> GymnasiumWorld:
+        """A new environment.
+
+        Raises:
+            GdeError: it cannot be made, or its actions are not discrete.
+        """
+        environment = self._environment(config.options)
+        text = self.text or (drawn if environment.render_mode == ANSI else shown)
+        mdp = tabulate(environment, action_names(self.name, environment, config.actions), config.discount)
+        arguments = self.name, environment, config, text, self.success
+        return GymnasiumWorld(*arguments) if mdp is None else TabulatedWorld(mdp, *arguments)
+
+    def _environment(self, options: Mapping[str, Any]) -> Gym:
+        try:
+            if callable(self.source) and not isinstance(self.source, EnvSpec):
+                return self.source()
+            environment = gymnasium.make(self.source, disable_env_checker=True, **options)
+            if self.text is None and environment.render_mode is None and ANSI in environment.metadata["render_modes"]:
+                environment = gymnasium.make(self.source, disable_env_checker=True, render_mode=ANSI, **options)
+        except Exception as error:
+            hint = "; an id of another package is MODULE:ID" if isinstance(error, gymnasium.error.NameNotFound) else ""
+            raise GdeError(f"Gymnasium cannot make {self.name}: {error}{hint}") from error
+        return environment
+
+
+def drawn(_: Any, environment: Gym) -> str:
+    """What the environment draws as text."""
+    return unpainted(str(environment.render()))
+
+
+def shown(observation: Any, _: Gym) -> str:
+    """The observation itself."""
+    return readable(observation)

@@ -1,0 +1,189 @@
+"""What is added to a finished run is added: nothing that was there is lost, and nobody is asked again."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gde import Choice, GdeError, Measurement, Plan, Result, evaluate, load_evidence, probe, report, rescore, resume
+from gde.errors import RunFolderError, UnknownName
+from gde.request.catalogue import Catalogue
+from gde.request.plugins import load_plugins
+from gde.runs.adding import current_plan
+from gde.store.folder import RunFolder
+
+PLAN = Plan(environment="long-corridor", agent="asking", probes=["where"], metrics=["success", "accuracy"], episodes=12)
+
+
+@pytest.fixture
+def run(tmp_path: Path, asking: Catalogue) -> Result:
+    return evaluate(PLAN, tmp_path / "run", asking)
+
+
+def by_source(result: Result) -> dict[str, list[Measurement]]:
+    found: dict[str, list[Measurement]] = {}
+    for one in result.measurements:
+        found.setdefault(one.source, []).append(one)
+    return found
+
+
+def without(*plugins: str, modules: tuple[str, ...] = ("gde.testing.plugin", "odd_parts")) -> Catalogue:
+    return Catalogue(load_plugins(disable=plugins, modules=modules))
+
+
+def now(folder: str) -> Plan:
+    opened = RunFolder.open(Path(folder))
+    with closing(opened.journal(write=False)) as journal:
+        return current_plan(opened, journal)
+
+
+def test_metrics_are_added_and_the_rest_is_kept(run: Result, asking: Catalogue) -> None:
+    before = by_source(run)
+    more = by_source(rescore(run.run, ["length"], asking))
+    assert {source: more[source] for source in before} == before
+    assert more.keys() - before.keys() == {"length"}
+    again = rescore(run.run, ["length"], asking)
+    assert by_source(again) == more
+    assert [choice.label for choice in now(run.run).metrics] == ["success", "accuracy", "length"]
+    assert RunFolder.open(Path(run.run)).plan().metrics == PLAN.metrics
+
+
+def test_a_number_that_another_metric_gave_is_not_given_twice(run: Result, asking: Catalogue) -> None:
+    result = rescore(run.run, [Choice(name="success", alias="rival")], asking)
+    assert by_source(result) == by_source(run)
+    (failure,) = result.failures
+    assert failure.reason.startswith("metrics 'success' and 'rival' both give 'success'")
+
+
+def test_a_metric_that_is_asked_for_again_replaces_its_own_numbers_alone(run: Result, asking: Catalogue) -> None:
+    with sqlite3.connect(Path(run.run) / "run.sqlite") as connection:
+        connection.execute("UPDATE turns SET success = 0")
+    connection.close()
+    after = by_source(rescore(run.run, ["success"], asking))
+    assert after["success"][0].value == 0
+    assert after["accuracy"] == by_source(run)["accuracy"]
+
+
+def test_probes_are_added_under_their_names_and_by_layer(run: Result, asking: Catalogue) -> None:
+    deep = Choice(name="layered", alias="deep", config={"layer": "0,1"})
+    result = probe(run.run, [deep, Choice(name="where", alias="twin")], asking)
+    after, before = by_source(result), by_source(run)
+    assert {source: after[source] for source in before} == before
+    assert {one.where["layer"] for one in after["deep"]} == {0, 1}
+    assert {one.name for one in after["deep"]} == {"deep.accuracy"}
+    assert [(one.value, one.where) for one in after["twin"]] != []
+    main = [one.value for one in after["twin"] if one.where["control"] == "none"]
+    assert main == [one.value for one in after["where"] if one.where["control"] == "none"]
+    controls = {one.where["control"] for one in after["deep"] if one.where["layer"] == 1}
+    assert controls == {"none", "shuffled", "untrained"}
+    assert [choice.label for choice in now(run.run).probes] == ["where", "deep", "twin"]
+    assert by_source(probe(run.run, catalogue=asking)) == after
+
+
+def test_what_was_added_is_still_there_when_the_run_is_gone_on_with(run: Result, asking: Catalogue) -> None:
+    added = rescore(run.run, ["length"], asking)
+    assert resume(run.run, asking).measurements == added.measurements
+
+
+def test_a_run_that_is_not_finished_says_partial_until_it_is(run: Result, asking: Catalogue) -> None:
+    whole = by_source(rescore(run.run, ["length"], asking))
+    with sqlite3.connect(Path(run.run) / "run.sqlite") as connection:
+        connection.execute("UPDATE episodes SET ending = NULL WHERE world > 7")
+        connection.execute("DELETE FROM turns WHERE episode IN ('0/8/0', '0/9/0', '0/10/0', '0/11/0') AND turn > 0")
+    connection.close()
+    part = rescore(run.run, catalogue=asking)
+    assert part.status == "partial"
+    (unfinished,) = [one for one in part.failures if one.subject == "run"]
+    assert unfinished.reason == "8 of 12 episodes are finished: go on with `gde resume`"
+    assert by_source(part)["success"][0].n == 8
+    finished = resume(run.run, asking)
+    assert finished.status == "ok"
+    assert by_source(finished) == whole
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda run, catalogue: rescore(run, catalogue=catalogue),
+        lambda run, catalogue: probe(run, ["where"], catalogue),
+        lambda run, catalogue: report(run, catalogue=catalogue),
+        lambda run, catalogue: resume(run, catalogue),
+    ],
+    ids=["rescore", "probe", "report", "resume"],
+)
+def test_an_edited_plan_is_refused(add: Callable[[str, Catalogue], object], run: Result, asking: Catalogue) -> None:
+    path = Path(run.run) / "plan.toml"
+    begun = path.read_text(encoding="utf-8")
+    path.write_text(begun.replace("seed = 0", "seed = 1"), encoding="utf-8")
+    with pytest.raises(GdeError, match=r"plan\.toml was changed after the run had begun \(plan \w+, now \w+\): bring"):
+        add(run.run, asking)
+    path.write_text(begun.replace("concurrency = 32", "concurrency = 3"), encoding="utf-8")
+    add(run.run, asking)
+    assert now(run.run).concurrency == 3
+
+
+def test_without_the_environment_s_plugin_the_rest_is_still_scored_and_reported(run: Result) -> None:
+    bare = without(modules=("asking_parts",))
+    assert [path.name for path in report(run.run, catalogue=bare)] == ["report.html"]
+    result = rescore(run.run, ["success", "length"], bare)
+    assert {source: len(each) for source, each in by_source(result).items()} == {
+        **{source: len(each) for source, each in by_source(run).items()},
+        "length": len(by_source(result)["length"]),
+    }
+    assert result.status == "ok"
+    parts = result.provenance["parts"]
+    assert parts["long-corridor"] == parts["asking"] == "not installed here"  # type: ignore[index, call-overload]
+    needy = rescore(run.run, ["efficiency"], bare)
+    (failure,) = needy.failures
+    assert (failure.stage, failure.subject) == ("metric", "efficiency")
+    assert "unknown environment 'long-corridor'" in failure.reason
+
+
+def test_a_metric_that_is_not_installed_keeps_its_numbers(run: Result) -> None:
+    result = rescore(run.run, catalogue=without("behaviour"))
+    assert by_source(result) == by_source(run)
+    assert (result.failures, result.status) == ((), "ok")
+    assert {one.name for one in result.measures} == {one.name for one in run.measures}
+
+
+def test_a_grid_run_outlives_the_grid_plugin(tmp_path: Path) -> None:
+    plan = Plan(
+        environment=Choice(name="grid", config={"size": [5, 7]}), agent="random", metrics=["success"], episodes=3
+    )
+    whole = evaluate(plan, tmp_path / "run")
+    bare = Catalogue(load_plugins(disable=["grid"]))
+    assert rescore(tmp_path / "run", catalogue=bare).measurements == whole.measurements
+    assert report(tmp_path / "run", catalogue=bare)
+    assert len(load_evidence(tmp_path / "run", bare).trajectories) == 6
+    with pytest.raises(UnknownName, match="unknown environment 'grid'"):
+        resume(tmp_path / "run", bare)
+
+
+def test_what_is_asked_for_must_be_there(run: Result, asking: Catalogue) -> None:
+    before = (Path(run.run) / "result.json").read_bytes()
+    for wanted, message in (
+        ("gone", "unknown metric 'gone'"),
+        ("epic", "epic needs a reward model; add one with --reward"),
+    ):
+        with pytest.raises(GdeError, match=message):
+            rescore(run.run, [wanted], asking)
+    with pytest.raises(GdeError, match="unknown probe 'gone'"):
+        probe(run.run, ["gone"], asking)
+    assert (Path(run.run) / "result.json").read_bytes() == before
+
+
+def test_a_damaged_result_is_made_again_but_not_added_to(run: Result, asking: Catalogue) -> None:
+    path = Path(run.run) / "result.json"
+    path.write_text(json.dumps({"schema": 1}))
+    with pytest.raises(RunFolderError, match=r"is damaged .*: make it again with `gde rescore"):
+        rescore(run.run, ["length"], asking)
+    assert rescore(run.run, catalogue=asking).measurements == run.measurements
+
+
+def test_a_run_without_rewards_stays_one(run: Result, asking: Catalogue) -> None:
+    assert load_evidence(run.run, asking).reward_traces == ()
+    assert replace(now(run.run), reporters=()).rewards == ()

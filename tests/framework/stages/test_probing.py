@@ -1,0 +1,53 @@
+"""What decoded numbers stand for goes with them from the labels to the stored report."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gde.data.probe import Arm, ProbeDataset, ProbeLabels, ProbeReport
+from gde.errors import GdeError
+from gde.stages.probing import dataset_classes
+from gde.store.journal import Journal
+from gde.store.probes import read_reports, write_report
+
+LABELS = ProbeLabels(values=np.array([0, 1, 1]), classes=("free", "taken"))
+
+
+def test_classes_are_those_of_all_episodes() -> None:
+    assert dataset_classes(
+        {"0/0/0": LABELS, "0/1/0": LABELS, "0/2/0": replace(LABELS, classes=())}, {"0/0/0", "0/1/0"}
+    ) == (
+        "free",
+        "taken",
+    )
+
+
+def test_classes_that_differ_are_named_with_their_episodes() -> None:
+    labels = {"0/0/0": LABELS, "0/1/0": replace(LABELS, classes=("taken", "free"))}
+    with pytest.raises(GdeError, match=r"free, taken in episode 0/0/0; taken, free in episode 0/1/0"):
+        dataset_classes(labels, {"0/0/0", "0/1/0"})
+
+
+def test_a_dataset_keeps_its_classes_when_rows_are_taken() -> None:
+    inputs, groups = np.zeros((3, 2), np.float32), np.array(["a", "b", "c"])
+    dataset = ProbeDataset(inputs=inputs, labels=LABELS.values, groups=groups, classes=LABELS.classes)
+    assert dataset.take(np.array([True, False, True])).classes == ("free", "taken")
+
+
+def test_a_stored_report_knows_its_classes_again(tmp_path: Path) -> None:
+    report = ProbeReport(
+        arm=Arm(probe="p", variant="v", layer=0, mark="pre"),
+        measurements=(),
+        n_train=1,
+        n_test=1,
+        rows=(("0/0/0", 0),),
+        decoded=np.zeros((1, 2), np.float32),
+        classes=("free", "taken"),
+    )
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        write_report(journal, tmp_path, report, "made")
+        (again,) = read_reports(journal, tmp_path)
+    assert again.classes == report.classes
