@@ -90,8 +90,7 @@ class ExplorerAgent(OracleAgent):
     """
 
     def _best(self) -> Sequence[str]:
-        facts = self._seen.state().facts if self._seen else {}
-        believed = facts.get("belief_optimal")
+        believed = self._seen.state().facts.get("belief_optimal") if self._seen else None
         return [str(action) for action in believed] if isinstance(believed, list | tuple) else super()._best()
 
 
