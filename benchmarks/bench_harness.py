@@ -2,8 +2,10 @@
 
     python benchmarks/bench_harness.py
 
-At most 0.15 ms a turn is wanted for rollout, journal and scoring together, and 0.2 s for `gde --help`. The peer of the
-journal, in the same run, is the naive one that commits every turn by itself with a flush to the disk.
+At most 0.15 ms a turn is wanted for rollout, journal and scoring together, and 0.2 s for `gde --help`. What it takes to
+make the worlds is no doing of the harness: it is measured by itself and in the figure without it left out. The peer of
+the journal, in the same run, is the naive one that commits every turn by itself with a flush to the disk. Slow steps,
+each 10 ms of waiting, are to pass side by side.
 """
 
 import json
@@ -18,24 +20,65 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gde import Choice, Evidence, Plan, Result, load_evidence
+from gde.data.observation import Outcome
 from gde.runs.evaluating import evaluate
+from gde.testing.parts import RIGHT, Corridor, ScriptedAgent
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.environment import GridEnvironment
 
-EPISODES = 300
+EPISODES, SIZE = 300, 15
+WAIT = 0.01
+"""Seconds of a slow step."""
 METRICS = tuple(Choice(name=name) for name in ("success", "accuracy", "outcomes", "length"))
 
 
 class NoPage:
     """A reporter that shows nothing."""
 
-    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:  # noqa: ARG002
         """Give the run folder."""
         return folder
 
 
 def plan(episodes: int) -> Plan:
     """A random agent on 15x15 grids, with all behaviour metrics and without a page."""
-    grid = Choice(name="grid", config={"size": 15})
+    grid = Choice(name="grid", config={"size": SIZE})
     return Plan(environment=grid, agent=Choice(name="random"), episodes=episodes, metrics=METRICS, reporters=(NoPage,))
+
+
+class Slow(Corridor):
+    """Waits at every step, as an emulator in another process would."""
+
+    def step(self, action: str) -> Outcome:
+        """After a while."""
+        time.sleep(WAIT)
+        return super().step(action)
+
+
+def slow_steps(run: Path) -> dict[str, float]:
+    """Wall time of some slow steps, 32 episodes at once, and what they would take one after another."""
+    plan = Plan(environment=Slow, agent=walker, episodes=134, metrics=METRICS, reporters=(NoPage,))
+    start = time.perf_counter()
+    result = evaluate(plan, run)
+    wall = time.perf_counter() - start
+    steps = sum(len(trajectory.turns) for trajectory in load_evidence(Path(result.run)).trajectories)
+    return {"steps": steps, "wall_s": wall, "one_by_one_s": steps * WAIT}
+
+
+def walker() -> ScriptedAgent:
+    """The shortest way through a corridor."""
+    return ScriptedAgent((RIGHT,))
+
+
+def making(seeds: list[int]) -> float:
+    """CPU seconds to make worlds."""
+    environment = GridEnvironment(GridConfig(size=SIZE))
+    start = time.process_time()
+    for seed in seeds:
+        environment.reset(seed)
+        environment.world()
+        environment.mdp()
+    return time.process_time() - start
 
 
 def main() -> None:
@@ -48,13 +91,17 @@ def main() -> None:
         trajectories = load_evidence(Path(result.run)).trajectories
         n = sum(len(trajectory.turns) for trajectory in trajectories)
         texts = [turn.observation.text for trajectory in trajectories for turn in trajectory.turns]
+        worlds = making([trajectory.seed for trajectory in trajectories])
+        slow = slow_steps(Path(folder) / "slow")
         size, naive = record_bytes(Path(result.run)), naive_journal(Path(folder) / "naive.sqlite", texts)
     figures = {
         "turns": n,
         "cpu_ms_per_turn": 1000 * cpu / n,
+        "cpu_ms_per_turn_without_worlds": 1000 * (cpu - worlds) / n,
         "record_bytes_per_turn": size / n,
         "naive_journal_ms_per_turn": 1000 * naive / n,
         "naive_journal_over_whole_harness": naive / cpu,
+        "slow_steps": slow,
         "help_cpu_s": start_up("--help"),
         "plugins_cpu_s": start_up("plugins"),
     }

@@ -23,8 +23,8 @@ KNOWN_ANYWAY = {
     ("gde.runs.reproducing", "gpt-oss"): "the same from Python",
     ("gde.data.completion", "length"): "why a completion ended",
     ("gde.shipped.reporters.episodes", "optimal"): "a verdict on a turn",
-    ("gde.runs.frames", "success"): "a column of a frame, as in the journal",
-    ("gde.runs.frames", "optimal"): "a column of a frame, as in the journal",
+    ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",
+    ("gde.runs.frames", "optimal"): "a column of a frame",
     ("gde.store.rows", "success"): "a column of the journal: what a step says of itself",
     ("gde.store.rows", "optimal"): "a column of the journal",
 }

@@ -164,7 +164,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
     one, gives = lambda part: lambda config, context: part(context.model(config.model)), frozenset({Facet.ACTIVATIONS})
 
     def parrot(config: AskedConfig, context: Context) -> Parrot:
-        return Parrot(context.model(config.model), context.model(config.adviser))
+        return Parrot(context.model(config.model), adviser=context.model(config.adviser))
 
     return (
         Offer(name="editor", summary="s", config=AskedConfig, make=one(Editor), gives=gives),

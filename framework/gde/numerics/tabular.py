@@ -118,9 +118,12 @@ def _step_cost(mdp: TabularMDP) -> float | None:
 
 
 def _search(mdp: TabularMDP, cost: float) -> Solution:
-    steps = steps_to(_union(mdp), np.flatnonzero(_terminal(mdp)))
     # One successor a row, so the column indices of a transition matrix are the successors in order.
-    after = np.stack([steps[matrix.indices] for matrix in mdp.transition], axis=1)
+    successors = np.stack([matrix.indices for matrix in mdp.transition], axis=1)
+    S, A = successors.shape
+    graph = csr_array((np.ones(S * A), successors.ravel(), np.arange(0, S * A + 1, A)), shape=(S, S))
+    steps = steps_to(graph, np.flatnonzero(_terminal(mdp)))
+    after = steps[successors]
     optimal = np.isfinite(steps)[:, None] & (after == steps[:, None] - 1)
     return Solution(value=0.0 - cost * steps, optimal=optimal)
 

@@ -140,12 +140,9 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     )
     for kind in (KINDS["metric"], KINDS["reporter"]):
         ready = ready if getattr(plan, kind.field) else _with_defaults(ready, kind, look)
+    for kind in SEVERAL:
+        ready = _without_misfits(ready, kind, getattr(plan, kind.field))
     return ready
-
-
-def strata_of(choice: Choice, catalogue: Catalogue, absent: bool = False) -> tuple[Stratum, ...]:
-    """The strata of an environment, one for each combination of swept values."""
-    return _Lookup(catalogue, absent).strata(choice)[0]
 
 
 @dataclass(frozen=True)
@@ -190,7 +187,8 @@ class _Lookup:
     def models(self, parts: list[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
         """The models that the parts name; the settings are for the first one that the agent names, who comes first."""
         found: dict[str, Chosen] = {}
-        check_settings(parts[0].label, parts[0].config, settings)
+        if not parts[0].absent:
+            check_settings(parts[0].label, parts[0].config, settings)
         for part in parts:
             for field, name in model_names(part.config).items():
                 whose = f"{_whose(part.kind, part.label)}.{field}"
@@ -237,7 +235,7 @@ def _completed(chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]) -> tuple[C
 
 def _grouped(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> tuple[Choice, ...]:
     """The choices, with the offers of a group in the place of its name."""
-    found: list[Choice] = []
+    by_name, found = {choice.name for choice in choices}, list[Choice]()
     for choice in choices:
         names = (choice.name,) if choice.part is not None else catalogue.named(kind.name, choice.name)
         if names == (choice.name,):
@@ -246,7 +244,7 @@ def _grouped(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> t
             listed = ", ".join(names)
             raise ConfigError(f"{kind.title} {choice.label!r}: a group is neither renamed nor set; ask for {listed}")
         else:
-            found += [Choice(name=name) for name in names]
+            found += [Choice(name=name) for name in names if name not in by_name]
     return tuple(found)
 
 
@@ -295,6 +293,23 @@ def _for_episodes(plan: Plan) -> Plan:
         kind.field: tuple(choice for choice in getattr(plan, kind.field) if choice.part is None) for kind in SEVERAL
     }
     return replace(plan, executor=Choice(name="serial", config={}), **several)
+
+
+def _without_misfits(ready: Ready, kind: Kind, asked: tuple[Choice, ...]) -> Ready:
+    """Of a group that is asked for by its name, what fits the run; all of it where nothing does, for `check` to say
+    why."""
+    by_name = {choice.name for choice in asked}
+    parts: tuple[Chosen, ...] = getattr(ready, kind.field)
+    groups = {part.entry.offer.group for part in parts} & by_name
+    of_groups = [part for part in parts if part.entry.offer.group in groups and part.name not in by_name]
+    misfits = [part for part in of_groups if part.entry.offer.needs - ready.gives or part.entry.offer.missing()]
+    if not misfits or len(misfits) == len(of_groups):
+        return ready
+    left = {part.label for part in misfits}
+    kept: dict[str, Any] = {kind.field: tuple(part for part in parts if part.label not in left)}
+    choices = tuple(choice for choice in getattr(ready.plan, kind.field) if choice.label not in left)
+    plan: dict[str, Any] = {kind.field: choices}
+    return replace(ready, **kept, plan=replace(ready.plan, **plan))
 
 
 def _rebuilt(plan: Plan, disabled: tuple[str, ...], modules: tuple[str, ...]) -> Ready:

@@ -34,23 +34,48 @@ class Moment:
     optimum: Optimum | None
 
 
+@dataclass(frozen=True)
+class Told:
+    """What an environment tells of itself. To ask an object whether it follows a protocol takes longer than a step of a
+    small world, so it is asked once."""
+
+    by: Environment
+    state: HasState | None
+    optimum: HasOptimum | None
+    mdp: HasMDP | None
+
+    @classmethod
+    def of(cls, environment: Environment) -> "Told":
+        """The environment, as each of the protocols that it follows."""
+        return cls(
+            by=environment,
+            state=environment if isinstance(environment, HasState) else None,
+            optimum=environment if isinstance(environment, HasOptimum) else None,
+            mdp=environment if isinstance(environment, HasMDP) else None,
+        )
+
+
 @dataclass
 class Judge:
     """Says what is best, by the environment's own word or by solving it: again whenever the world has changed. Keeps
     what is known of the episode in the place where its environment is called."""
 
+    told: Told | None = field(default=None, init=False)
     mdp: TabularMDP | None = field(default=None, init=False)
     success: float | None = field(default=0.0, init=False)
     """Of the last outcome."""
 
     def moment(self, environment: Environment) -> Moment:
         """The truth at this moment; nothing where the environment tells none."""
-        state = environment.state() if isinstance(environment, HasState) else None
-        if isinstance(environment, HasOptimum):
-            return Moment(state, environment.optimum())
-        if state is None or state.index is None or not isinstance(environment, HasMDP):
+        if self.told is None or self.told.by is not environment:
+            self.told = Told.of(environment)
+        told = self.told
+        state = told.state.state() if told.state else None
+        if told.optimum:
+            return Moment(state, told.optimum.optimum())
+        if state is None or state.index is None or told.mdp is None:
             return Moment(state, None)
-        mdp = environment.mdp()
+        mdp = told.mdp.mdp()
         if mdp is not self.mdp:
             self.mdp, self._solution = mdp, solve(mdp)
         best = tuple(mdp.actions[a] for a in self._solution.optimal[state.index].nonzero()[0])

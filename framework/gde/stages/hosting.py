@@ -27,7 +27,9 @@ Computations are granted more: threads of one process take turns at them in any 
 ENOUGH = 4
 """Calls that are measured before that is decided."""
 PATIENCE = 0.5
-"""Seconds for which episodes wait for that."""
+"""Seconds for which episodes wait for that,"""
+POLL = 0.002
+"""looking again and again."""
 Job = tuple[Callable[..., Any], tuple[Any, ...], Future[Any]]
 
 
@@ -79,10 +81,14 @@ class Pace:
         return output
 
     @property
+    def waits(self) -> bool:
+        """Whether threads let calls wait side by side."""
+        return self.calls >= ENOUGH and self.waited >= LONG_WAIT * self.calls
+
+    @property
     def quick(self) -> bool:
         """Whether calls may be made in the event loop."""
-        waits, computes = self.waited >= LONG_WAIT * self.calls, self.computed >= LONG_COMPUTATION * self.calls
-        return self.calls >= ENOUGH and not waits and not computes
+        return self.calls >= ENOUGH and not self.waits and self.computed < LONG_COMPUTATION * self.calls
 
 
 @dataclass
@@ -127,7 +133,7 @@ class Hosts:
         self._make, self._always_thread = make, always_thread
         self._pace = Pace()
         self._free: list[Host] = []
-        self._trial = asyncio.Lock()
+        self._trying = False
         self._until = 0.0
         """When the trial is over; 0 before it has begun."""
 
@@ -140,21 +146,18 @@ class Hosts:
                 yield host
         finally:
             if alone:
-                self._trial.release()
+                self._trying = False
 
     async def _on_trial(self) -> bool:
-        """Whether this episode holds the trial, which the others have waited for."""
+        """Whether this episode is the one that is played alone; the others come back when it has told enough."""
         self._until = self._until or perf_counter() + PATIENCE
-        left = self._until - perf_counter()
-        if self._always_thread or self._pace.quick or left <= 0:
-            return False
-        try:
-            await asyncio.wait_for(self._trial.acquire(), left)
-        except TimeoutError:
-            return False
-        if self._pace.quick:
-            self._trial.release()
-        return not self._pace.quick
+        pace = self._pace
+        while not (self._always_thread or pace.quick or pace.waits) and perf_counter() < self._until:
+            if not self._trying:
+                self._trying = True
+                return True
+            await asyncio.sleep(POLL)
+        return False
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[Host]:

@@ -56,9 +56,13 @@ class OracleAgent:
             GdeError: it does not know what is optimal.
         """
         self._dice = _Dice(brief.seed)
-        if not isinstance(brief.environment, HasOptimum | HasMDP):
+        # What follows a protocol is asked once: it takes longer than a step of a small world.
+        world = brief.environment
+        self._seen = world if isinstance(world, HasState) else None
+        self._told = world if isinstance(world, HasOptimum) else None
+        self._modelled = world if isinstance(world, HasMDP) else None
+        if self._told is None and self._modelled is None:
             raise GdeError("an optimal agent needs an environment that knows what is optimal: take the agent random")
-        self._oracle: HasOptimum | HasMDP = brief.environment
         self._mdp: TabularMDP | None = None
 
     async def act(self, observation: Observation) -> Decision:
@@ -71,12 +75,12 @@ class OracleAgent:
         return Decision.act(best[0] if self._ties == "first" else self._dice.choose(best, "optimal"))
 
     def _best(self) -> Sequence[str]:
-        if isinstance(self._oracle, HasOptimum):
-            return self._oracle.optimum().actions
-        mdp = self._oracle.mdp()
+        if self._told is not None or self._modelled is None:
+            return self._told.optimum().actions if self._told else ()
+        mdp = self._modelled.mdp()
         if mdp is not self._mdp:
             self._mdp, self._optimal = mdp, solve(mdp).optimal
-        return [mdp.actions[a] for a in self._optimal[self._oracle.state().index].nonzero()[0]]
+        return [mdp.actions[a] for a in self._optimal[self._modelled.state().index].nonzero()[0]]
 
 
 class ExplorerAgent(OracleAgent):
@@ -86,8 +90,7 @@ class ExplorerAgent(OracleAgent):
     """
 
     def _best(self) -> Sequence[str]:
-        facts = self._oracle.state().facts if isinstance(self._oracle, HasState) else {}
-        believed = facts.get("belief_optimal")
+        believed = self._seen.state().facts.get("belief_optimal") if self._seen else None
         return [str(action) for action in believed] if isinstance(believed, list | tuple) else super()._best()
 
 

@@ -82,7 +82,7 @@ def test_a_run_is_told_on_one_screen_and_all_of_it_when_asked(gde: Gde, tmp_path
     assert "length 5" not in done.stdout, "breakdowns are left to --all"
     assert "where (centroid, layer 1" in done.stdout and "random weights" in done.stdout
     measured = json.loads((tmp_path / "r" / "result.json").read_text())["measurements"]
-    assert f"all {len(measured)} numbers: --all" in done.stderr
+    assert f"ok: r (all {len(measured)} numbers: --all)" in done.stderr
     everything = gde("rescore", "r", "--all").stdout.strip().splitlines()
     assert len(everything) == len(measured) + 1
 

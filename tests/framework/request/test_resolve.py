@@ -163,3 +163,11 @@ def test_a_process_that_is_one_gives_its_optimum_too(catalogue: Catalogue) -> No
     assert {Facet.MDP, Facet.OPTIMUM} <= resolve(PLAN, catalogue).gives
     recipe = resolve(replace(PLAN, environment=Choice(name="recipe")), catalogue).gives
     assert Facet.OPTIMUM in recipe and Facet.MDP not in recipe
+
+
+def test_a_group_takes_what_fits_the_run_and_what_is_asked_for_by_name_must_fit(catalogue: Catalogue) -> None:
+    fitting = labels(replace(PLAN, metrics=("meg",)), catalogue)
+    assert "meg-known" in fitting and "meg-belief" not in fitting
+    assert "meg-belief" in labels(replace(PLAN, metrics=("meg", "meg-belief")), catalogue)
+    ready = resolve(replace(PLAN, metrics=("meg",)), catalogue)
+    assert [choice.name for choice in ready.plan.metrics] == fitting

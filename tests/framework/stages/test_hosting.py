@@ -5,6 +5,8 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,10 +76,10 @@ def counted() -> Count:
     return COUNTED
 
 
-def test_slow_steps_overlap(counted: Count, tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_steps_overlap(counted: Count, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosting, "PATIENCE", 0.05)
-    plan = Plan(environment=Slow, agent=walker, episodes=24, concurrency=12, metrics=("length",))  # type: ignore[arg-type]
-    result = evaluate(plan, f"{tmp_path}/run")
+    choices: dict[str, Any] = {"environment": Slow, "agent": walker, "metrics": ("length",)}
+    result = evaluate(Plan(**choices, episodes=24, concurrency=12), tmp_path / "run")
     assert result.status == "ok"
     assert counted.most > 1
     assert threading.main_thread().name not in counted.threads
@@ -95,6 +97,13 @@ async def played(hosts: Hosts, call: Callable[[Environment], object], times: int
     return threaded
 
 
+@pytest.fixture
+def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that stands while other programs have the processor."""
+    monkeypatch.setattr(hosting, "perf_counter", time.thread_time)
+
+
+@pytest.mark.usefixtures("undisturbed")
 def test_quick_calls_are_made_in_the_event_loop_once_they_have_proved_so() -> None:
     hosts = Hosts(lambda: Corridor(3), always_thread=False)
     assert asyncio.run(played(hosts, lambda one: one.task(), 3)) == [True, False, False]
@@ -105,10 +114,11 @@ def test_calls_that_wait_keep_their_threads() -> None:
     assert asyncio.run(played(hosts, lambda one: time.sleep(0.005), 3)) == [True, True, True]
 
 
+@pytest.mark.usefixtures("undisturbed")
 def test_short_computations_are_no_reason_for_a_thread() -> None:
     """Threads of one process take turns at computing: to change between them only costs."""
     hosts = Hosts(lambda: Corridor(3), always_thread=False)
-    assert asyncio.run(played(hosts, lambda one: sum(range(50_000)), 3)) == [True, False, False]
+    assert asyncio.run(played(hosts, lambda one: sum(range(100_000)), 3)) == [True, False, False]
 
 
 def test_calls_with_deadlines_always_have_threads() -> None:
@@ -116,6 +126,7 @@ def test_calls_with_deadlines_always_have_threads() -> None:
     assert asyncio.run(played(hosts, lambda one: one.task(), 3)) == [True, True, True]
 
 
+@pytest.mark.usefixtures("undisturbed")
 def test_episodes_begin_one_at_a_time_until_calls_have_proved_quick() -> None:
     """So that not all of them begin in threads, which would slow each other down and seem slow."""
     hosts, threaded = Hosts(lambda: Corridor(3), always_thread=False), []
@@ -160,10 +171,10 @@ def test_the_others_do_not_wait_for_a_slow_first_one(monkeypatch: pytest.MonkeyP
     assert waiting == ["slow", "other"]
 
 
-def test_a_hanging_step_fails_its_episode_and_no_other(tmp_path: object) -> None:
-    plan = Plan(environment=Stuck, agent=walker, episodes=12, turn_seconds=0.5, metrics=("length",))  # type: ignore[arg-type]
-    result = evaluate(plan, f"{tmp_path}/run")
-    trajectories = load_evidence(f"{tmp_path}/run").trajectories
+def test_a_hanging_step_fails_its_episode_and_no_other(tmp_path: Path) -> None:
+    choices: dict[str, Any] = {"environment": Stuck, "agent": walker, "metrics": ("length",)}
+    result = evaluate(Plan(**choices, episodes=12, turn_seconds=0.5), tmp_path / "run")
+    trajectories = load_evidence(tmp_path / "run").trajectories
     failed = {str(one.key) for one in trajectories if one.ending == "failed"}
     assert len(trajectories) == 12
     assert 0 < len(failed) < 12

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gde.data.completion import ChatRequest
+from gde.data.completion import ChatRequest, Message
 from gde.data.observation import Observation, Optimum, Outcome
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Decision, Trajectory
@@ -25,7 +25,7 @@ def test_the_worlds_keep_every_promise() -> None:
 
 def test_the_agents_and_the_judge_keep_every_promise() -> None:
     check_agent(Copyist, Dictation)
-    check_agent(lambda: AdvisedAgent(PlantedModel(), ScriptedModel(appraise)))
+    check_agent(lambda: AdvisedAgent(PlantedModel(), adviser=ScriptedModel(appraise)))
     check_reward_model(lambda: Judge(ScriptedModel(appraise)))
 
 
@@ -165,11 +165,11 @@ class Followers(AdvisedAgent):
 
     async def act(self, observation: Observation) -> Decision:
         decision = await super().act(observation)
-        advice = await self.adviser.complete(ChatRequest(messages=(), seed=0))
+        advice = await self.adviser.complete(ChatRequest(messages=(Message(role="user", content="?"),), seed=0))
         return Decision.unusable("empty", advice.text, decision.completion)
 
 
 def test_an_agent_whose_adviser_is_no_function_of_the_request_is_found_out() -> None:
     adviser = Gossip()
     with pytest.raises(AssertionError, match="an agent must be a function of its seed"):
-        check_agent(lambda: Followers(PlantedModel(), adviser))
+        check_agent(lambda: Followers(PlantedModel(), adviser=adviser))

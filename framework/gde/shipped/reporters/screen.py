@@ -1,10 +1,9 @@
 """A result on one screen of a terminal: the claim, the headlines, probes beside their best controls, and the paths."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import shorten, wrap
 
-from gde.data.json import Labels
 from gde.data.result import Measurement, Result
 from gde.shipped.reporters.claim import claim
 from gde.shipped.reporters.findings import Beside, Finding, Probed, headlines, probed
@@ -15,10 +14,8 @@ WIDTH, HEIGHT = 80, 24
 SPOKEN, CAUTION, NOTICE = 9, 2, 2
 """Lines that the claim, each caution and the model's notice may take."""
 FAILURES = 3
-RIVALS = 3
-"""Numbers of one measure that are shown, the best and those that come next."""
-BARE = 2
-"""Lines of a heading and one row."""
+SEEN = 2
+"""Headlines of a probe that are shown before anything else is left out."""
 CUT = " \u2026"
 Lines = list[str]
 
@@ -44,30 +41,51 @@ def screen(result: Result, report: str = "") -> Screen:
     opening = _wrapped(f"{said.behaviour} {said.belief}".strip(), SPOKEN)
     notes = [line for caution in said.cautions for line in _wrapped(caution, CAUTION)]
     notes += [*_failures(result), *_wrapped(_notice(result), NOTICE)]
+    room = HEIGHT - len(opening) - len(notes) - (2 if report else 1)
+    pieces = [*_headlines(headlines(result)), *_probes(probed(result))]
+    shown, left_out = _fitted(pieces, room)
     paths = [f"report: {report}"] if report else []
-    paths.append(f"{result.status}: {result.run}")
-    room = HEIGHT - len(opening) - len(notes) - len(paths) - 1
-    blocks, left_out = _fitted([_headlines(headlines(result)), *map(_probe, probed(result))], room)
-    shown = [line for block in blocks for line in ("", *block)]
-    rest = _rest(result, left_out)
-    return Screen(finding=_plain([*opening, *shown]), notes=_plain([*notes, rest, *paths]))
+    paths.append(f"{result.status}: {result.run} ({_rest(result, left_out)})")
+    return Screen(finding=_plain([*opening, *shown]), notes=_plain([*notes, *paths]))
 
 
-def _headlines(found: Sequence[Finding]) -> Lines:
-    """A line for each, under the names of the columns; what has rivals is followed by those that come next."""
-    rows = [
-        (_label(one.measure.title, each.where), *_cells(each), str(each.n))
-        for one in found
-        for each in one.numbers[:RIVALS]
-    ]
-    return _table([("", "value", "95 % interval", "n"), *rows]) if rows else []
+@dataclass(frozen=True)
+class Piece:
+    """Lines that are shown together or not at all."""
+
+    heading: str
+    """Of the block that they are in."""
+    lines: Lines
+    worth: int
+    """What is worth least goes first where there is no room."""
 
 
-def _probe(found: Probed) -> Lines:
-    head = f"{found.arm.probe} ({arm_text(found.arm)}), best control on the right"
-    if not found.numbers:
-        return [shorten(f"{found.arm.probe}: {found.reason}", WIDTH, placeholder=CUT)]
-    return [shorten(head, WIDTH, placeholder=CUT), *_table([_beside(one) for one in found.numbers])]
+def _headlines(found: Sequence[Finding]) -> Iterator[Piece]:
+    """A line for each under the names of the columns, and another for the rivals of its number. What the claim has told
+    already goes before the others."""
+    rows = [(_label(one), *_cells(one.numbers[0]), str(one.numbers[0].n)) for one in found]
+    heading, *lines = _table([("", "value", "95 % interval", "n"), *rows])
+    for one, line in zip(found, lines, strict=True):
+        yield Piece(heading, [line, *_rivals(one)], worth=2 if one.measure.phrase else 3)
+
+
+def _rivals(one: Finding) -> Lines:
+    """Those that come after the best number, in a line of their own."""
+    _, *rivals = one.numbers
+    listed = ", ".join(f"{' '.join(map(str, each.where.values()))} {_cells(each)[0]}" for each in rivals)
+    return [f"  then {shorten(listed, WIDTH - 7, placeholder=CUT)}"] if rivals else []
+
+
+def _probes(found: Sequence[Probed]) -> Iterator[Piece]:
+    """A line for each headline of a probe, under its name. All but the first go first."""
+    for probe in found:
+        if not probe.numbers:
+            yield Piece(shorten(f"{probe.arm.probe}: {probe.reason}", WIDTH, placeholder=CUT), [], worth=1)
+            continue
+        head = f"{probe.arm.probe} ({arm_text(probe.arm)}), best control on the right"
+        for place, line in enumerate(_table([_beside(one) for one in probe.numbers])):
+            worth = 0 if place >= SEEN else 4 if probe is found[0] else 1
+            yield Piece(shorten(head, WIDTH, placeholder=CUT), [line], worth)
 
 
 def _beside(one: Beside) -> tuple[str, ...]:
@@ -87,8 +105,9 @@ def _cells(one: Measurement) -> tuple[str, str]:
     return quantity(one.value, one.unit), bounds(one.interval, one.unit)
 
 
-def _label(title: str, where: Labels) -> str:
-    return f"{title} {labels_text(where)}" if where else title
+def _label(one: Finding) -> str:
+    where = labels_text(one.numbers[0].where)
+    return f"{one.measure.title}: {where}" if where else one.measure.title
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Lines:
@@ -105,18 +124,19 @@ def _line(row: tuple[str, ...], widths: Sequence[int]) -> str:
     return "  ".join([head.ljust(widths[0]), value, *others]).rstrip()
 
 
-def _fitted(blocks: Sequence[Lines], room: int) -> tuple[list[Lines], int]:
-    """The blocks, each after an empty line, in so many lines, and how many rows had to go: of the longest block first,
-    and where none has more than a row under its heading, whole blocks from the end."""
-    kept, left_out = [list(block) for block in blocks if block], 0
-    while kept and sum(len(block) + 1 for block in kept) > room:
-        longest = max(reversed(kept), key=len)
-        if len(longest) > BARE:
-            longest.pop()
-            left_out += 1
-        else:
-            left_out += len(kept.pop()) - 1
-    return kept, left_out
+def _fitted(pieces: Sequence[Piece], room: int) -> tuple[Lines, int]:
+    """The pieces in so many lines, each block after an empty one, and how many pieces had to go."""
+    kept = list(pieces)
+    while len(lines := _blocks(kept)) > room:
+        kept.remove(min(reversed(kept), key=lambda piece: piece.worth))
+    return lines, len(pieces) - len(kept)
+
+
+def _blocks(pieces: Sequence[Piece]) -> Lines:
+    lines: Lines = []
+    for heading in dict.fromkeys(piece.heading for piece in pieces):
+        lines += ["", heading, *(line for piece in pieces if piece.heading == heading for line in piece.lines)]
+    return lines
 
 
 def _failures(result: Result) -> Lines:
@@ -133,8 +153,8 @@ def _notice(result: Result) -> str:
 
 
 def _rest(result: Result, left_out: int) -> str:
-    headings = f"{left_out} more headlines, and " if left_out else ""
-    return f"{headings}all {len(result.measurements)} numbers: --all, or result.json"
+    headings = f"{left_out} more headlines, " if left_out else ""
+    return f"{headings}all {len(result.measurements)} numbers: --all"
 
 
 def _wrapped(text: str, lines: int) -> Lines:

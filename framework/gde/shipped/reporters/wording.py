@@ -11,8 +11,8 @@ SPACE = "\u00a0"
 """No line breaks between a number and its unit."""
 MINUS = "\u2212"
 CONTROLS: Mapping[str, tuple[str, str]] = {
-    "coordinates": ("coordinates only", "told which cell is asked for, shown no activations"),
-    "shuffled": ("shuffled labels", "fitted to the maps of other turns"),
+    "coordinates": ("coordinates only", "told what is asked for, shown no activations"),
+    "shuffled": ("shuffled labels", "fitted to the truth of other turns"),
     "untrained": ("random weights", "the same architecture, never trained"),
     "embeddings": ("bag of tokens", "the mean input embedding of all that was read"),
 }

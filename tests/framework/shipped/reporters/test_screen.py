@@ -1,5 +1,6 @@
 """One screen: nothing scrolls away, nothing stands alone that has company."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -53,7 +54,8 @@ def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
     for title in ("Goal success rate", "Optimal actions, averaged over worlds", "Agent distance", "coordinates only"):
         assert title in text
     assert "size" not in text, "breakdowns are for --all"
-    assert shown.notes[-2:] == ("report: runs/example/report.html", "partial: runs/example")
+    assert shown.notes[-2] == "report: runs/example/report.html"
+    assert shown.notes[-1].startswith("partial: runs/example (")
     assert "could not be used" in text and "1 of 24 episodes failed" in text
 
 
@@ -76,8 +78,9 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(result: Res
     shown = screen(crowded, "runs/example/report.html")
     assert fits(shown)
     assert "and 6 more failures" in shown.notes
-    assert any(f"more headlines, and all {len(crowded.measurements)} numbers: --all" in line for line in shown.notes)
-    assert any("Goal success rate" in line for line in shown.finding)
+    assert re.search(rf"\d+ more headlines, all {len(crowded.measurements)} numbers: --all", shown.notes[-1])
+    assert "reached the goal in" in " ".join(shown.finding)
+    assert any(line.startswith("cogmap (mlp") for line in shown.finding)
 
 
 def test_rivals_stand_together_the_best_first(result: Result) -> None:
@@ -87,8 +90,17 @@ def test_rivals_stand_together_the_best_first(result: Result) -> None:
         for name, value in found.items()
     )
     shown = screen(replace(result, measurements=rivals)).finding
-    rows = [line.split()[3:5] for line in shown if line.startswith("Goal-directedness towards utility")]
-    assert rows == [["goal", "3.75"], ["wall", "0.20"], ["row", "0.00"]]
+    (place,) = [i for i, line in enumerate(shown) if line.startswith("Goal-directedness towards: utility goal")]
+    assert shown[place + 1] == "  then wall 0.20 nats, row 0.00 nats, column \u22121.00 nats"
+
+
+def test_what_the_claim_has_told_goes_before_what_it_has_not(result: Result) -> None:
+    asked = Measurement(name="meg.to", value=1.0, unit="nats", n=9)
+    crowded = replace(result, measurements=(*result.measurements, asked), provenance={"notice": LONG})
+    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9))
+    shown = screen(replace(crowded, failures=failures)).finding
+    assert any(line.startswith("Goal-directedness towards") for line in shown)
+    assert not any(line.startswith("Optimal actions") for line in shown)
 
 
 def test_a_probe_never_stands_without_its_control(result: Result) -> None:
