@@ -7,6 +7,7 @@ gets its thread.
 """
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
@@ -18,9 +19,12 @@ from typing import Any, TypeVar
 
 from gde.parts.environment import Environment
 
+if sys.platform == "linux":
+    from resource import RUSAGE_THREAD, getrusage
+
 OutputT = TypeVar("OutputT")
 WAITING = 0.2
-"""A call that computes for less than this share of its time waits for something."""
+"""A call that computes for less than this share of its time waits, for something of its own or for the processor."""
 LONG_WAIT, LONG_COMPUTATION = 0.001, 0.02
 """Seconds that a call may wait, or compute, on average to be made in the event loop, where it stops all others.
 Computations are granted more: threads of one process take turns at them in any case."""
@@ -31,6 +35,12 @@ PATIENCE = 0.5
 POLL = 0.002
 """looking again and again."""
 Job = tuple[Callable[..., Any], tuple[Any, ...], Future[Any]]
+
+
+def pauses() -> float:
+    """How often this thread has given the processor up by itself. Where the system does not say: more and more often,
+    so that whoever looks slow is taken to have waited."""
+    return getrusage(RUSAGE_THREAD).ru_nvcsw if sys.platform == "linux" else perf_counter()
 
 
 class OwnThread:
@@ -72,10 +82,10 @@ class Pace:
 
     def timed(self, function: Callable[..., OutputT], *arguments: Any) -> OutputT:
         """The output of a call, timed where it is made: without the time that it takes to get there."""
-        started, computed = perf_counter(), thread_time()
+        started, computed, paused = perf_counter(), thread_time(), pauses()
         output = function(*arguments)
         seconds, computed = perf_counter() - started, thread_time() - computed
-        self.waited += seconds if computed < WAITING * seconds else 0.0
+        self.waited += seconds if computed < WAITING * seconds and pauses() - paused else 0.0
         self.computed += computed
         self.calls += 1
         return output

@@ -273,7 +273,7 @@ class Journal:
         """Of each finished episode, in their order, its key, world, number of turns and ending, and its labels."""
         query = """SELECT episode, world_id AS world, ending, labels,
                 (SELECT count(*) FROM turns WHERE turns.episode = episodes.episode) AS turns
-            FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, world, repeat"""
+            FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, episodes.world, repeat"""
         for row in self._connection.execute(query):
             head = {name: row[name] for name in ("episode", "world", "turns", "ending")}
             yield {**head, **json.loads(row["labels"])}
