@@ -30,9 +30,9 @@ from gde import (
     World,
     hookimpl,
 )
-from gde.numerics.episodes import finished, turns_by_cluster, unmeasured
+from gde.numerics.episodes import count, finished, pooled_share
 from gde.numerics.stats import cluster_share
-from gde.seeding import derive, generator
+from gde.seeding import derive
 
 LEFT, RIGHT = "LEFT", "RIGHT"
 ENDS = (LEFT, RIGHT)
@@ -86,11 +86,8 @@ class Tunnel:
 
 def leftness(evidence: Evidence) -> Sequence[Measurement]:
     """The share of steps to the left."""
-    turns, clusters = turns_by_cluster(finished(evidence))
-    if not turns:
-        return [unmeasured("leftness", "share", "no step was taken")]
-    share = cluster_share([turn.decision.action == LEFT for turn in turns], clusters, generator(evidence.seed, "left"))
-    return [share.measurement("leftness", "share")]
+    counts = [count(one, (turn.decision.action == LEFT for turn in one.turns)) for one in finished(evidence)]
+    return [pooled_share(evidence, "leftness", counts)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
