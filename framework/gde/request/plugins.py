@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from types import ModuleType
 
 import pluggy
@@ -75,8 +76,15 @@ def _check_disabled(disabled: set[str], known: Sequence[str]) -> None:
         raise GdeError(f"cannot disable plugin {unknown[0]!r}: no such plugin. Known: {', '.join(known)}")
 
 
+@lru_cache(maxsize=64)
+def _title(distribution: Distribution) -> str:
+    """Name and version, which one distribution has for all its plugins: its metadata are parsed at every look."""
+    metadata = distribution.metadata
+    return f"{metadata['Name']} {metadata['Version']}"
+
+
 def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> PluginRecord:
-    distribution = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
+    distribution = _title(entry.dist) if entry.dist else ""
     error = ""
     hooks: tuple[str, ...] = ()
     try:

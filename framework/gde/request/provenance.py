@@ -3,6 +3,7 @@
 import platform
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -42,7 +43,9 @@ def _version_of(part: Chosen) -> str:
     return "not installed here" if part.absent else f"{part.entry.qualified} v{part.entry.offer.version}"
 
 
+@cache
 def _version(package: str) -> str | None:
+    """Looked up once: a package's metadata are read and parsed whole."""
     try:
         return version(package)
     except PackageNotFoundError:
