@@ -42,7 +42,8 @@ def number(value: float, unit: str, digits: int = 1) -> str:
     if unit == "probability" and value < LEAST:
         return f"< {LEAST}"
     scale, decimals = {"share": (100, digits), "count": (1, 0), "probability": (1, 3)}.get(unit, (1, 2))
-    return f"{scale * value:.{decimals}f}".replace("-", MINUS)
+    rounded = round(scale * value, decimals) + 0.0  # zero has no sign
+    return f"{rounded:.{decimals}f}".replace("-", MINUS)
 
 
 def quantity(value: float, unit: str, digits: int = 1) -> str:
