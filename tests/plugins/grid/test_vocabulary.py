@@ -102,7 +102,7 @@ def test_twins_in_other_words_are_variations_of_one_world() -> None:
 
 
 def test_gymnasium_knows_the_names() -> None:
-    environment = make(actions=COMPASS)
+    environment = make("gde/Grid-v0", actions=COMPASS)
     assert isinstance(environment, GymEnvironment)
     assert environment.actions == ("NORTH", "SOUTH", "WEST", "EAST")
     assert environment.reset(seed=0)[1]["action_mask"].tolist() == [1, 1, 1, 1]

@@ -44,7 +44,7 @@ IDS = ["own reward", "row", "goal", "a function", "reward of actions"]
 def grid(size: int, density: float, seed: int) -> TabularMDP:
     environment = GridEnvironment(GridConfig(size=size, density=density))
     environment.reset(seed)
-    return environment.model()
+    return environment.mdp()
 
 
 def episodes_in(worlds: Sequence[TabularMDP], seed: int) -> list[Episode]:
