@@ -10,6 +10,7 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import CERTIFIED, lacking, over_episodes, played, unmeasured
 from gde.numerics.stats import cluster_mean
 from gde_plugins.behaviour.losses import Losses
+from gde_plugins.behaviour.success import NO_GOAL
 from gde_plugins.behaviour.visits import IDENTIFIED
 
 SPL, REGRET = "efficiency.spl", "efficiency.regret"
@@ -45,12 +46,12 @@ class _Episode(NamedTuple):
     cost: float
     """The least that reaching the goal costs."""
     regret: float | None
-    succeeded: bool
+    success: float | None
 
     @property
     def directness(self) -> float | None:
         """Share of what was paid that had to be paid, in [0, 1]; None where nothing had to be."""
-        if not self.succeeded:
+        if self.success != 1:
             return 0.0
         return self.cost / (self.cost + (self.regret or 0.0)) if self.cost > 0 else None
 
@@ -61,10 +62,12 @@ def _episodes(evidence: Evidence) -> Iterator[_Episode]:
     solved = lru_cache(RECENT)(Losses.of)
     for one in played(evidence):
         cost = -(one.turns[0].value or 0.0)
-        yield _Episode(one.world.cluster, cost, solved(evidence.mdp(one)).regret(one), one.succeeded)
+        yield _Episode(one.world.cluster, cost, solved(evidence.mdp(one)).regret(one), one.success)
 
 
 def _spl(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
+    if any(one.success is None for one in episodes):
+        return unmeasured(SPL, "share", NO_GOAL)
     known = [(one.cluster, share) for one in episodes if (share := one.directness) is not None]
     if free := len(episodes) - len(known):
         return unmeasured(SPL, "share", f"reaching the goal has no cost in {free} of {len(episodes)} episodes")
