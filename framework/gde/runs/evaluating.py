@@ -156,7 +156,7 @@ def _warm(ready: Ready) -> None:
         if ready.agent_model and not ready.agent.absent:
             info = resources.models.get(ready.agent_model).info
             for chosen in ready.probes:
-                chosen.make(resources.context("probe", chosen.label)).capture(info)
+                resources.make(chosen).capture(info)
 
 
 def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool = False) -> Result:

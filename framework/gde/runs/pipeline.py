@@ -118,7 +118,7 @@ class Pipeline:
             return
         trajectories = Recorded(self.folder.journal_path)
         store = ActivationStore(self.folder.activations, self.journal)
-        probes: list[tuple[Chosen, Probe]] = [(one, self._probe(one)) for one in self.ready.probes]
+        probes: list[tuple[Chosen, Probe]] = [(one, self.resources.make(one)) for one in self.ready.probes]
         requests = [probe.capture(model.info) for _, probe in probes]
         self._capture(trajectories, model, store, probes)
         stage = ProbeStage(
@@ -141,10 +141,6 @@ class Pipeline:
             if known.get(arm.name) != origin:
                 write_report(self.journal, self.folder.probes, stage.fit(probe, arm), origin)
         self.watch(Progress("probes", len(work), len(work)))
-
-    def _probe(self, chosen: Chosen) -> Probe:
-        probe: Probe = chosen.make(self.resources.context("probe", chosen.label))
-        return probe
 
     def _capture(
         self,

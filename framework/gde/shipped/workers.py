@@ -7,6 +7,7 @@ Where it ends, because the worker is stopped or whoever started it is gone, the 
 work as if it were interrupted.
 """
 
+import json
 import os
 import pickle
 import signal
@@ -27,9 +28,7 @@ GRACE = 5.0
 INTERRUPTED = 130
 THREADS = "OMP_NUM_THREADS"
 """Read by whatever computes in threads (torch, OpenMP, OpenBLAS) when it is loaded."""
-PROGRAM = (
-    f"import pickle, sys; sys.path[:] = pickle.loads(bytes.fromhex(sys.argv[1])); import {__name__} as w; w.work()"
-)
+PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.work()"
 
 
 class Crew:
@@ -84,7 +83,7 @@ class Worker:
     """This end of a worker process."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        command = [sys.executable, "-c", PROGRAM, pickle.dumps(sys.path).hex()]
+        command = [sys.executable, "-c", PROGRAM, json.dumps(sys.path)]
         # In a session of its own, so that Ctrl-C reaches the run alone, which ends its workers in good order.
         self._process = Popen(command, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True)
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import Any
 
 from gde.errors import GdeError
 from gde.parts.language_model import LanguageModel
@@ -37,7 +38,7 @@ class Resources:
         """What a part is made with; agents ask models within the scope of their episode."""
         return RunContext(self, kind, label, scope)
 
-    def make(self, part: Chosen, scope: Scope | None = None) -> object:
+    def make(self, part: Chosen, scope: Scope | None = None) -> Any:
         """A new part."""
         return part.make(self.context(part.kind, part.label, scope))
 
@@ -60,7 +61,7 @@ class Resources:
     def metric(self, chosen: Chosen) -> Metric:
         """A metric, made once: it keeps nothing from one evidence to the next."""
         if chosen.label not in self._metrics:
-            self._metrics[chosen.label] = chosen.make(self.context("metric", chosen.label))
+            self._metrics[chosen.label] = self.make(chosen)
         return self._metrics[chosen.label]
 
     def close(self) -> None:
@@ -75,7 +76,7 @@ class Resources:
         if chosen is None:
             entry, config = find_model(name, self.catalogue, {}, f"model {name!r}")
             chosen = Chosen(kind="language_model", name=name, label=name, entry=entry, config=config)
-        model: LanguageModel = chosen.make(self.context("language_model", name))
+        model: LanguageModel = self.make(chosen)
         return model
 
 
@@ -120,5 +121,5 @@ class RunContext:
             known = ", ".join(each.label for each in probes) or "none"
             raise GdeError(f"readout of probe {probe!r}: wanted a probe of this run, which has {known}")
         variant, arrays = read_readout(resources.journal, resources.probes, probe, arm)
-        made: Readout = chosen.make(resources.context("probe", probe)).load(variant, arrays)
+        made: Readout = resources.make(chosen).load(variant, arrays)
         return made

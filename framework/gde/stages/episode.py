@@ -130,7 +130,7 @@ class Episode:
 
     def _agent(self, task: Task, scope: Scope) -> Agent:
         chosen, plan = self.ready.agent, self.ready.plan
-        agent: Agent = chosen.make(self.resources.context("agent", chosen.label, scope))
+        agent: Agent = self.resources.make(chosen, scope)
         lent = self.host.environment if WORLD_FACETS & chosen.entry.offer.needs else None
         seed = derive(plan.seed, "agent", self.key.stratum, self.key.world, self.key.repeat)
         agent.begin(Brief(task=task, seed=seed, environment=lent))

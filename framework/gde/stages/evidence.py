@@ -174,7 +174,7 @@ class WorldModels:
             raise GdeError(chosen.absent)
         if Facet.MDP not in chosen.entry.offer.gives:
             raise GdeError(f"environment {chosen.label!r} is no Markov decision process that could be tabulated")
-        environment: Environment = chosen.make(self._resources.context("environment", chosen.label))
+        environment: Environment = self._resources.make(chosen)
         try:
             environment.reset(trajectory.seed)
             check_world(trajectory.world.id, environment.world())

@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 
 from gde.data.trajectory import EpisodeKey
 from gde.errors import RunFailed
 from gde.offers import Facet
-from gde.parts.environment import Environment
 from gde.request.resolve import Chosen, Ready
 from gde.seeding import derive, generator
 from gde.stages.context import Resources
@@ -62,7 +61,7 @@ async def roll_out(
         resources.models.get(ready.agent_model)
     plan = ready.plan
     threads = any(each is not None for each in (plan.turn_seconds, plan.episode_seconds, plan.run_seconds))
-    hosts = [Hosts(_Maker(resources, stratum.environment), threads) for stratum in ready.strata]
+    hosts = [Hosts(partial(resources.make, stratum.environment), threads) for stratum in ready.strata]
     waiting = (key for key in keys if str(key) not in finished)
 
     async def work() -> None:
@@ -100,22 +99,11 @@ async def _run_episode(
             await journal.fail(key, seed, reason_of(error))
 
 
-class _Maker:
-    """Makes environments of one stratum."""
-
-    def __init__(self, resources: Resources, chosen: Chosen) -> None:
-        self._resources, self._chosen = resources, chosen
-
-    def __call__(self) -> Environment:
-        environment: Environment = self._chosen.make(self._resources.context("environment", self._chosen.label))
-        return environment
-
-
 def _listed(chosen: Chosen, resources: Resources) -> tuple[str, ...]:
     if Facet.WORLDS not in chosen.entry.offer.gives:
         return ()
-    with closing(_Maker(resources, chosen)()) as environment:
-        return tuple(environment.worlds())  # type: ignore[attr-defined]  # its offer gives Facet.WORLDS
+    with closing(resources.make(chosen)) as environment:
+        return tuple(environment.worlds())
 
 
 def _n_worlds(ready: Ready, worlds: Sequence[Sequence[str]], stratum: int) -> int:
