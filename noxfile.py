@@ -36,6 +36,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def slow(session: nox.Session) -> None:
+    """What the test command leaves out for its length: thousands of simulated studies."""
+    install(session, "-e", ".[dev]")
+    session.run("pytest", "-n", "2", "-m", "slow", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
 def lint(session: nox.Session) -> None:
     """Rules and format."""
     install(session, "ruff")

@@ -29,7 +29,6 @@ def gguf() -> Path:
 
 
 @pytest.mark.outside
-@pytest.mark.slow
 def test_smollm2_answers_and_is_read(gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     model = make_hf(HfConfig(source=str(gguf), device="cpu", batch_size=4), OutsideRun())
