@@ -9,8 +9,9 @@ from typing import Any
 
 from gde.data.json import Json
 from gde.request.kinds import KINDS
+from gde.request.lookup import Chosen
 from gde.request.planfile import plan_hash, plan_tables
-from gde.request.resolve import Chosen, Ready
+from gde.request.resolve import Ready
 
 PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn", "pydantic")
 

@@ -1,56 +1,23 @@
-"""From a plan to parts that are ready to be made: names looked up, configurations typed, sweeps crossed."""
+"""From a plan to parts that are ready to be made, with the defaults for what it leaves open."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
-from gde.data.json import Json, Labels
-from gde.data.plan import OBJECT, Choice, Plan
-from gde.errors import ConfigError, GdeError
+from gde.data.plan import Choice, Plan
+from gde.errors import ConfigError
 from gde.offers import Facet
-from gde.parts.context import Context
-from gde.request.catalogue import Catalogue, Entry
+from gde.request.catalogue import Catalogue
 from gde.request.kinds import KINDS, SEVERAL, Kind
-from gde.request.model_names import check_settings, find_model, model_names
-from gde.request.objects import absent_entry, object_entry
+from gde.request.lookup import Chosen, Lookup, Stratum
+from gde.request.model_names import model_names
 from gde.request.plugins import load_plugins
-from gde.request.settings import build, dump, sweep
+from gde.request.settings import dump
 
 LABEL = re.compile(r"[^\s/\\\0]+")
 FRAMEWORK = "gde-eval"
 """The distribution whose defaults every run takes."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chosen:
-    """One part of the plan with its typed configuration."""
-
-    kind: str
-    name: str
-    label: str
-    """What the run calls it."""
-    entry: Entry
-    config: Any
-    absent: str = ""
-    """Why it cannot be made here; empty when it can."""
-
-    def make(self, context: Context) -> Any:
-        """A new part."""
-        return self.entry.offer.make(self.config, context)
-
-    def choice(self, asked: Choice) -> Choice:
-        """What was asked for, with its configuration complete."""
-        return asked if self.absent else replace(asked, config=dump(self.config))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stratum:
-    """One combination of the swept environment values."""
-
-    labels: Labels
-    environment: Chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +82,7 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         UnknownName: a name or a field that does not exist.
         ConfigError: a value out of range.
     """
-    look = _Lookup(catalogue, absent)
+    look = Lookup(catalogue, absent)
     strata, environment = look.strata(plan.environment)
     agent, executor = look.chosen("agent", plan.agent), look.chosen("executor", plan.executor)
     several: dict[str, tuple[Chosen, ...]] = {}
@@ -143,90 +110,6 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     for kind in SEVERAL:
         ready = _without_misfits(ready, kind, getattr(plan, kind.field))
     return ready
-
-
-@dataclass(frozen=True)
-class _Lookup:
-    """Looks parts up in a catalogue; where it may, one that cannot be had is taken as absent."""
-
-    catalogue: Catalogue
-    absent: bool
-
-    def chosen(self, kind: str, choice: Choice) -> Chosen:
-        entry, absent = self._entry(kind, choice)
-        whose = _whose(kind, choice.label)
-        values = {} if absent else choice.config
-        try:
-            config = build(entry.offer.config, values, whose)
-        except GdeError as error:
-            if not self.absent:
-                raise
-            absent = str(error)
-            entry = absent_entry(choice.name, absent)
-            config = build(entry.offer.config, {}, whose)
-        return Chosen(kind=kind, name=choice.name, label=choice.label, entry=entry, config=config, absent=absent)
-
-    def strata(self, choice: Choice) -> tuple[tuple[Stratum, ...], Choice]:
-        """The strata, and the choice with all its values."""
-        entry, absent = self._entry("environment", choice)
-        if absent:
-            only = Stratum(labels={}, environment=self.chosen("environment", choice))
-            return (only,), choice
-        alternatives = sweep(entry.offer.config, choice.config, "env")
-        swept = [name for name, values in alternatives.items() if len(values) > 1]
-        strata = []
-        for combination in product(*alternatives.values()):
-            values = dict(zip(alternatives, combination, strict=True))
-            labels = {name: _label(values[name]) for name in swept}
-            part = self.chosen("environment", replace(choice, config=values))
-            strata.append(Stratum(labels=labels, environment=part))
-        config = dump(strata[0].environment.config)
-        config.update({name: values for name, values in alternatives.items() if len(values) > 1})
-        return tuple(strata), replace(choice, config=config)
-
-    def models(self, parts: list[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
-        """The models that the parts name; the settings are for the first one that the agent names, who comes first."""
-        found: dict[str, Chosen] = {}
-        if not parts[0].absent:
-            check_settings(parts[0].label, parts[0].config, settings)
-        for part in parts:
-            for field, name in model_names(part.config).items():
-                whose = f"{_whose(part.kind, part.label)}.{field}"
-                if name not in found:
-                    # The first that is looked up is the agent's first, where it names one.
-                    found[name] = self._model(name, settings if not found else {}, whose)
-        return found
-
-    def _model(self, name: str, settings: Mapping[str, Json], whose: str) -> Chosen:
-        try:
-            entry, config = find_model(name, self.catalogue, settings, whose)
-            absent = ""
-        except GdeError as error:
-            if not self.absent:
-                raise
-            absent = str(error)
-            entry = absent_entry(name, absent)
-            config = build(entry.offer.config, {}, whose)
-        return Chosen(kind="language_model", name=name, label=name, entry=entry, config=config, absent=absent)
-
-    def _entry(self, kind: str, choice: Choice) -> tuple[Entry, str]:
-        if choice.part is not None:
-            return object_entry(kind, choice), ""
-        try:
-            if choice.name.startswith(OBJECT):
-                what = "is no offer; it is an object of the program that made the run"
-                advice = "go on in Python with its plan, resume(RUN, plan=...)"
-                raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
-            return self.catalogue.find(kind, choice.name), ""
-        except GdeError as error:
-            if not self.absent:
-                raise
-            return absent_entry(choice.name, str(error)), str(error)
-
-
-def _whose(kind: str, label: str) -> str:
-    """What settings of a part are called: parts that can be several by their own name."""
-    return label if KINDS[kind].several else KINDS[kind].table
 
 
 def _completed(chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]) -> tuple[Choice, ...]:
@@ -258,14 +141,7 @@ def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
         raise ConfigError(f"{kind.title} {repeated[0]!r} is asked for twice; {advice}")
 
 
-def _label(value: Json) -> str | int | float | bool:
-    """A swept value as a label; no value is "none", as it is written in a setting and as variations are told from."""
-    if value is None:
-        return "none"
-    return value if isinstance(value, str | int | float | bool) else str(value)
-
-
-def _with_defaults(ready: Ready, kind: Kind, look: _Lookup) -> Ready:
+def _with_defaults(ready: Ready, kind: Kind, look: Lookup) -> Ready:
     """Without a choice, the default parts of the framework and of the distributions that the plan takes parts from, as
     far as their needs are met and their packages are there. What else is installed plays no part."""
     homes = {FRAMEWORK, *(part.entry.distribution for part in ready.parts)}

@@ -11,9 +11,10 @@ from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.errors import GdeError
+from gde.request.lookup import Chosen
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
-from gde.request.resolve import Chosen, Ready
+from gde.request.resolve import Ready
 from gde.runs.pipeline import Pipeline
 from gde.stages.episode import reason_of
 from gde.stages.evidence import gather

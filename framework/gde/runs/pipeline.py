@@ -17,10 +17,11 @@ from gde.errors import GdeError, RunFailed
 from gde.parts.executor import WorksElsewhere
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
+from gde.request.lookup import Chosen
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.provenance import provenance
-from gde.request.resolve import Chosen, Ready
+from gde.request.resolve import Ready
 from gde.runs.stopping import Stop
 from gde.seeding import derive
 from gde.stages.capturing import merge, record, record_bags, sequences

@@ -12,9 +12,10 @@ from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
 from gde.request.catalogue import Catalogue
+from gde.request.lookup import Chosen
 from gde.request.metric_names import find_metric
 from gde.request.model_names import find_model
-from gde.request.resolve import Chosen, Ready
+from gde.request.resolve import Ready
 from gde.request.settings import build
 from gde.seeding import derive
 from gde.stages.models import Models, Scope

@@ -9,7 +9,8 @@ from hashlib import sha256
 from gde.data.trajectory import EpisodeKey
 from gde.errors import RunFailed
 from gde.offers import Facet
-from gde.request.resolve import Chosen, Ready
+from gde.request.lookup import Chosen
+from gde.request.resolve import Ready
 from gde.seeding import derive, generator
 from gde.stages.context import Resources
 from gde.stages.episode import Episode, reason_of
