@@ -151,12 +151,13 @@ def _warm(ready: Ready) -> None:
         if isinstance(executor, WorksElsewhere):
             executor.check(ready)
         list_worlds(ready, resources)
-        for chosen in (*ready.probes, *ready.rewards):
+        for chosen in ready.rewards:
             resources.make(chosen)
+        probes = [resources.make(chosen) for chosen in ready.probes]
         if ready.agent_model and not ready.agent.absent:
             info = resources.models.get(ready.agent_model).info
-            for chosen in ready.probes:
-                resources.make(chosen).capture(info)
+            for probe in probes:
+                probe.capture(info)
 
 
 def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool = False) -> Result:

@@ -5,14 +5,14 @@ from math import inf
 
 import pytest
 
-from gde.data.observation import Observation, State, World
-from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
+from gde.data.observation import State, World
+from gde.data.trajectory import Ending, Trajectory
+from gde.testing.episodes import Move, episode_of
 
 Step = tuple[int, str | None]
 """A state and the action taken in it; None for an answer that cannot be used."""
 OPTIMAL = {0: ("UP",), 1: ("UP", "LEFT"), 2: ("RIGHT", "DOWN", "LEFT"), 3: ()}
 VALUE = {0: -1.0, 1: -2.0, 2: -7.0, 3: -inf}
-MUTE = Decision.unusable("unparsable", "wanted an action, got nothing")
 
 
 def write_down(
@@ -24,31 +24,12 @@ def write_down(
     labels: Mapping[str, str | int | float | bool] | None = None,
 ) -> Trajectory:
     """An episode that reaches the goal if its ending is "terminated"."""
-    last = len(steps) - 1
-    turns = tuple(
-        Turn(
-            index=index,
-            observation=Observation(text="?"),
-            decision=MUTE if action is None else Decision.act(action),
-            reward=float(ending == "terminated" and index == last),
-            terminated=ending == "terminated" and index == last,
-            success=float(ending == "terminated" and index == last),
-            truncated=False,
-            state=State(facts={}, index=state),
-            optimal=OPTIMAL[state],
-            value=VALUE[state],
-        )
-        for index, (state, action) in enumerate(steps)
-    )
-    return Trajectory(
-        key=EpisodeKey(stratum=0, world=world, repeat=repeat),
-        seed=world,
-        world=World(id=f"world{world}", base=base),
-        labels=labels or {},
-        horizon=99,
-        turns=turns,
-        ending=ending,
-    )
+    moves = [
+        Move(action=action, state=State(facts={}, index=state), optimal=OPTIMAL[state], value=VALUE[state])
+        for state, action in steps
+    ]
+    place = World(id=f"world{world}", base=base)
+    return episode_of(moves, world=place, index=world, repeat=repeat, ending=ending, seed=world, labels=labels or {})
 
 
 @pytest.fixture(scope="session")

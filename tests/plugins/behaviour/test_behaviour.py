@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from gde.data.evidence import Evidence
-from gde.data.observation import Observation, World
 from gde.data.result import Measurement
-from gde.data.trajectory import STATUSES, Decision, Ending, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import STATUSES, Decision, Ending, Trajectory
 from gde.parts.metric import Metric
 from gde.testing.context import PlainContext
+from gde.testing.episodes import MUTE, Move, episode_of
 from gde.testing.metric import check_metric
 from gde.testing.samples import sample_evidence
 from gde_plugins.behaviour.accuracy import accuracy
@@ -28,29 +28,13 @@ from gde_plugins.behaviour.success import success
 
 METRICS = (success, accuracy, length, outcomes, policy, calibration, efficiency, overlap, difficulty)
 RIGHT, WRONG = Decision.act("UP"), Decision.act("DOWN")
-MUTE = Decision.unusable("unparsable", "wanted an action, got nothing")
 
 
 def episode(
     world: int, decisions: Sequence[Decision], ending: Ending = "terminated", reward: float = 1.0, repeat: int = 0
 ) -> Trajectory:
-    last = len(decisions) - 1
-    turns = tuple(
-        Turn(
-            index=i,
-            observation=Observation(text="?"),
-            decision=decision,
-            reward=reward if i == last else 0.0,
-            terminated=ending == "terminated" and i == last,
-            success=float(ending == "terminated" and i == last and reward > 0),
-            truncated=False,
-            optimal=("UP", "LEFT"),
-        )
-        for i, decision in enumerate(decisions)
-    )
-    key = EpisodeKey(stratum=0, world=world, repeat=repeat)
-    place = World(id=f"world{world}")
-    return Trajectory(key=key, seed=0, world=place, labels={}, horizon=9, turns=turns, ending=ending)
+    moves = [Move(action=decision, optimal=("UP", "LEFT")) for decision in decisions]
+    return episode_of(moves, world=world, repeat=repeat, ending=ending, reward=reward, horizon=9)
 
 
 EPISODES = (

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from gde.data.evidence import Evidence
-from gde.data.observation import Observation, State, World
+from gde.data.observation import State, World
 from gde.data.result import Measurement
-from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import Ending, Trajectory
 from gde.testing import check_metric
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.grid.metrics.exploration import exploration
 
-MUTE = Decision.unusable("unparsable", "wanted an action, got nothing")
-Move = tuple[int, str | None]
+Step = tuple[int, str | None]
 """The cell of a corridor, and the action taken there."""
 
 
@@ -25,35 +25,12 @@ def state(cell: int, **facts: Any) -> State:
 
 
 def episode(
-    world: int, moves: Sequence[Move], final: int, *, ending: Ending = "horizon", steps: Sequence[int] = (2, 4)
+    world: int, moves: Sequence[Step], final: int, *, ending: Ending = "horizon", steps: Sequence[int] = (2, 4)
 ) -> Trajectory:
     """RIGHT and DOWN are truly optimal."""
-    last = len(moves) - 1
-    turns = tuple(
-        Turn(
-            index=index,
-            observation=Observation(text="?"),
-            decision=MUTE if action is None else Decision.act(action),
-            reward=float(ending == "terminated" and index == last),
-            terminated=ending == "terminated" and index == last,
-            success=float(ending == "terminated" and index == last),
-            truncated=False,
-            state=state(cell),
-            optimal=("RIGHT", "DOWN"),
-            value=-3.0,
-        )
-        for index, (cell, action) in enumerate(moves)
-    )
-    return Trajectory(
-        key=EpisodeKey(stratum=0, world=world),
-        seed=world,
-        world=World(id=f"world{world}", facts={"explorer_steps": [*steps]}),
-        labels={},
-        horizon=9,
-        turns=turns,
-        ending=ending,
-        final_state=state(final),
-    )
+    written = [Move(action=action, state=state(cell), optimal=("RIGHT", "DOWN"), value=-3.0) for cell, action in moves]
+    place = World(id=f"world{world}", facts={"explorer_steps": [*steps]})
+    return episode_of(written, world=place, index=world, ending=ending, horizon=9, final_state=state(final))
 
 
 STRAIGHT = episode(0, [(1, "RIGHT"), (2, "RIGHT"), (3, "RIGHT")], 4, ending="terminated")

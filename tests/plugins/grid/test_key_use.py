@@ -11,12 +11,13 @@ import pytest
 from gde.data.evidence import Evidence
 from gde.data.json import Json
 from gde.data.mdp import Policy
-from gde.data.observation import Observation, State, World
+from gde.data.observation import State, World
 from gde.data.result import Measurement
-from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.numerics.tabular import Solution, occupancy, solve, steps_to
 from gde.seeding import generator
 from gde.testing import check_metric
+from gde.testing.episodes import Move, episode_of
 from gde.testing.samples import sample_evidence
 from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 from gde_plugins.grid.keyed.environment import KeyEnvironment
@@ -32,38 +33,22 @@ Choose = Callable[[KeyEnvironment, Solution, np.random.Generator], str]
 def episode(actions: str, artefact: str = "key", world: int = 0, repeat: int = 0, **facts: Json) -> Trajectory:
     """A walk in the corridor: L(eft), R(ight), U(p, into the wall), and ? for an answer that cannot be used."""
     column, taken = 3, False
-    turns, states = [], []
-    for index, letter in enumerate(actions):
-        states.append(State(facts={"agent": [1, column], "carrying": taken}))
+    moves = []
+    for letter in actions:
+        state = State(facts={"agent": [1, column], "carrying": taken})
         action = {"L": "LEFT", "R": "RIGHT", "U": "UP"}.get(letter)
-        decision = Decision.act(action) if action else Decision.unusable("unparsable", "?")
-        turns.append(turn(index, states[-1], decision, ("RIGHT",)))
+        moves.append(Move(action=action, state=state, optimal=("RIGHT",)))
         column = min(max(column + {"L": -1, "R": 1}.get(letter, 0), 1), 5)
         taken = taken or column == 1
     place: dict[str, Json] = {"rows": ROWS, "agent": [1, 3], "goal": [1, 5], "place": [1, 1], "artefact": artefact}
-    return Trajectory(
-        key=EpisodeKey(stratum=0, world=world, repeat=repeat),
-        seed=0,
+    return episode_of(
+        moves,
         world=World(id=f"{world}{artefact}", facts={**place, **facts}, base=f"base{world}"),
-        labels={"artefact": artefact},
-        horizon=9,
-        turns=tuple(turns),
+        index=world,
+        repeat=repeat,
         ending="terminated" if column == 5 else "horizon",
+        labels={"artefact": artefact},
         final_state=State(facts={"agent": [1, column], "carrying": taken}),
-    )
-
-
-def turn(index: int, state: State, decision: Decision, optimal: tuple[str, ...]) -> Turn:
-    return Turn(
-        index=index,
-        observation=Observation(text="?"),
-        decision=decision,
-        reward=0.0,
-        terminated=False,
-        success=float(False),
-        truncated=False,
-        state=state,
-        optimal=optimal,
     )
 
 
@@ -156,11 +141,16 @@ def test_phases_follow_the_key_and_the_door() -> None:
         "open": {"carrying": True, "door": [1, 2]},
         "reach": {"carrying": True, "door": None},
     }
-    turns = [
-        turn(index, State(facts={"agent": [1, 3], **facts[phase]}), Decision.act("RIGHT" if good else "UP"), ("RIGHT",))
-        for index, (phase, good) in enumerate(script)
+    moves = [
+        Move(
+            action="RIGHT" if good else "UP",
+            state=State(facts={"agent": [1, 3], **facts[phase]}),
+            optimal=("RIGHT",),
+        )
+        for phase, good in script
     ]
-    first = replace(episode("", door=[1, 2]), turns=tuple(turns), final_state=turns[-1].state)
+    turns = episode_of(moves).turns
+    first = replace(episode("", door=[1, 2]), turns=turns, final_state=turns[-1].state)
     second = replace(first, key=EpisodeKey(stratum=0, world=0, repeat=1), turns=first.turns[:2])
     found = measured([first, second])
     assert [found[f"keys.accuracy.{phase}"].value for phase in ("collect", "open", "reach")] == [0.5, 1.0, 0.0]
@@ -175,25 +165,26 @@ def test_phases_follow_the_key_and_the_door() -> None:
 
 def play(environment: KeyEnvironment, seed: int, choose: Choose, repeat: int = 0) -> Trajectory:
     environment.reset(seed)
-    solution, rng, turns = solve(environment.mdp()), generator(seed, "play", repeat), []
+    solution, rng, moves = solve(environment.mdp()), generator(seed, "play", repeat), list[Move]()
     ending: Any = "horizon"
-    for index in range(environment.task().horizon):
+    for _ in range(environment.task().horizon):
         state = environment.state()
         assert state.index is not None
         best = tuple(environment.mdp().actions[a] for a in solution.optimal[state.index].nonzero()[0])
         action = choose(environment, solution, rng)
-        turns.append(turn(index, state, Decision.act(action), best))
+        moves.append(Move(action=action, state=state, optimal=best))
         if environment.step(action).terminated:
             ending = "terminated"
             break
-    return Trajectory(
-        key=EpisodeKey(stratum=0, world=seed, repeat=repeat),
-        seed=seed,
+    return episode_of(
+        moves,
         world=environment.world(),
+        index=seed,
+        repeat=repeat,
+        ending=ending,
         labels=environment.world().labels,
         horizon=environment.task().horizon,
-        turns=tuple(turns),
-        ending=ending,
+        seed=seed,
         final_state=environment.state(),
     )
 

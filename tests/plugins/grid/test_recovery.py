@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from gde.data.evidence import Evidence
-from gde.data.observation import Observation, State, World
+from gde.data.observation import State, World
 from gde.data.result import Measurement
-from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import Ending, Trajectory
 from gde.testing import check_metric
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.grid.metrics.recovery import recovery
 
 
@@ -18,31 +19,17 @@ def episode(
     actions: str, after: int, *, needed: int = 2, world: int = 0, ending: Ending = "terminated", **facts: Any
 ) -> Trajectory:
     """R is optimal, any other action is not; from turn `after` on the world is perturbed and needs `needed` steps."""
-    last = len(actions) - 1
-    turns = tuple(
-        Turn(
-            index=index,
-            observation=Observation(text="?"),
-            decision=Decision.act(action),
-            reward=float(ending == "terminated" and index == last),
-            terminated=ending == "terminated" and index == last,
-            success=float(ending == "terminated" and index == last),
-            truncated=False,
+    moves = [
+        Move(
+            action=action,
             state=State(facts={"perturbed": index >= after, **(facts if index >= after else {})}),
             optimal=("R",),
             value=-float(needed),
         )
         for index, action in enumerate(actions)
-    )
-    return Trajectory(
-        key=EpisodeKey(stratum=0, world=world),
-        seed=world,
-        world=World(id=f"world{world}", facts={"perturbation": "put_back"}),
-        labels={},
-        horizon=9,
-        turns=turns,
-        ending=ending,
-    )
+    ]
+    place = World(id=f"world{world}", facts={"perturbation": "put_back"})
+    return episode_of(moves, world=place, index=world, ending=ending, horizon=9)
 
 
 def numbers(*trajectories: Trajectory) -> dict[str, Measurement]:

@@ -5,45 +5,33 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
-from gde import Decision, EpisodeKey, Evidence, Observation, State, Trajectory, Turn, World
+from gde import EpisodeKey, Evidence, State, Trajectory, World
+from gde.data.trajectory import Ending
+from gde.testing.episodes import Move, episode_of
 
 Labels = dict[str, str | int | float | bool]
 Skill = Callable[[Mapping[str, str | int | float | bool], int], float]
 MakeRun = Callable[..., Evidence]
-SEEN = Observation(text="", actions=("LEFT", "RIGHT"))
 
 
 def episode(key: EpisodeKey, world: World, labels: Labels, skill: Skill, rng: np.random.Generator) -> Trajectory:
     """A walk to the goal at the right end, as far away as the world is large."""
     distance = int(labels.get("size", 7))
-    turns: list[Turn] = []
-    for index in range(2 * distance):
+    moves: list[Move] = []
+    while distance and len(moves) < 2 * int(labels.get("size", 7)):
         hit = bool(rng.random() < skill(labels, distance))
-        turns.append(
-            Turn(
-                index=index,
-                observation=SEEN,
-                decision=Decision.act("RIGHT" if hit else "LEFT"),
-                reward=float(hit and distance == 1),
-                terminated=hit and distance == 1,
-                success=float(hit and distance == 1),
-                truncated=False,
-                state=State(facts={}, index=distance),
-                optimal=("RIGHT",),
-                value=-float(distance),
-            )
-        )
+        state = State(facts={}, index=distance)
+        moves.append(Move(action="RIGHT" if hit else "LEFT", state=state, optimal=("RIGHT",), value=-float(distance)))
         distance += -1 if hit else 1
-        if distance == 0:
-            break
-    return Trajectory(
-        key=key,
-        seed=0,
+    ending: Ending = "horizon" if distance else "terminated"
+    return episode_of(
+        moves,
         world=world,
+        stratum=key.stratum,
+        index=key.world,
+        repeat=key.repeat,
+        ending=ending,
         labels={**world.labels, **labels},
-        horizon=99,
-        turns=tuple(turns),
-        ending="terminated" if distance == 0 else "horizon",
     )
 
 

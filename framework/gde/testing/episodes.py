@@ -1,0 +1,86 @@
+"""Episodes written down by hand, for the tests of metrics, probes and reporters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gde.data.observation import Observation, State, World
+from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
+
+MUTE = Decision.unusable("unparsable", "wanted an action, got nothing")
+"""An answer that cannot be used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """What a turn is known by; all else about it is usual."""
+
+    action: str | Decision | None
+    """The action, or the whole decision; None for an answer that cannot be used."""
+    state: State | None = None
+    """The state in which it was decided."""
+    optimal: tuple[str, ...] | None = None
+    value: float | None = None
+    text: str = "?"
+    """What the agent was shown."""
+
+    @property
+    def decision(self) -> Decision:
+        """The decision in full."""
+        if isinstance(self.action, Decision):
+            return self.action
+        return MUTE if self.action is None else Decision.act(self.action)
+
+
+def episode_of(
+    moves: Sequence[Move],
+    *,
+    world: int | World = 0,
+    stratum: int = 0,
+    index: int = 0,
+    repeat: int = 0,
+    ending: Ending = "horizon",
+    reward: float = 1.0,
+    horizon: int = 99,
+    **given: Any,
+) -> Trajectory:
+    """An episode of these moves.
+
+    Args:
+        moves: its turns, in order.
+        world: the world, or only its number.
+        stratum: its stratum.
+        index: the number of a world that is given whole.
+        repeat: which repeat in that world.
+        ending: how it ends; "terminated" is at the goal.
+        reward: what the last turn is paid at the goal; all others are paid nothing. It is a success if it is positive.
+        horizon: turns that were allowed.
+        given: other fields of the trajectory.
+    """
+    place = World(id=f"world{world}") if isinstance(world, int) else world
+    number = world if isinstance(world, int) else index
+    at_goal = [ending == "terminated" and i == len(moves) - 1 for i in range(len(moves))]
+    turns = tuple(
+        Turn(
+            index=i,
+            observation=Observation(text=move.text),
+            decision=move.decision,
+            reward=reward * over,
+            terminated=over,
+            truncated=False,
+            success=float(over and reward > 0),
+            state=move.state,
+            optimal=move.optimal,
+            value=move.value,
+        )
+        for i, (move, over) in enumerate(zip(moves, at_goal, strict=True))
+    )
+    usual: dict[str, Any] = {"seed": number, "labels": {}}
+    return Trajectory(
+        key=EpisodeKey(stratum=stratum, world=number, repeat=repeat),
+        world=place,
+        horizon=horizon,
+        turns=turns,
+        ending=ending,
+        **(usual | given),
+    )
