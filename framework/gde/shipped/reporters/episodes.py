@@ -1,6 +1,6 @@
 """A few episodes step by step: what was true, what was decoded, what was done."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
 
@@ -9,17 +9,23 @@ from numpy.typing import NDArray
 
 from gde.data.cell_map import CellMap, Position, decoded_classes
 from gde.data.evidence import Evidence
+from gde.data.json import Labels
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves, view_of
 from gde.shipped.reporters.claim import main_report
 from gde.shipped.reporters.examples import examples
 from gde.shipped.reporters.pictures import MARKS, Keys, decoded_picture, decoded_places, legend, true_picture
-from gde.shipped.reporters.wording import labels_text
+from gde.shipped.reporters.wording import number
 
 MAX_TURNS = 12
+"""Of an episode that is shown without the player."""
+MAX_FRAMES = 200
+"""Of an episode in the player."""
 MAX_CHARACTERS = 420
 """Of reasoning shown a turn."""
+MAX_TEXT = 4_000
+"""Characters of a text shown in full."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +66,12 @@ class TurnView:
     """"optimal", "not optimal", "unusable", or "" where no optimum is known."""
     best: str
     reasoning: str
+    shown: str
+    """What the agent was shown."""
+    said: str
+    """Its answer in its own words."""
+    facts: str
+    """Reward, tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,26 +79,46 @@ class EpisodeView:
     """One episode as the page shows it."""
 
     why: str
-    """Why this one was chosen."""
+    """Why this one was chosen; empty for one among all."""
     key: str
-    labels: str
+    labels: Labels
     outcome: str
+    marks: tuple[str, ...]
+    """What it can be found by: of `MARKED`."""
     turns: tuple[TurnView, ...]
     n_hidden: int
+
+
+UNUSABLE_TURN, STRAY_TURN = "unusable", "not optimal"
+MARKED = MISSED, UNUSABLE, STRAYED, DECODED = "missed", "unusable answers", "not optimal", "decoded"
 
 
 def episode_views(evidence: Evidence) -> tuple[EpisodeView, ...]:
     """The first success, the first miss and the longest episode, where possible of worlds held out from probing."""
     maps = _maps(main_report(evidence.probe_reports))
     held_out = {episode for episode, _ in maps.by_turn}
-    return tuple(_view(why, trajectory, maps) for why, trajectory in examples(evidence.trajectories, held_out))
+    return tuple(
+        _view(why, trajectory, maps, MAX_TURNS, MAX_CHARACTERS)
+        for why, trajectory in examples(evidence.trajectories, held_out)
+    )
 
 
-def legend_of(episodes: Sequence[EpisodeView]) -> Keys:
-    """What is to be seen in the pictures of all these episodes; empty where there are none."""
+def views(trajectories: Iterable[Trajectory], evidence: Evidence) -> Iterator[EpisodeView]:
+    """Those of the episodes that have turns, made as they are asked for, beside what the run's probe decoded."""
+    maps = _maps(main_report(evidence.probe_reports))
+    return (_view("", one, maps, MAX_FRAMES, MAX_TEXT) for one in trajectories if one.turns)
+
+
+def keys_of(episode: EpisodeView) -> Keys:
+    """What is to be seen in the pictures of an episode."""
     keys: dict[str, str] = {}
-    for turn in (turn for episode in episodes for turn in episode.turns):
-        keys |= {meaning: drawn for meaning, drawn in turn.pictures.keys.items() if meaning not in keys}
+    for turn in episode.turns:
+        keys = {**turn.pictures.keys, **keys}
+    return keys
+
+
+def legend_of(keys: Keys) -> Keys:
+    """The same, with the marks last."""
     order = [*(one for one in keys if one not in MARKS), *(one for one in MARKS if one in keys)]
     return {meaning: keys[meaning] for meaning in order}
 
@@ -97,30 +129,61 @@ def _maps(report: ProbeReport | None) -> DecodedMaps:
     return DecodedMaps(classes=report.classes, by_turn=dict(zip(report.rows, report.decoded, strict=True)))
 
 
-def _view(why: str, trajectory: Trajectory, maps: DecodedMaps) -> EpisodeView:
+def _view(why: str, trajectory: Trajectory, maps: DecodedMaps, most: int, characters: int) -> EpisodeView:
     n_turns = len(trajectory.turns)
-    end = "reached the goal" if trajectory.succeeded else f"did not reach the goal ({trajectory.ending})"
+    turns = tuple(_turn(trajectory, turn, maps, characters) for turn in trajectory.turns[:most])
     return EpisodeView(
         why=why,
         key=str(trajectory.key),
-        labels=labels_text(trajectory.labels),
-        outcome=f"{end} after {n_turns} of at most {trajectory.horizon} turns",
-        turns=tuple(_turn(trajectory, turn, maps) for turn in trajectory.turns[:MAX_TURNS]),
-        n_hidden=max(0, n_turns - MAX_TURNS),
+        labels=trajectory.labels,
+        outcome=f"{_end(trajectory)} after {n_turns} of at most {trajectory.horizon} turns",
+        marks=tuple(_marks(trajectory, turns)),
+        turns=turns,
+        n_hidden=max(0, n_turns - most),
     )
 
 
-def _turn(trajectory: Trajectory, turn: Turn, maps: DecodedMaps) -> TurnView:
-    decision = turn.decision
-    reasoning = decision.completion.reasoning if decision.completion else None
+def _end(trajectory: Trajectory) -> str:
+    return "reached the goal" if trajectory.succeeded else f"did not reach the goal ({trajectory.ending})"
+
+
+def _marks(trajectory: Trajectory, turns: Sequence[TurnView]) -> Iterator[str]:
+    verdicts = {turn.verdict for turn in turns}
+    found = {
+        MISSED: not trajectory.succeeded,
+        UNUSABLE: UNUSABLE_TURN in verdicts,
+        STRAYED: STRAY_TURN in verdicts,
+        DECODED: any(turn.pictures.decoded for turn in turns),
+    }
+    return (mark for mark in MARKED if found[mark])
+
+
+def _turn(trajectory: Trajectory, turn: Turn, maps: DecodedMaps, characters: int) -> TurnView:
+    decision, completion = turn.decision, turn.decision.completion
     return TurnView(
         number=turn.index + 1,
         pictures=_pictures(trajectory, turn, maps),
         move=decision.action or f"none, {decision.status}: {shorten(decision.detail, MAX_CHARACTERS)}",
         verdict=_verdict(turn),
         best=", ".join(turn.optimal or ()),
-        reasoning=shorten(reasoning or "", MAX_CHARACTERS, placeholder=" \u2026"),
+        reasoning=shorten((completion and completion.reasoning) or "", characters, placeholder=" \u2026"),
+        shown=_cut(turn.observation.text),
+        said=_cut(completion.text if completion else ""),
+        facts=_facts(turn),
     )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}\u2026 ({len(text) - MAX_TEXT} more characters)"
+
+
+def _facts(turn: Turn) -> str:
+    """Reward, value and tokens, as far as they are known."""
+    completion = turn.decision.completion
+    told = [f"reward {number(turn.reward, '')}"]
+    told += [f"worth {number(turn.value, '')} under optimal play"] if turn.value is not None else []
+    told += [f"{completion.n_prompt} + {completion.n_completion} tokens"] if completion else []
+    return ", ".join(told)
 
 
 def _pictures(trajectory: Trajectory, turn: Turn, maps: DecodedMaps) -> TurnPictures:
@@ -173,7 +236,7 @@ def _apart(true: Position, decoded: Position, shown: CellMap) -> str:
 
 def _verdict(turn: Turn) -> str:
     if turn.decision.action is None:
-        return "unusable"
+        return UNUSABLE_TURN
     if turn.optimal is None:
         return ""
-    return "optimal" if turn.decision.action in turn.optimal else "not optimal"
+    return "optimal" if turn.decision.action in turn.optimal else STRAY_TURN

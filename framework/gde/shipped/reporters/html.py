@@ -7,9 +7,11 @@ from gde.data.evidence import Evidence
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.shipped.reporters.claim import claim
-from gde.shipped.reporters.episodes import episode_views, legend_of
+from gde.shipped.reporters.episodes import episode_views
 from gde.shipped.reporters.figures import breakdowns, svg
+from gde.shipped.reporters.films import films
 from gde.shipped.reporters.findings import of_metrics
+from gde.shipped.reporters.policy import content_policy
 from gde.shipped.reporters.probe_tables import probe_stratum_table, probe_tables
 from gde.shipped.reporters.tables import (
     group_tables,
@@ -19,7 +21,7 @@ from gde.shipped.reporters.tables import (
     stratum_table,
     tests_tables,
 )
-from gde.shipped.reporters.templates import template
+from gde.shipped.reporters.templates import source, template
 from gde.store.atomic import write_whole
 
 NAME = "report.html"
@@ -27,7 +29,7 @@ NAME = "report.html"
 
 @dataclass(frozen=True)
 class HtmlReporter:
-    """Implements `gde.parts.reporter.Reporter`: no script, no link to elsewhere, everything escaped."""
+    """Implements `gde.parts.reporter.Reporter`: no link to elsewhere, no script but the player, everything escaped."""
 
     def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
         write_whole(folder / NAME, page(plan, result, evidence))
@@ -37,6 +39,7 @@ class HtmlReporter:
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
     strata, meanings, episodes = stratum_keys(evidence), result.meanings, episode_views(evidence)
+    played, style, script = films(evidence), source("style.css"), source("player.js")
     return template(f"{NAME}.j2").render(
         plan=plan,
         result=result,
@@ -50,7 +53,11 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         probes=probe_tables(evidence, strata, meanings),
         probe_strata=probe_stratum_table(evidence, strata, meanings),
         episodes=episodes,
-        legend=legend_of(episodes),
+        legend=played.legend if played else {},
+        films=played,
+        style=style,
+        script=script,
+        policy=content_policy(style, script),
         maps=any(turn.pictures.decoded for episode in episodes for turn in episode.turns),
         provenance=list(provenance_rows(result.provenance)),
     )

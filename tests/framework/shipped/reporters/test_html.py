@@ -3,13 +3,16 @@
 import re
 import shutil
 import subprocess
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from gde.data.completion import Completion
 from gde.data.evidence import Evidence
@@ -19,6 +22,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, Trajectory
 from gde.parts.reporter import Reporter
+from gde.shipped.reporters.films import films
 from gde.shipped.reporters.html import HtmlReporter, page
 from gde.shipped.reporters.wording import number
 
@@ -55,7 +59,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if not {"style", "script"} & {*self.open}:
             self.pieces.append(data)
 
     @property
@@ -73,9 +77,22 @@ def numbers(measurement: Measurement) -> Iterator[str]:
 def test_the_page_is_well_formed_and_reaches_for_nothing_outside(result: Result, evidence: Evidence) -> None:
     text = page(PLAN, result, evidence)
     parsed = Page(text)
-    assert not re.search(r"https?:|//[a-z]|url\((?!#)|@import", text)
-    assert not {"script", "link", "img", "iframe", "object"} & parsed.tags.keys()
-    assert not [name for name, _ in parsed.attributes if name.startswith("on") or name in {"src", "href"}]
+    packed = films(evidence)
+    assert packed and packed.packed in text  # which holds whatever letters chance gave it
+    assert not re.search(r"https?:|//[a-z]|url\((?!#)|@import", text.replace(packed.packed, ""))
+    assert not {"link", "img", "iframe", "object"} & parsed.tags.keys()
+    assert parsed.tags["script"] == 2  # the player, and what it plays
+    assert not [name for name, _ in parsed.attributes if name.startswith("on") or name in {"src", "href", "style"}]
+
+
+def test_a_browser_is_told_to_run_nothing_but_the_player(result: Result, evidence: Evidence) -> None:
+    text = page(PLAN, result, evidence)
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy.startswith("default-src &#39;none&#39;;")
+    for tag, pattern in (("style", r"<style>(.*?)</style>"), ("script", r"<script>(.*?)</script>")):
+        (content,) = re.findall(pattern, text, re.DOTALL)
+        hashed = b64encode(sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src &#39;sha256-{escape(hashed)}&#39;" in policy
     assert len(text.encode()) < 2_000_000
 
 
@@ -195,9 +212,8 @@ def test_what_a_run_contains_cannot_become_markup(result: Result, evidence: Evid
     )
     plan = replace(PLAN, agent=Choice(name=HOSTILE), environment=Choice(name=HOSTILE))
     text = page(plan, hostile, replace(evidence, trajectories=(episode,)))
-    assert "<script" not in text
     assert "<img" not in text
-    assert "script" not in Page(text).tags
+    assert Page(text).tags["script"] == 2
     assert HOSTILE in Page(text).text
 
 
@@ -248,13 +264,31 @@ def test_the_reporter_writes_the_same_page_twice(result: Result, evidence: Evide
 
 
 @pytest.mark.outside
-def test_a_browser_lays_the_page_out(result: Result, evidence: Evidence, tmp_path: Path) -> None:
+def test_a_browser_lays_the_page_out_and_plays_the_episode_of_a_link(
+    result: Result, evidence: Evidence, tmp_path: Path
+) -> None:
+    first, *others = evidence.trajectories
+    completion = Completion(
+        text=f"{HOSTILE}<script>document.title = 'broken'</script>", reasoning=HOSTILE, finish="stop"
+    )
+    attack = replace(first.turns[0], index=len(first.turns), decision=Decision.act("UP", completion))
+    turns = (*first.turns, attack)
+    hostile = replace(evidence, trajectories=(replace(first, turns=turns), *others))
+    path, picture = HtmlReporter().render(PLAN, result, hostile, tmp_path), tmp_path / "page.png"
+    browse(path.as_uri(), tmp_path, f"--screenshot={picture}")
+    assert picture.stat().st_size > 20_000
+    shown = browse(f"{path.as_uri()}#episode={first.key}&turn={len(turns)}", tmp_path, "--dump-dom")
+    assert f"Turn {len(turns)} of {len(turns)}: UP" in shown
+    assert str(escape("<script>document.title")).replace("&#39;", "'") in shown
+    assert re.findall("<title>(.*?)</title>", shown) == ["gpt-oss in grid \u00b7 gde report"]
+
+
+def browse(address: str, folder: Path, what: str) -> str:
+    """What a real browser prints."""
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("chromium is not installed")
-    path, picture = HtmlReporter().render(PLAN, result, evidence, tmp_path), tmp_path / "page.png"
     quiet = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}"]
-    command = [browser, "--headless", "--no-sandbox", *quiet, f"--screenshot={picture}", path.as_uri()]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    assert picture.stat().st_size > 20_000
+    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}"]
+    command = [browser, "--headless", "--no-sandbox", *quiet, "--virtual-time-budget=5000", what, address]
+    return subprocess.run(command, check=True, capture_output=True, timeout=120, text=True).stdout
