@@ -14,8 +14,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gde import Catalogue, Choice, Environment, Observation, Offer, Outcome, Plan, Task, World, evaluate, hookimpl
-from gde.request.plugins import load_plugins
+from gde import (
+    Catalogue,
+    Choice,
+    Environment,
+    Observation,
+    Offer,
+    Outcome,
+    Plan,
+    Task,
+    World,
+    evaluate,
+    hookimpl,
+    load_plugins,
+)
 from gde.seeding import derive
 
 ACTIONS = ("MORE", "LESS")

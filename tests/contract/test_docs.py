@@ -6,19 +6,24 @@ import re
 import runpy
 import sqlite3
 import tomllib
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sources import ROOT
 
-import gde.testing
+import gde
 from gde.data.result import Measurement
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import read_plan
 from gde.request.resolve import resolve
+from gde.request.settings import build
+from gde.seeding import derive
 from gde.store import schema
 from gde.store.folder import result_json
+from gde.testing import check_agent
+from gde.testing.parts import ScriptedModel
 from gde.testing.samples import sample_result
 
 DOCS = ROOT / "docs"
@@ -82,13 +87,22 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def test_the_tutorial_shows_the_examples_as_they_are() -> None:
-    agent, test, counter, _ = blocks("plugin-tutorial.md", "python")
+    agent, _, test, counter, _ = blocks("plugin-tutorial.md", "python")
     leftist = (ROOT / "examples" / "third_party" / "gde_leftist.py").read_text(encoding="utf-8")
     assert agent in leftist
     assert test.partition("\n\n\n")[2] in (ROOT / "examples/third_party/test_leftist.py").read_text(encoding="utf-8")
     assert counter in (ROOT / "examples" / "own_environment.py").read_text(encoding="utf-8")
     (pyproject,) = blocks("plugin-tutorial.md", "toml")
     assert pyproject == (ROOT / "examples" / "third_party" / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_the_asking_agent_of_the_tutorial_is_an_agent() -> None:
+    _, asker, *_ = blocks("plugin-tutorial.md", "python")
+    names: dict[str, Any] = {name: getattr(gde, name) for name in gde.__all__}
+    names |= {"dataclass": dataclass, "derive": derive}
+    exec(asker, names)
+    check_agent(lambda: names["Asker"](ScriptedModel(lambda _: "RIGHT")))
+    assert build(names["AskerConfig"], {}, "agent").model == "nano"
 
 
 def test_the_plan_file_of_the_command_line_page_is_a_plan(tmp_path: Path) -> None:

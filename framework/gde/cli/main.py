@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -43,12 +43,29 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
+    app.callback()(_options)
     for name in COMMANDS:
         module = import_module(f"gde.cli.{name.replace('-', '_')}_command")
         command: Callable[..., Any] = module.command
         app.command(name)(command)
     call_each(load_plugins().manager.hook.gde_add_commands, say, app=app)
     return app
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from gde import __version__
+
+        typer.echo(f"gde {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """Evaluate what an agent is after: its actions against optima, its activations against the truth."""
 
 
 def main() -> None:

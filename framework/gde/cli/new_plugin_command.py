@@ -7,14 +7,18 @@ import typer
 
 from gde.cli.output import say
 
+KINDS = "agent, environment, language-model, probe, reward-model, metric or reporter"
+
 
 def command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Lower-case name, e.g. my_agent.")],
+    kind: Annotated[str, typer.Option(help=f"What it offers: {KINDS}.")] = "agent",
     out: Annotated[Path | None, typer.Option(help="Folder to make; default: gde-NAME here.")] = None,
 ) -> None:
-    """Write the smallest plugin that works: a distribution with one agent and its contract test."""
+    """Write the smallest plugin that works: a distribution with one part and its contract tests."""
     from gde.testing.template import write_plugin
 
-    folder = write_plugin(name, out)
-    agent = name.replace("_", "-")
-    say(f"wrote {folder}: pip install -e {folder}, then `gde plugins` lists it and `gde show agent {agent}` shows it")
+    folder = write_plugin(name, out, kind)
+    part = name.replace("_", "-")
+    shown = f"gde show {kind} {part}"
+    say(f"wrote {folder}: pip install -e {folder}, then `{shown}` shows it and `pytest {folder}` checks it")

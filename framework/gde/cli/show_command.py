@@ -8,6 +8,7 @@ import typer
 from gde.cli import options
 from gde.cli.list_command import find_kind
 from gde.cli.output import show_json, show_table
+from gde.data.json import Json
 
 
 def command(
@@ -24,10 +25,14 @@ def command(
     if as_json:
         listed = [{"field": f, "type": t, "default": d, "help": h} for f, t, d, h in fields]
         measures = [asdict(measure) for measure in entry.offer.measures]
-        about = {"name": entry.qualified, "summary": entry.offer.summary}
+        about: dict[str, Json] = {"name": entry.qualified, "summary": entry.offer.summary}
+        about |= {"gives": sorted(entry.offer.gives), "needs": sorted(entry.offer.needs)}
         show_json({"schema": 1, **about, "fields": listed, "measures": measures})
         return
     typer.echo(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
+    for what, facets in (("gives", entry.offer.gives), ("needs", entry.offer.needs)):
+        if facets:
+            typer.echo(f"{what} {', '.join(sorted(facets))}")
     if fields:
         show_table("", ("field", "type", "default", "meaning"), [(f, t, str(d), h) for f, t, d, h in fields])
     rows = [(each.name, each.title, each.unit, each.better, each.group) for each in entry.offer.measures]

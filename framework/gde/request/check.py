@@ -49,10 +49,19 @@ def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
     return f"{part.label} needs {wanted}; {_got(ready, needed[0])}"
 
 
+def _withheld(ready: Ready, facet: str) -> str:
+    """Whether it is the agent's offer or its model that does not give a facet of language models."""
+    agent = f"agent {ready.agent.label!r}"
+    if not ready.agent_model:
+        return f"{agent} asks no language model"
+    if facet in ready.agent.entry.offer.gives:
+        return f"{agent} with model {ready.agent_model!r} gives none"
+    return f"the offer of {agent} does not say gives={{Facet.{facet.upper()}}}"
+
+
 def _got(ready: Ready, facet: str) -> str:
     if facet == Facet.REWARD_TRACE:
         return "add one with --reward"
     if facet in {Facet.ACTIVATIONS, Facet.INTERVENTIONS}:
-        model = f" with model {ready.agent_model!r}" if ready.agent_model else ""
-        return f"agent {ready.agent.label!r}{model} gives none"
+        return _withheld(ready, facet)
     return f"environment {ready.environment.label!r} is not one"

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from inspect import iscoroutinefunction
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -29,6 +30,7 @@ def check_agent(
         AssertionError: a promise is broken.
     """
     promise_protocol(make(), Agent)
+    promise(iscoroutinefunction(make().act), "act must be an `async def`, for agents that wait for a model")
     decided = {seed: asyncio.run(_episode(make(), environment(), seed, turns)) for seed in seeds}
     for seed in reversed(seeds):
         again = asyncio.run(_episode(make(), environment(), seed, turns))

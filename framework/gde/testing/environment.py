@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from gde.data.mdp import TOLERANCE, TabularMDP
-from gde.data.observation import Observation, Outcome, State
+from gde.data.observation import Observation, Outcome, State, World
 from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState, HasWorlds
 from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
@@ -51,6 +51,7 @@ def check_environment(
     environment = make()
     promise_protocol(environment, Environment)
     kinds: set[tuple[str, ...]] = set()
+    worlds: dict[str, tuple[World, str]] = {}
     for seed in seeds:
         walk = _walk(environment, seed, turns, actions)
         _check_end(environment, walk)
@@ -62,6 +63,7 @@ def check_environment(
         promise_equal(environment.world(), twin.world(), f"seed {seed}: the same seed must give the same world()")
         promise_equal(environment.task(), twin.task(), f"seed {seed}: the same seed must give the same task()")
         twin.close()
+        _check_identity(worlds, environment, seed)
         kinds |= check_view(environment.world(), walk.states, gives)
         _check_rejects(environment, seed)
         _check_snapshot(restorable(environment), seed, walk)
@@ -170,6 +172,16 @@ def _check_worlds(environment: HasWorlds, twin: Environment) -> None:
         again = twin.reset(place + 3 * len(names)), twin.world()
         promise_equal(shown, again, f"seeds that are {place} modulo {len(names)} must begin the same listed world")
     twin.close()
+
+
+def _check_identity(known: dict[str, tuple[World, str]], environment: Environment, seed: int) -> None:
+    """Averages are taken over worlds, so that two worlds of one id would be taken for one."""
+    shown = environment.reset(seed).text
+    world = environment.world()
+    same, text = known.setdefault(world.id, (world, shown))
+    promise_equal(world, same, f"worlds of one id must be one world, {world.id!r} is not")
+    if not world.facts:
+        promise_equal(shown, text, f"worlds of one id must begin alike, {world.id!r} does not")
 
 
 class _Certified(Environment, HasOptimum, Protocol):

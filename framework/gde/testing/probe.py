@@ -13,7 +13,7 @@ from gde.data.trajectory import Trajectory
 from gde.parts.probe import Probe, Readout, input_form
 from gde.seeding import generator
 from gde.testing.measurements import check_measurements
-from gde.testing.promises import calling, promise, promise_equal, promise_protocol
+from gde.testing.promises import calling, promise, promise_equal, promise_protocol, unknown
 from gde.testing.samples import sample_evidence
 
 MODEL = ModelInfo(name="sample", n_layers=4, width=8)
@@ -52,8 +52,15 @@ def _check_request(probe: Probe, model: ModelInfo) -> None:
     promise(request.marks, "capture must ask for at least one mark")
 
 
+def _labelled(probe: Probe, trajectory: Trajectory) -> ProbeLabels:
+    try:
+        return probe.labels(trajectory)
+    except Exception as error:
+        raise AssertionError(unknown("labels", trajectory, error)) from error
+
+
 def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
-    labelled = [probe.labels(trajectory) for trajectory in trajectories]
+    labelled = [_labelled(probe, trajectory) for trajectory in trajectories]
     labels = [one.values for one in labelled]
     for trajectory, values in zip(trajectories, labels, strict=True):
         promise_equal(len(values), len(trajectory.turns), "labels must have one entry a turn")

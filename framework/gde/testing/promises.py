@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gde.data.trajectory import Trajectory
+
 
 def promise(kept: object, sentence: str) -> None:
     """Raise an AssertionError with the sentence unless the promise is kept; works under `python -O` too."""
@@ -50,6 +52,13 @@ def calling(action: Callable[[], object], sentence: str) -> Any:
         return action()
     except Exception as error:
         raise AssertionError(f"{sentence}; got {type(error).__name__}: {error}") from error
+
+
+def unknown(method: str, trajectory: Trajectory, error: Exception) -> str:
+    """What to do where a part cannot make anything of an episode, perhaps of a world that is not its own."""
+    got = f"got {type(error).__name__}: {error}"
+    where = f"episode {trajectory.key} of world {trajectory.world.id!r}"
+    return f"{method} must not raise on {where}, {got}; a part for other worlds is checked with `trajectories` of them"
 
 
 def _short(value: object) -> str:

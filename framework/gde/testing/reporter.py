@@ -46,6 +46,7 @@ def _check_rendering(reporter: Reporter, folder: Path, plan: Plan, result: Resul
     with _working_in(elsewhere):
         sentence = f"render must not raise on a run of status {result.status!r}"
         page: Path = calling(lambda: reporter.render(plan, result, evidence, run), sentence)
+    promise(isinstance(page, Path), f"render must give the path of the file to open, got {page!r}")
     promise(run.resolve() in page.resolve().parents, f"render must write inside the run folder, got {page}")
     promise(page.is_file() and page.stat().st_size, f"render must give a file to open, got {page}")
     outside = [path.name for path in folder.rglob("*") if path.is_file() and run not in path.parents]

@@ -8,7 +8,7 @@ import numpy as np
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.parts.reward_model import RewardModel
-from gde.testing.promises import promise, promise_equal, promise_protocol
+from gde.testing.promises import promise, promise_equal, promise_protocol, unknown
 from gde.testing.samples import sample_evidence
 
 
@@ -34,7 +34,10 @@ def check_reward_model(make: Callable[[], RewardModel], trajectories: Sequence[T
 
 
 async def _one(model: RewardModel, trajectory: Trajectory) -> RewardTrace:
-    return await model.rewards(trajectory)
+    try:
+        return await model.rewards(trajectory)
+    except Exception as error:
+        raise AssertionError(unknown("rewards", trajectory, error)) from error
 
 
 async def _all(model: RewardModel, trajectories: Sequence[Trajectory]) -> list[RewardTrace]:

@@ -1,12 +1,15 @@
-"""The smallest plugin that works, as a folder to start from."""
+"""The smallest plugin that works, of any kind, as a folder to start from."""
 
 import re
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from gde.errors import ConfigError
 
-PYPROJECT = Template("""[build-system]
+SKELETONS = ("agent", "environment", "language-model", "probe", "reward-model", "metric", "reporter")
+"""The kinds of parts that there is a skeleton of."""
+PYPROJECT = """[build-system]
 requires = ["hatchling"]
 build-backend = "hatchling.build"
 
@@ -18,78 +21,41 @@ dependencies = ["gde-eval"]
 
 [project.entry-points.gde]
 $name = "gde_$name"
-""")
-MODULE = Template('''"""A gde plugin: the agent `$dashed`."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from gde import Brief, Context, Decision, Observation, Offer, hookimpl
+[tool.hatch.build.targets.wheel]
+only-include = ["gde_$name.py"]
+"""
 
 
-@dataclass(frozen=True)
-class Config:
-    """Configuration of the agent."""
-
-    index: int = 0
-    """Which of the admissible actions is always taken."""
-
-
-@dataclass
-class FirstAction:
-    """Takes the same admissible action in every turn."""
-
-    config: Config
-
-    def begin(self, brief: Brief) -> None:
-        """Nothing to prepare."""
-
-    async def act(self, observation: Observation) -> Decision:
-        """The chosen action."""
-        actions = observation.actions or ("",)
-        return Decision.act(actions[self.config.index % len(actions)])
-
-
-def make(config: Config, _: Context) -> FirstAction:
-    """An agent for one episode; the context gives it language models and the like."""
-    return FirstAction(config)
-
-
-@hookimpl
-def gde_agents() -> Sequence[Offer[Any, Any]]:
-    """Offer the agent."""
-    return (Offer(name="$dashed", summary="Takes one action always.", config=Config, make=make),)
-''')
-TEST = Template('''"""The agent keeps the promises of its protocol."""
-
-import gde_$name
-from gde.testing import check_plugin
-
-
-def test_contract() -> None:
-    check_plugin(gde_$name)
-''')
-
-
-def write_plugin(name: str, out: Path | None = None) -> Path:
-    """Write a distribution with one agent and its contract test. Gives its folder.
+def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Path:
+    """Write a distribution with one part and its contract tests. Gives its folder.
 
     Args:
         name: lower-case letters, digits and underscores.
         out: the folder to make; `gde-NAME` here where none is named.
+        kind: of `SKELETONS`.
 
     Raises:
-        ConfigError: another name is wanted, or the folder exists.
+        ConfigError: another name or kind is wanted, or the folder exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ConfigError(f"NAME: wanted lower-case letters, digits and underscores, got {name!r}")
+    if kind not in SKELETONS:
+        raise ConfigError(f"--kind: wanted one of {', '.join(SKELETONS)}, got {kind!r}")
     dashed = name.replace("_", "-")
     folder = out or Path(f"gde-{dashed}")
     if folder.exists():
         raise ConfigError(f"{folder} exists: name another folder with --out")
-    files = {"pyproject.toml": PYPROJECT, f"gde_{name}.py": MODULE, f"tests/test_{name}.py": TEST}
-    for path, template in files.items():
+    texts = {
+        "pyproject.toml": PYPROJECT,
+        f"gde_{name}.py": _skeleton(kind),
+        f"tests/test_{name}.py": _skeleton(f"{kind}_test"),
+    }
+    for path, text in texts.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(template.substitute(name=name, dashed=dashed), encoding="utf-8")
+        (folder / path).write_text(Template(text).substitute(name=name, dashed=dashed), encoding="utf-8")
     return folder
+
+
+def _skeleton(name: str) -> str:
+    return files("gde.testing").joinpath("skeletons", f"{name}.txt").read_text(encoding="utf-8")

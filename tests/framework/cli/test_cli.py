@@ -210,6 +210,13 @@ def test_plugins_and_doctor_tell_of_a_broken_plugin(gde: Gde, tmp_path: Path) ->
         assert "RuntimeError: in pieces" in done.stdout
 
 
+def test_the_version_is_that_of_the_package(gde: Gde) -> None:
+    import gde as package
+
+    done = gde("--version")
+    assert (done.returncode, done.stdout) == (0, f"gde {package.__version__}\n")
+
+
 def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
     assert gde("new-plugin", "mine").returncode == 0
     assert "exists: name another folder" in refused(gde("new-plugin", "mine"))

@@ -36,7 +36,10 @@ class Blind:
             "efficiency needs an environment that is a Markov decis",
         ),
         ({"metrics": ["epic"]}, "^epic needs a reward model; add one with --reward$"),
-        ({"probes": ["where"]}, "where needs an agent whose language model .*; agent 'scripted' gives none$"),
+        (
+            {"probes": ["where"]},
+            "where needs an agent whose language model .*; agent 'scripted' asks no language model$",
+        ),
         (
             {"probes": ["where"], "agent": asking(model="blackbox")},
             "where needs an agent .* activations; agent 'asking' with model 'blackbox' gives none$",

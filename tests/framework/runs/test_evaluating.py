@@ -189,7 +189,7 @@ def test_later_stages_can_be_run_again_from_the_folder(run: Callable[[Plan], Res
     ("change", "message"),
     [
         ({"agent": Choice(name="asking", config={"model": "blackbox"})}, "where needs an agent whose language model"),
-        ({"agent": Choice(name="scripted")}, r"where needs .* agent 'scripted' gives none"),
+        ({"agent": Choice(name="scripted")}, r"where needs .* agent 'scripted' asks no language model"),
         ({"agent": Choice(name="needs-absent")}, r"needs-absent needs not_there: pip install 'gde-eval\[x\]'"),
         ({"agent": Choice(name="asking", config={"model": "plantet"})}, "Did you mean planted"),
         ({"agent": Choice(name="asking", config={"model": "planted:x"})}, r"agent\.model: wanted planted, got"),

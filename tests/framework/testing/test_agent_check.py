@@ -42,6 +42,11 @@ class SharesItsMemory(ScriptedAgent):
         return Decision.act("LEFT" if len(self.episodes) % 2 else "RIGHT")
 
 
+class NotAsync(ScriptedAgent):
+    def act(self, observation: Observation) -> Decision:  # type: ignore[override]
+        return Decision.act("LEFT")
+
+
 class Inadmissible(ScriptedAgent):
     async def act(self, observation: Observation) -> Decision:
         return Decision.act("UP")
@@ -74,6 +79,7 @@ BROKEN = [
     (SharesItsMemory, "function of its seed"),
     (Inadmissible, "must be one of LEFT, RIGHT; got 'UP'"),
     (SaysNotWhy, "must say in `detail`"),
+    (NotAsync, "must be an `async def`"),
     (AnswersText, "must give a Decision"),
     (MovesTheWorld, "must leave the world"),
 ]

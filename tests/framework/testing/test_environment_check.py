@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -383,3 +384,15 @@ def test_a_view_that_is_promised_must_be_there() -> None:
     check_environment(make)
     with pytest.raises(AssertionError, match="gives VIEW must record `view`, or `rows`"):
         check_environment(make, gives={Facet.VIEW})
+
+
+def test_worlds_of_one_id_are_one_world() -> None:
+    def nameless(self: Corridor) -> World:
+        return World(id="same", labels={"start": self.start})
+
+    def mute(self: Corridor) -> World:
+        return World(id="same")
+
+    for world, promise in ((nameless, "must be one world, 'same' is not"), (mute, "must begin alike, 'same' does not")):
+        with pytest.raises(AssertionError, match=promise):
+            check_environment(partial(type("Nameless", (Corridor,), {"world": world}), 9), seeds=range(6))

@@ -90,6 +90,11 @@ class LabelsTheEndToo(LineProbe):
         return ProbeLabels(values=np.zeros(len(trajectory.turns) + 1, dtype=np.int64))
 
 
+class KnowsOtherWorlds(LineProbe):
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        raise KeyError("lamps")
+
+
 class LabelsOfAnyWidth(LineProbe):
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         return ProbeLabels(values=np.zeros((len(trajectory.turns), len(trajectory.turns)), dtype=np.int64))
@@ -247,6 +252,7 @@ BROKEN = [
     (with_readout(Precise), "array 'weights' must be float32"),
     (OfNoForm, "must be a form of inputs; got GdeError: inputs of OfNoForm: wanted concatenated or tokens"),
     (LoadsAnother, "loaded must predict what it predicted"),
+    (KnowsOtherWorlds, "labels must not raise on episode 0/0/0 .* KeyError: 'lamps'; .* checked with `trajectories`"),
     (LoadsNothing, "load must make a readout of stored arrays; got KeyError"),
     (AveragesPadding, "padding must play no part"),
     (ForgetsPadding, "predictions must be finite"),

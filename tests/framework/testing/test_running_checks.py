@@ -109,7 +109,14 @@ class NeedsEpisodes(Page):
         return super().render(plan, result, evidence, folder)
 
 
+class GivesNothing(Page):
+    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+        super().render(plan, result, evidence, folder)
+        return None  # type: ignore[return-value]
+
+
 BROKEN_REPORTERS = [
+    (GivesNothing, "must give the path of the file to open, got None"),
     (NothingWritten, "a file to open"),
     (WritesElsewhere, "also wrote stray.txt"),
     (PageElsewhere, "inside the run folder"),

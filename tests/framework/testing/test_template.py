@@ -1,0 +1,37 @@
+"""Every skeleton works at once: it runs, and its own tests pass."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from gde.errors import ConfigError
+from gde.request.catalogue import Catalogue
+from gde.request.plugins import load_plugins
+from gde.testing.template import SKELETONS, write_plugin
+
+
+@pytest.mark.parametrize("kind", SKELETONS)
+def test_a_skeleton_keeps_the_promises_of_its_kind(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"my_{kind.replace('-', '_')}"
+    folder = write_plugin(name, tmp_path / "made", kind)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=":")
+    monkeypatch.syspath_prepend(str(folder / "tests"))
+    own = importlib.import_module(f"test_{name}")
+    tests = {title: test for title, test in vars(own).items() if title.startswith("test_")}
+    assert len(tests) >= 2
+    for test in tests.values():
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        test(**({"tmp_path": tmp_path / "empty"} if "tmp_path" in test.__annotations__ else {}))
+    catalogue = Catalogue(load_plugins((), (f"gde_{name}",)))
+    assert catalogue.find(kind.replace("-", "_"), name.replace("_", "-")).offer.summary
+    for module in (f"test_{name}", f"gde_{name}"):
+        sys.modules.pop(module)
+
+
+def test_a_kind_without_skeleton_is_refused_and_nothing_written(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--kind: wanted one of agent, .*, got 'executor'"):
+        write_plugin("mine", tmp_path / "made", "executor")
+    assert not (tmp_path / "made").exists()
