@@ -80,7 +80,7 @@ class GridConfig:
     """Least number of steps from agent to goal by the shortest way; none for no bound."""
     max_distance: Annotated[int, Ge(1)] | None = None
     """Greatest number of steps from agent to goal by the shortest way; none for no bound."""
-    horizon_factor: Annotated[float, Ge(1)] = 1.5
+    horizon_factor: Annotated[float, Interval(ge=1, le=1000)] = 1.5
     """Turns allowed, as a multiple of the shortest way, rounded up (Arghal et al. 2026, section 4)."""
     grids: Annotated[str, Readable(_path)] | None = None
     """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of random ones."""
@@ -112,6 +112,8 @@ class GridConfig:
         if self.min_distance and self.max_distance and self.min_distance > self.max_distance:
             bounds = f"min_distance {self.min_distance} and max_distance {self.max_distance}"
             raise ValueError(f"min_distance no greater than max_distance, got {bounds}")
+        if self.min_distance and self.min_distance > self._longest:
+            raise ValueError(f"min_distance up to {self._longest} on size {self.size}, got {self.min_distance}")
         self._check_file()
         self._check_conditions()
 
@@ -142,5 +144,9 @@ class GridConfig:
     @property
     def distances(self) -> range:
         """The optimal lengths that are wanted."""
-        # No shortest way visits more cells than there are.
-        return range(self.min_distance or 1, (self.max_distance or self.size**2) + 1)
+        return range(self.min_distance or 1, (self.max_distance or self._longest) + 1)
+
+    @property
+    def _longest(self) -> int:
+        """No shortest way takes more steps than there are other cells within the outer wall."""
+        return (self.size - 2) ** 2 - 1

@@ -83,7 +83,7 @@ def _against(one: Beside) -> str:
     better, unclear = {"less": ("best", "worse"), "more": ("best", "worse"), "": ("nearest", "different")}[
         one.measure.better
     ]
-    doubt = "" if one.clear else f", not clearly {unclear}"
+    doubt = "" if one.clear else ", which does better" if one.beaten else f", not clearly {unclear}"
     return f"{better} control, {arm_text(one.arm)}: {estimate(one.rival)}{doubt}"
 
 

@@ -39,6 +39,14 @@ class Beside:
         less, more = high < rival_low, low > rival_high
         return {"less": less, "more": more, "": less or more}[self.measure.better]
 
+    @property
+    def beaten(self) -> bool:
+        """Whether the control has the better number."""
+        if self.rival is None or self.rival.value is None or self.ours.value is None:
+            return False
+        more = self.rival.value > self.ours.value
+        return {"less": self.rival.value < self.ours.value, "more": more, "": False}[self.measure.better]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
