@@ -22,6 +22,8 @@ class BlocksworldConfig:
     """A folder of problems in PDDL (`*.pddl`, at any depth) to use instead of random ones, each once. A `domain.pddl`
     beside them, or above them within the folder, says in which words they are written where these are not those of
     blocksworld-4ops."""
+    play_on: bool = False
+    """Whether the episode goes on when the goal has been reached; success is then that of each moment."""
     horizon_factor: Annotated[float, Ge(1)] = 2.0
     """Turns allowed, as a multiple of the length of an optimal plan, rounded up."""
 

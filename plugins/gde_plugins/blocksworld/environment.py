@@ -108,15 +108,17 @@ class BlocksworldEnvironment:
 
     def step(self, action: str) -> Outcome:
         episode = self._episode
-        if episode.problem.goal.holds(self._below):
+        goal, play_on = episode.problem.goal, self._config.play_on
+        if goal.holds(self._below) and not play_on:
             raise ValueError("the episode is over, the goal holds: call reset(seed)")
         choices = self._choices()
         if action not in choices:
             raise ValueError(f"the blocks world takes here {', '.join(choices)}; got {action!r}")
         self._below = choices[action]
-        if episode.problem.goal.holds(self._below):
+        reached = float(goal.holds(self._below))
+        if reached and not play_on:
             return Outcome.terminal(self._observe(), 1.0, success=1.0)
-        return Outcome.running(self._observe())
+        return Outcome.running(self._observe(), reached, success=reached)
 
     def snapshot(self) -> Below:
         return self._below

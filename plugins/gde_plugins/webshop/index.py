@@ -2,12 +2,15 @@
 
 import re
 import sqlite3
+from functools import lru_cache
 from threading import Lock
 
 from gde_plugins.webshop.product import Catalogue
 
 FOUND = 50
 """Products that a search finds at most."""
+REMEMBERED = 10_000
+"""Searches whose results are kept: a page asks for its results again and again."""
 WORD = re.compile(r"[^\W_]+")
 
 
@@ -16,6 +19,7 @@ class Index:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._lock = Lock()
+        self._found = lru_cache(REMEMBERED)(self._search)
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
         self._database.execute(
             "CREATE VIRTUAL TABLE product USING fts5(id UNINDEXED, words, tokenize='porter unicode61')"
@@ -25,7 +29,9 @@ class Index:
 
     def search(self, query: str) -> tuple[str, ...]:
         """Ids of the products that have a word of the query, best first; equally good ones in catalogue order."""
-        words = dict.fromkeys(WORD.findall(query.lower()))
+        return self._found(tuple(sorted({*WORD.findall(query.lower())})))
+
+    def _search(self, words: tuple[str, ...]) -> tuple[str, ...]:
         if not words:
             return ()
         wanted = " OR ".join(f'"{word}"' for word in words)

@@ -23,7 +23,9 @@ def world(**config: object) -> BlocksworldEnvironment:
     return BlocksworldEnvironment(BlocksworldConfig(**config))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("config", [{"blocks": 2}, {"blocks": 7, "goal": "part"}], ids=str)
+@pytest.mark.parametrize(
+    "config", [{"blocks": 2}, {"blocks": 7, "goal": "part"}, {"blocks": 3, "play_on": True}], ids=str
+)
 def test_it_keeps_every_promise(config: dict[str, object]) -> None:
     (offer,) = gde_environments()
     gives = offer.gives
@@ -65,6 +67,17 @@ def test_a_demonstration_is_as_long_as_promised_and_ends_the_episode() -> None:
         assert len(plan) == played.world().labels["distance"]
         with pytest.raises(ValueError, match="the episode is over"):
             played.step(plan[-1])
+
+
+def test_playing_on_success_is_that_of_the_moment() -> None:
+    played = world(blocks=3, play_on=True)
+    played.reset(0)
+    for action in played.demonstration():
+        outcome = played.step(action)
+    assert (outcome.terminated, outcome.success) == (False, 1.0)
+    assert played.demonstration() == []
+    outcome = played.step((outcome.observation.actions or ())[0])
+    assert outcome.success == (0.0 if played.demonstration() else 1.0)
 
 
 def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
