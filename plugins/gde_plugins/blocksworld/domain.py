@@ -49,7 +49,7 @@ def read_terms(text: str) -> Terms:
         ValueError: it is no domain, or not that of the blocks world whatever its words.
     """
     domain = parse(text)
-    stated = {each[0]: len(words(each[1:])) for each in section(domain, ":predicates")}
+    stated = {str(each[0]): len(words(each[1:])) for each in section(domain, ":predicates")}
     actions = dict(_read_action(each) for each in domain if each[0] == ":action")
     for names in permutations(stated, len(PREDICATES)):
         predicates = dict(zip(PREDICATES, names, strict=True))

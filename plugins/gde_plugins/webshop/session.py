@@ -9,9 +9,9 @@ from gde_plugins.webshop.product import Catalogue, Product
 
 ON_A_PAGE = 10
 SEARCH, BACK, NEXT, PREVIOUS, BUY = "search", "back to search", "next >", "< prev", "buy now"
-PARTS = ("description", "features", "attributes")
-"""Pages of a product beside its main one."""
 Page = Literal["search", "results", "product", "description", "features", "attributes", "done"]
+PARTS: tuple[Page, ...] = ("description", "features", "attributes")
+"""Pages of a product beside its main one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +70,8 @@ class Shop:
             return replace(visit, page="product", product=id, chosen={})
         if on == PREVIOUS:
             return replace(visit, page="results" if visit.page == "product" else "product")
-        if on in PARTS:
-            return replace(visit, page=on)
+        if part := next((part for part in PARTS if part == on), None):
+            return replace(visit, page=part)
         option = next(name for name, values in self.product(visit).options.items() if on in values)
         return replace(visit, chosen={**visit.chosen, option: on})
 
