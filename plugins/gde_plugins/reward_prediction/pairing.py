@@ -2,8 +2,8 @@
 
 1. Positive: random steps, then what the environment demonstrates from there, then random steps where the world goes on.
 2. True rewards: (i + offset) / T along the expert's T steps; what the environment says at the others; 0 in a negative.
-3. Negative: as many random steps. A trajectory that shares a sequence of actions with the expert's, makes any progress,
-   or ends, is thrown away.
+3. Negative: as many random steps, or fewer where the environment ends the episode as a failure. A trajectory that makes
+   any progress is thrown away, and none shares a sequence of actions with the expert's.
 4. Observations, admissible actions and rewards are the environment's own.
 """
 
@@ -114,24 +114,23 @@ def _shaped(record: Record, offset: int) -> Record:
 def make_negative(
     environment: Demonstrating, seed: int, positive: Record, recipe: Recipe, rng: np.random.Generator
 ) -> Record:
-    """A failure of the same length.
+    """A failure, of the same length unless the environment ends it.
 
     Raises:
-        Unsuitable: random steps make progress, repeat the expert's, or end the episode, in every trial.
+        Unsuitable: random steps make progress, or nothing is left but to repeat the expert's, in every trial.
     """
     banned = sequences(positive.expert_actions, recipe.overlap)
     for _ in range(TRIES):
         play = _Play(environment, seed)
-        while len(play.steps) < len(positive.steps):
-            action = "" if play.over else play.choose(rng, banned, recipe.overlap)
+        while len(play.steps) < len(positive.steps) and not play.over:
+            action = play.choose(rng, banned, recipe.overlap)
             if not action:
                 break
             play.take(action)
             if play.steps[-1].raw > 0:
                 break
         else:
-            if not play.over and play.steps[-1].raw == 0:
-                return play.record()
+            return play.record()
     raise Unsuitable(f"no random trajectory of {len(positive.steps)} steps without progress in {TRIES} trials")
 
 

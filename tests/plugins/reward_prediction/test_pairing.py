@@ -87,8 +87,17 @@ def test_worlds_that_no_pair_can_be_made_of_say_why() -> None:
     short = positive(Line(length=2), padding=0)
     with pytest.raises(Unsuitable, match="no random trajectory of 1 steps without progress in 50 trials"):
         make_negative(_OnlyRight(length=2), 0, short, Recipe(), generator(0, "x"))
-    record = negative(Line(ends_on="jump"), positive(Line(ends_on="jump"), padding=0))
-    assert "jump" not in record.actions
+
+
+def test_a_failure_may_end_before_its_time() -> None:
+    expert, lengths = positive(Line(), padding=0), set[int]()
+    for seed in range(20):
+        record = negative(Line(ends_on="jump"), expert, seed)
+        lengths.add(len(record.steps))
+        assert record.success == 0
+        assert "jump" not in record.actions[:-1]
+        assert len(record.steps) == len(expert.steps) or record.actions[-1] == "jump"
+    assert lengths == {1, 2, 3, 4}
 
 
 class _OnlyRight(Line):
