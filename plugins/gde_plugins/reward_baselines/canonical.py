@@ -1,10 +1,10 @@
 """Distances between reward functions of a tabulated world that no potential shaping changes.
 
-A reward R[s, a, s'] is first brought to canonical form, in which potentials cancel: all R + discount * P[s'] - P[s] have
-the same one. Then it is correlated with the other over a distribution of transitions. EPIC (Gleave et al. 2021) takes
-states and actions of that form independently of the dynamics; DARD (Wulfe et al. 2022) takes what the dynamics lead to,
-and so says less of transitions that never happen. Both are 0 for rewards that differ by a positive scale, a constant and
-a potential alone, sqrt(1/2) for unrelated ones and 1 for R and -R.
+A reward R[s, a, s'] is first brought to canonical form, in which potentials P cancel: R and all
+R + discount * P[s'] - P[s] have the same. Then it is correlated with the other over a distribution of transitions. EPIC
+(Gleave et al. 2021) takes states and actions of that form independently of the dynamics; DARD (Wulfe et al. 2022) takes
+what the dynamics lead to, and so says less of transitions that never happen. Both are 0 for rewards that differ by a
+positive scale, a constant and a potential alone, sqrt(1/2) for unrelated ones and 1 for R and -R.
 """
 
 from collections.abc import Hashable, Sequence
@@ -38,7 +38,7 @@ class Setting:
 
 
 def epic_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
-    """EPIC pseudometric (Gleave et al. 2021, definition 4.3); transitions are weighted as states x actions x states.
+    """EPIC pseudometric (Gleave et al. 2021); transitions are weighted as states x actions x states.
 
     Args:
         a: a reward, see `full_reward`.
@@ -50,7 +50,7 @@ def epic_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
 
 
 def dard_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
-    """DARD pseudometric (Wulfe et al. 2022, definition 4); transitions are weighted as they happen.
+    """DARD pseudometric (Wulfe et al. 2022); transitions are weighted as they happen.
 
     Args:
         a: a reward, see `full_reward`.
@@ -63,7 +63,7 @@ def dard_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
 
 def epic_canonical(reward: ArrayLike, setting: Setting) -> Floats:
     """(S, A, S') R[s, a, s'] + E[discount R[s', A, Y] - R[s, A, Y] - discount R[X, A, Y]], where A, X and Y are drawn
-    from the setting's actions and states (Gleave et al. 2021, definition 4.1)."""
+    from the setting's actions and states (Gleave et al. 2021)."""
     R, g = full_reward(reward, setting), setting.discount
     leaving = np.einsum("sat,a,t->s", R, setting.actions, setting.states)
     shaped: Floats = R + g * leaving[None, None, :] - leaving[:, None, None] - g * (setting.states @ leaving)
@@ -72,7 +72,7 @@ def epic_canonical(reward: ArrayLike, setting: Setting) -> Floats:
 
 def dard_canonical(reward: ArrayLike, setting: Setting) -> Floats:
     """(S, A, S') R[s, a, s'] + E[discount R[s', A, Y] - R[s, A, X] - discount R[X, A, Y]], where A is drawn from the
-    setting's actions, X follows s and Y follows s' (Wulfe et al. 2022, definition 3)."""
+    setting's actions, X follows s and Y follows s' (Wulfe et al. 2022)."""
     R, g = full_reward(reward, setting), setting.discount
     leaving = np.einsum("sat,a,sat->s", R, setting.actions, setting.transition)
     # X after (s, a), Y after (s', a): transitions from X to Y that need not be possible themselves.

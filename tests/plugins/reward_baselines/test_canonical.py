@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -36,6 +36,7 @@ def shaped(reward: np.ndarray, potential: np.ndarray, discount: float) -> np.nda
 
 
 @BOTH
+@settings(max_examples=30)
 @given(seed=st.integers(0, 50), scale=st.floats(0.01, 100), shift=st.floats(-5, 5), discount=st.floats(0, 1))
 def test_shaping_scale_and_shift_are_no_distance(
     distance: object, seed: int, scale: float, shift: float, discount: float
@@ -46,6 +47,7 @@ def test_shaping_scale_and_shift_are_no_distance(
 
 
 @BOTH
+@settings(max_examples=30)
 @given(seed=st.integers(0, 50))
 def test_the_opposite_is_furthest_and_the_distance_is_a_pseudometric(distance: object, seed: int) -> None:
     where, (a, b, c) = setting(seed), (rewards(seed + i) for i in range(3))
