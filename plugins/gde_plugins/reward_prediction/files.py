@@ -1,7 +1,8 @@
 """The released format: a folder a task with `positive.json` and `negative_N.json`.
 
 Each holds `{goal_description, trajectory: [{action, observation, reward: {raw, shaped, is_expert}}]}`. What else is
-written here (`initial_observation`, `world`, `admissible_actions`) other readers leave alone, and it is not needed.
+written here other readers leave alone, and it is not needed: `initial_observation`, `world` (its labels), and what
+could be done before each step, `admissible`, as places in the list `actions`, since some worlds list hundreds.
 """
 
 import json
@@ -10,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gde.data.json import Json
 from gde.errors import GdeError
@@ -33,7 +34,7 @@ class _Step(BaseModel):
     action: str
     observation: str
     reward: _Reward
-    admissible_actions: list[str] = []
+    admissible: list[int] = []
 
     @field_validator("observation", mode="before")
     @classmethod
@@ -48,6 +49,13 @@ class _Trajectory(BaseModel):
     trajectory: list[_Step] = Field(min_length=1)
     initial_observation: str = ""
     world: dict[str, Any] = {}
+    actions: list[str] = []
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if any(not 0 <= place < len(self.actions) for step in self.trajectory for place in step.admissible):
+            raise ValueError(f"`admissible` must be places in `actions`, 0 to {len(self.actions) - 1}")
+        return self
 
 
 @dataclass(frozen=True)
@@ -76,12 +84,12 @@ class Recorded:
         return Record(
             goal=found.goal_description,
             start=found.initial_observation,
-            steps=tuple(_step(each) for each in found.trajectory),
+            steps=tuple(_step(each, found.actions) for each in found.trajectory),
             world=found.world,
         )
 
 
-def _step(told: _Step) -> Step:
+def _step(told: _Step, actions: list[str]) -> Step:
     raw = min(max(told.reward.raw, 0.0), 1.0)
     return Step(
         action=told.action,
@@ -89,7 +97,7 @@ def _step(told: _Step) -> Step:
         raw=raw,
         shaped=told.reward.shaped,
         is_expert=told.reward.is_expert,
-        admissible=tuple(told.admissible_actions),
+        admissible=tuple(actions[place] for place in told.admissible),
     )
 
 
@@ -112,13 +120,17 @@ def write_pair(pair: Pair, folder: Path) -> None:
     for name, record in ((POSITIVE, pair.positive), (FIRST_NEGATIVE, pair.negative)):
         handle, unfinished = mkstemp(dir=folder, prefix=".")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(as_json(record), file, ensure_ascii=False, indent=1)
+            json.dump(as_json(record), file, ensure_ascii=False)
         Path(unfinished).chmod(0o644)
         Path(unfinished).replace(folder / name)
 
 
 def as_json(record: Record) -> Json:
     """A trajectory as it is written."""
+    places: dict[str, int] = {}
+    for step in record.steps:
+        for action in step.admissible:
+            places.setdefault(action, len(places))
     return {
         "goal_description": record.goal,
         "initial_observation": record.start,
@@ -128,8 +140,9 @@ def as_json(record: Record) -> Json:
                 "action": step.action,
                 "observation": step.observation,
                 "reward": {"raw": step.raw, "shaped": step.shaped, "is_expert": step.is_expert},
-                "admissible_actions": list(step.admissible),
+                "admissible": [places[action] for action in step.admissible],
             }
             for step in record.steps
         ],
+        "actions": list(places),
     }

@@ -57,8 +57,9 @@ def test_what_others_wrote_is_read(tmp_path: Path) -> None:
         (json.dumps(foreign(goal_description="")), "goal_description"),
         (json.dumps({"goal_description": "g", "trajectory": [{"action": "x"}]}), "trajectory.0.observation: Field"),
         (json.dumps(foreign()).replace("0.5", "NaN"), "trajectory.0.reward.shaped"),
+        (json.dumps(foreign()).replace('"action":', '"admissible": [0], "action":'), "must be places in `actions`"),
     ],
-    ids=["cut off", "a list", "empty", "no goal", "no observation", "no number"],
+    ids=["cut off", "a list", "empty", "no goal", "no observation", "no number", "no action"],
 )
 def test_files_that_are_something_else_say_where(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "positive.json").write_text(text, encoding="utf-8")
