@@ -71,12 +71,12 @@ class BlocksworldEnvironment:
         )
 
     def world(self) -> World:
-        """Facts are `pddl`, the problem, and `name`. Labels are `blocks`, their number, and `distance`, the optimal
-        length."""
+        """Facts are `pddl`, the problem, its `name` and, in words, the `objective`. Labels are `blocks`, their number,
+        and `distance`, the optimal length."""
         problem, distance = self._episode.problem, self._episode.distance
         return World(
             id=problem.id,
-            facts={"name": problem.name, "pddl": write_pddl(problem)},
+            facts={"name": problem.name, "pddl": write_pddl(problem), "objective": self.task().objective},
             labels={"blocks": len(problem.blocks), "distance": distance},
         )
 

@@ -28,8 +28,8 @@ class Recipe:
 class RewardBenchConfig(Recipe):
     """Recorded trajectories to be judged: made when they are needed, or read from a folder."""
 
-    domain: str = "blocksworld"
-    """alfworld, scienceworld, textworld, webshop or blocksworld."""
+    domain: Literal["alfworld", "scienceworld", "webshop", "blocksworld", "textworld"] = "blocksworld"
+    """Whose trajectories."""
     data: str | None = None
     """A folder of trajectories to use instead, see `gde rewardbench build`; those of the domain are in its folder of
     that name."""

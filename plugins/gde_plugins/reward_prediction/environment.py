@@ -64,8 +64,8 @@ class RewardBench:
         return Task(objective=self._episode.record.goal, horizon=len(self._episode.record.steps))
 
     def world(self) -> World:
-        """Facts are `goal`, `task`, `initial` (what was seen first) and `first`, the first recorded action. Labels are
-        `side`, positive or negative, and those of the recorded world. The two sides of a task are one cluster."""
+        """Facts are `objective`, `task`, `initial` (what was seen first) and `first`, the first recorded action. Labels
+        are `side`, positive or negative, and those of the recorded world. The two sides of a task are one cluster."""
         episode = self._episode
         record, domain = episode.record, self._domain.name
         named = {name: value for name, value in record.world.items() if isinstance(value, str | int | float)}
@@ -73,7 +73,7 @@ class RewardBench:
         return World(
             id=f"{domain}/{episode.task}/{episode.side}/{sha256(text.encode()).hexdigest()[:16]}",
             facts={
-                "goal": record.goal,
+                "objective": record.goal,
                 "task": episode.task,
                 "initial": record.start,
                 "first": record.actions[0],

@@ -72,13 +72,13 @@ class WebshopEnvironment:
         return Task(objective=self._episode.goal.instruction, rules=RULES, horizon=self._config.horizon)
 
     def world(self) -> World:
-        """Facts are the wish (`attributes`, `options`, `price`) and `product`, the id of the one that it was written
-        for. The label `kind` is what is wanted."""
+        """Facts are the wish (`objective`, `attributes`, `options`, `price`) and `product`, the id of the one that it
+        was written for. The label `kind` is what is wanted."""
         goal = self._episode.goal
         return World(
             id=_digest(goal),
             facts={
-                "instruction": goal.instruction,
+                "objective": goal.instruction,
                 "attributes": [*goal.attributes],
                 "options": [*goal.options],
                 "price": goal.price,

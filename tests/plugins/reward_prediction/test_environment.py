@@ -105,7 +105,7 @@ def test_a_task_with_one_side_and_a_broken_file_are_counted(tmp_path: Path) -> N
 
 def test_what_cannot_be_had_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GdeError, match="unknown domain 'blockworld'"):
-        RewardBench(RewardBenchConfig(domain="blockworld"))
+        RewardBench(RewardBenchConfig(domain="blockworld"))  # type: ignore[arg-type]
     with pytest.raises(GdeError, match=r"env.data: wanted a folder with TASK/positive.json"):
         RewardBench(RewardBenchConfig(data=str(tmp_path)))
     with pytest.raises(GdeError, match=r"wanted a domain that can be had: domain webshop: no such folder"):
