@@ -23,6 +23,8 @@ class Facet(StrEnum):
     """The environment as a Markov decision process; its solution gives OPTIMUM too."""
     OPTIMUM = "optimum"
     """The certified optimal actions of every turn, by whatever means."""
+    DEMONSTRATION = "demonstration"
+    """Actions that reach the goal, by whatever means they are known."""
     SNAPSHOT = "snapshot"
     """An environment that can be put back to an earlier moment."""
     WORLDS = "worlds"
@@ -37,6 +39,9 @@ class Facet(StrEnum):
     """A language model whose residual stream can be changed by a request."""
     REWARD_TRACE = "reward_trace"
     """Predicted rewards."""
+    TRUE_REWARD = "true_reward"
+    """The true reward of every turn, which reward models are held against: the fact `reward` of each state, a number.
+    OPTIMUM gives it too, as progress along the certified value."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ WHAT: dict[str, str] = {
     Facet.STATE: "an environment that tells its true state",
     Facet.MDP: "an environment that is a Markov decision process",
     Facet.OPTIMUM: "an environment that knows what is optimal",
+    Facet.DEMONSTRATION: "an environment that shows how its goal is reached",
     Facet.SNAPSHOT: "an environment that can be put back",
     Facet.MAP: "an environment with a map",
     Facet.VIEW: "an environment that says how it is drawn",
@@ -18,6 +19,7 @@ WHAT: dict[str, str] = {
     Facet.ACTIVATIONS: "an agent whose language model gives activations",
     Facet.INTERVENTIONS: "an agent whose language model can be intervened in",
     Facet.REWARD_TRACE: "a reward model",
+    Facet.TRUE_REWARD: "an environment that knows what is optimal, or true rewards",
 }
 """In words; the facets of plugins are named as they are."""
 

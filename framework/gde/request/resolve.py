@@ -67,6 +67,7 @@ class Ready:
         of_model = {Facet.ACTIVATIONS, Facet.INTERVENTIONS}
         given = environment | (agent - of_model) | (agent & model & of_model)
         given |= {Facet.OPTIMUM} if Facet.MDP in given else frozenset()
+        given |= {Facet.TRUE_REWARD} if Facet.OPTIMUM in given else frozenset()
         return given | ({Facet.REWARD_TRACE} if self.rewards else frozenset())
 
 

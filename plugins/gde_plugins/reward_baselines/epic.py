@@ -11,9 +11,9 @@ from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import NOTHING_FINISHED, Place, by_world, finished, over_worlds, unmeasured
 from gde.numerics.stats import Floats, cluster_mean
-from gde_plugins.reward_baselines.progress import progress, unknown
+from gde_plugins.reward_baselines.truth import is_recorded, truth, unknown
 
-EPIC, UNJUDGED = "epic", "epic.unjudged"
+EPIC, UNJUDGED, ONE_SIDED = "epic", "epic.unjudged", "epic.one_sided"
 UNIT = "distance"
 Traces = Mapping[str, RewardTrace]
 """A reward model's traces by episode."""
@@ -23,13 +23,14 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
     """EPIC distance of each reward model's rewards from the truth (Shen et al. 2026, eq. 3), 0 to 1; n counts worlds.
 
     The distance is sqrt((1 - r) / 2) with Pearson's r: 0 for rewards that are the truth up to scale and shift, 0.71 for
-    unrelated ones, 1 for the opposite. The truth is progress along the certified value, see `progress`: the cost of
-    reaching the goal before a turn, as the share of that before the first which is no longer left; linear in the turns
-    of an optimal episode.
+    unrelated ones, 1 for the opposite. The truth is what the states of a benchmark record (`truth.REWARD`), else
+    progress along the certified value, see `progress`: the cost of reaching the goal before a turn, as the share of
+    that before the first which is no longer left; linear in the turns of an optimal episode.
 
-    As in the authors' released code, the episodes of one task, here of one world, are joined to one pair of series
-    with one distance; the distances are averaged over worlds. A constant series has r = 0, unless both are the same
-    number for number: then r = 1. Unlike there, worlds count that hold no failing episode beside a successful one.
+    As in the authors' released code, the episodes of one task are joined to one pair of series with one distance; the
+    distances are averaged over tasks. A constant series has r = 0, unless both are the same number for number: then
+    r = 1. A task of recorded truth is a cluster of worlds, e.g. a success and a failure at the same; one that has not
+    both is left out, as there, and counted by "epic.one_sided". Elsewhere a task is a world, and all of them count.
 
     "epic.unjudged" is the share of finished episodes for which the reward model gave nothing: they are left out.
     """
@@ -72,22 +73,36 @@ def _unmeasurable(trajectories: Sequence[Trajectory], judged: Mapping[str, Trace
 
 def _of_model(evidence: Evidence, trajectories: Sequence[Trajectory], traces: Traces) -> Iterator[Measurement]:
     known = [one for one in trajectories if str(one.key) in traces]
-    distances = {place: _of_world(of_world, traces) for place, of_world in _worlds(known).items()}
+    tasks = _tasks(known)
+    whole = {
+        place: of for place, of in tasks.items() if not is_recorded(of[0]) or len({one.succeeded for one in of}) == 2
+    }
+    distances = {place: _of_task(of, traces) for place, of in whole.items()}
     if distances:
         yield over_worlds(evidence, EPIC, UNIT, distances, cluster_mean)
     else:
-        yield unmeasured(EPIC, UNIT, "the reward model gave rewards for none of the episodes")
-    unjudged = {
-        place: sum(str(one.key) not in traces for one in of_world) / len(of_world)
-        for place, of_world in _worlds(trajectories).items()
-    }
+        no_pair = "no task has both a success and a failure that were judged"
+        yield unmeasured(EPIC, UNIT, no_pair if tasks else "the reward model gave rewards for none of the episodes")
+    everything = _tasks(trajectories)
+    if any(is_recorded(one) for one in trajectories):
+        yield over_worlds(evidence, ONE_SIDED, "share", {place: float(place not in whole) for place in everything})
+    unjudged = {place: sum(str(one.key) not in traces for one in of) / len(of) for place, of in everything.items()}
     yield over_worlds(evidence, UNJUDGED, "share", unjudged)
 
 
-def _worlds(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
-    return by_world((Place.of(one), one) for one in trajectories)
+def _tasks(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
+    """The episodes whose series are joined."""
+    return by_world((_task(one), one) for one in trajectories)
 
 
-def _of_world(trajectories: Sequence[Trajectory], traces: Traces) -> float:
+def _task(one: Trajectory) -> Place:
+    return Place(one.world.cluster, one.world.cluster) if is_recorded(one) else Place.of(one)
+
+
+def _has_both(task: Sequence[Trajectory]) -> bool:
+    return len({one.succeeded for one in task}) == 2
+
+
+def _of_task(trajectories: Sequence[Trajectory], traces: Traces) -> float:
     predicted = np.concatenate([traces[str(one.key)].values for one in trajectories])
-    return distance(predicted, np.concatenate([progress(one) for one in trajectories]))
+    return distance(predicted, np.concatenate([truth(one) for one in trajectories]))

@@ -8,7 +8,7 @@ from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.numerics.stats import Floats
 from gde.seeding import generator
-from gde_plugins.reward_baselines.progress import progress, unknown
+from gde_plugins.reward_baselines.truth import truth, unknown
 
 
 class Monotonic:
@@ -41,11 +41,11 @@ class Random:
 
 
 class Oracle:
-    """Certified progress itself (section 2.2 of Shen et al. 2026), at distance 0 from the truth by construction."""
+    """The truth itself (section 2.2 of Shen et al. 2026), at distance 0 by construction."""
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         reason = unknown(trajectory)
-        return _trace("oracle", trajectory, np.empty(0) if reason else progress(trajectory), reason)
+        return _trace("oracle", trajectory, np.empty(0) if reason else truth(trajectory), reason)
 
 
 def _trace(model: str, trajectory: Trajectory, values: Floats, failure: str = "") -> RewardTrace:

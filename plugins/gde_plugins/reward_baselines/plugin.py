@@ -32,10 +32,10 @@ def gde_reward_models() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="oracle",
-            summary="certified progress: the share of the cost of reaching the goal that is behind the agent",
+            summary="the truth: recorded rewards, else the share of the cost of reaching the goal that is past",
             config=NoConfig,
             make=_oracle,
-            needs=frozenset({Facet.OPTIMUM}),
+            needs=frozenset({Facet.TRUE_REWARD}),
         ),
         Offer(name="random", summary="uniform between 0 and 1, seeded by the run", config=NoConfig, make=_random),
     )
@@ -47,10 +47,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="epic",
-            summary="EPIC distance of each reward model from certified progress (Shen et al. 2026, eq. 3)",
+            summary="EPIC distance of each reward model from the truth (Shen et al. 2026, eq. 3)",
             config=NoConfig,
             make=_epic,
-            needs=frozenset({Facet.REWARD_TRACE, Facet.OPTIMUM}),
+            needs=frozenset({Facet.REWARD_TRACE, Facet.TRUE_REWARD}),
             default=True,
             measures=(
                 Measure(
@@ -64,6 +64,13 @@ def gde_metrics() -> Sequence[AnyOffer]:
                 Measure(
                     name="epic.unjudged",
                     title="episodes without rewards",
+                    unit="share",
+                    better="less",
+                    group="reward models",
+                ),
+                Measure(
+                    name="epic.one_sided",
+                    title="tasks without both a success and a failure",
                     unit="share",
                     better="less",
                     group="reward models",

@@ -1,0 +1,149 @@
+"""The blocks world as an environment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
+from gde.errors import GdeError
+from gde_plugins.blocksworld.arrangement import Below, held, successors, towers
+from gde_plugins.blocksworld.config import BlocksworldConfig
+from gde_plugins.blocksworld.planning import Planner
+from gde_plugins.blocksworld.problem import Problem, facts, write_pddl
+from gde_plugins.blocksworld.problems import listed_problems, random_problem
+from gde_plugins.blocksworld.wording import Words, draw
+
+
+@dataclass(frozen=True)
+class _Episode:
+    """What stays the same from reset to reset."""
+
+    problem: Problem
+    words: Words
+    planner: Planner
+    distance: int
+    """Length of an optimal plan."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> "_Episode":
+        planner = Planner(problem.goal)
+        distance = planner.distance(problem.start)
+        if distance == 0:
+            raise GdeError(f"problem {problem.name}: wanted one that is not solved yet, its goal holds at first")
+        return cls(problem, Words(problem.terms), planner, distance)
+
+
+class BlocksworldEnvironment:
+    """Implements `HasState`, `HasOptimum`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of
+    `gde.parts.environment`. A step earns 1 on reaching the goal and 0 elsewhere."""
+
+    def __init__(self, config: BlocksworldConfig) -> None:
+        """Prepare to play random problems, or those of a folder.
+
+        Raises:
+            ConfigError: the folder cannot be used.
+        """
+        self._config = config
+        self._listed = listed_problems(config.problems)
+        self._played: _Episode | None = None
+        self._below: Below = ()
+
+    def worlds(self) -> Sequence[str]:
+        """The problems of the folder by path; none where every seed is another problem."""
+        return [f"{each.name} {each.digest}" for each in self._listed]
+
+    def reset(self, seed: int) -> Observation:
+        """Begin the random problem of this seed, or number `seed` (modulo their number) of the folder.
+
+        Raises:
+            GdeError: the problem cannot be used, cannot be solved, or is solved.
+        """
+        listed = self._listed
+        problem = listed[seed % len(listed)].read() if listed else random_problem(self._config, seed)
+        self._played, self._below = _Episode.of(problem), problem.start
+        return self._observe()
+
+    def task(self) -> Task:
+        episode = self._episode
+        return Task(
+            objective=episode.words.objective(episode.problem.conditions),
+            rules=episode.words.rules(),
+            horizon=self._config.turns(episode.distance),
+        )
+
+    def world(self) -> World:
+        """Facts are `pddl`, the problem, its `name` and, in words, the `objective`. Labels are `blocks`, their number,
+        and `distance`, the optimal length."""
+        problem, distance = self._episode.problem, self._episode.distance
+        return World(
+            id=problem.id,
+            facts={"name": problem.name, "pddl": write_pddl(problem), "objective": self.task().objective},
+            labels={"blocks": len(problem.blocks), "distance": distance},
+        )
+
+    def state(self) -> State:
+        """Facts are `towers`, lists of blocks from the table up, `hand`, the block in it, and `view`."""
+        names, lifted = self._episode.problem.blocks, held(self._below)
+        return State(
+            facts={
+                "towers": [[names[block] for block in tower] for tower in towers(self._below)],
+                "hand": None if lifted is None else names[lifted],
+                "view": draw(self._below, names),
+            }
+        )
+
+    def optimum(self) -> Optimum:
+        """All actions of optimal plans, by exact search; every action costs 1."""
+        episode = self._episode
+        best = episode.planner.optimal(self._below)
+        return Optimum(
+            actions=tuple(episode.words.text(action, episode.problem.blocks) for action in best),
+            value=-float(episode.planner.distance(self._below)),
+            means="exact search",
+        )
+
+    def demonstration(self) -> Sequence[str]:
+        """An optimal plan from here."""
+        episode = self._episode
+        return [episode.words.text(each, episode.problem.blocks) for each in episode.planner.plan(self._below)]
+
+    def step(self, action: str) -> Outcome:
+        episode = self._episode
+        goal, play_on = episode.problem.goal, self._config.play_on
+        if goal.holds(self._below) and not play_on:
+            raise ValueError("the episode is over, the goal holds: call reset(seed)")
+        choices = self._choices()
+        if action not in choices:
+            raise ValueError(f"the blocks world takes here {', '.join(choices)}; got {action!r}")
+        self._below = choices[action]
+        reached = float(goal.holds(self._below))
+        if reached and not play_on:
+            return Outcome.terminal(self._observe(), 1.0, success=1.0)
+        return Outcome.running(self._observe(), reached, success=reached)
+
+    def snapshot(self) -> Below:
+        return self._below
+
+    def restore(self, snapshot: object) -> Observation:
+        if not isinstance(snapshot, tuple) or len(snapshot) != len(self._episode.problem.blocks):
+            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
+        self._below = snapshot
+        return self._observe()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    @property
+    def _episode(self) -> _Episode:
+        if self._played is None:
+            raise GdeError("the blocks world has no episode yet: call reset(seed) first")
+        return self._played
+
+    def _choices(self) -> dict[str, Below]:
+        episode = self._episode
+        names = episode.problem.blocks
+        return {episode.words.text(action, names): after for action, after in successors(self._below)}
+
+    def _observe(self) -> Observation:
+        episode = self._episode
+        told = facts(self._below, episode.problem.blocks)
+        return Observation(text=episode.words.facts(told), actions=tuple(self._choices()))

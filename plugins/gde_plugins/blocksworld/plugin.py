@@ -1,0 +1,34 @@
+"""Offers the blocks world."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, Offer
+from gde_plugins.blocksworld.config import BlocksworldConfig
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
+    from gde.parts.environment import Environment
+
+
+@hookimpl
+def gde_environments() -> Sequence[AnyOffer]:
+    """The blocks world."""
+    return (
+        Offer(
+            name="blocksworld",
+            summary="blocks to be stacked with one hand: PDDL problems or random ones, told in sentences",
+            config=BlocksworldConfig,
+            make=_make,
+            gives=frozenset(
+                {Facet.STATE, Facet.OPTIMUM, Facet.DEMONSTRATION, Facet.SNAPSHOT, Facet.WORLDS, Facet.VIEW}
+            ),
+        ),
+    )
+
+
+def _make(config: BlocksworldConfig, _: "Context") -> "Environment":
+    from gde_plugins.blocksworld.environment import BlocksworldEnvironment
+
+    return BlocksworldEnvironment(config)

@@ -1,0 +1,102 @@
+"""Where problems come from: a folder, or chance."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from string import ascii_lowercase
+
+import numpy as np
+
+from gde.errors import ConfigError, GdeError
+from gde.seeding import generator
+from gde_plugins.blocksworld.arrangement import TABLE, Below
+from gde_plugins.blocksworld.config import BlocksworldConfig
+from gde_plugins.blocksworld.domain import Terms, read_terms
+from gde_plugins.blocksworld.goal import Goal
+from gde_plugins.blocksworld.problem import Problem, read_pddl
+
+DOMAIN = "domain.pddl"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A problem file; it is read when it is played, so that one that cannot be used costs its own episode alone."""
+
+    name: str
+    """Path within the folder."""
+    path: Path
+    terms: Terms
+
+    def read(self) -> Problem:
+        """The problem.
+
+        Raises:
+            GdeError: it cannot be read, or cannot be solved.
+        """
+        try:
+            return read_pddl(self.path.read_text(encoding="utf-8"), self.name.removesuffix(".pddl"), self.terms)
+        except OSError as error:
+            raise GdeError(f"problem {self.path}: {error.strerror}") from error
+        except ValueError as error:  # that of the encoding, too
+            raise GdeError(f"problem {self.path}: wanted {error}") from error
+
+    @property
+    def digest(self) -> str:
+        """Equal for equal files."""
+        return sha256(self.path.read_bytes()).hexdigest()[:16]
+
+
+def listed_problems(folder: str | None) -> tuple[Listed, ...]:
+    """The problem files of a folder, sorted by path; none without a folder.
+
+    Raises:
+        ConfigError: there is no such folder, no problem in it, or a domain in it that is another.
+    """
+    if folder is None:
+        return ()
+    root = Path(folder)
+    paths = sorted(path for path in root.rglob("*.pddl") if path.name != DOMAIN)
+    if not paths:
+        raise ConfigError(f"env.problems: wanted a folder with problems in PDDL (*.pddl), got none in {folder}")
+    terms = {parent: _terms(parent, root) for parent in {path.parent for path in paths}}
+    return tuple(Listed(path.relative_to(root).as_posix(), path, terms[path.parent]) for path in paths)
+
+
+def _terms(folder: Path, root: Path) -> Terms:
+    """Those of the nearest domain from the folder upwards, as far as the root."""
+    while not (folder / DOMAIN).is_file():
+        if folder == root:
+            return Terms()
+        folder = folder.parent
+    try:
+        return read_terms((folder / DOMAIN).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"env.problems: {folder / DOMAIN}: wanted {error}") from error
+
+
+def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
+    """The problem of a seed: start and goal are independent random arrangements, the goal not reached at first."""
+    rng = generator(seed, "blocksworld", config.blocks, config.goal)
+    while True:
+        start, end = random_arrangement(config.blocks, rng), random_arrangement(config.blocks, rng)
+        under = {block: support for block, support in enumerate(end) if support != TABLE}
+        if config.goal == "part":
+            kept = rng.permutation(sorted(under))[: -(-len(under) // 2)]
+            under = {int(block): under[int(block)] for block in sorted(kept)}
+        goal = Goal(under=under)
+        if not goal.holds(start):
+            return Problem(
+                name=f"random-{seed}", blocks=tuple(ascii_lowercase[: config.blocks]), start=start, goal=goal
+            )
+
+
+def random_arrangement(n_blocks: int, rng: np.random.Generator) -> Below:
+    """Blocks one after the other in random order, each on the table or on one of the towers with equal chances."""
+    below, heads = [TABLE] * n_blocks, list[int]()
+    for block in rng.permutation(n_blocks).tolist():
+        place = int(rng.integers(len(heads) + 1))
+        if place == len(heads):
+            heads.append(block)
+        else:
+            below[block], heads[place] = heads[place], block
+    return tuple(below)

@@ -1,0 +1,94 @@
+"""The whole benchmark as files: in parallel, and going on where it was stopped."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+from gde.errors import GdeError
+from gde.parts.executor import Executor
+from gde_plugins.reward_prediction.config import Recipe
+from gde_plugins.reward_prediction.domains import Domain, Settings, offer_of
+from gde_plugins.reward_prediction.files import is_written, write_pair
+from gde_plugins.reward_prediction.making import Maker
+from gde_plugins.reward_prediction.record import task_name
+
+CHUNK = 10
+"""Tasks that a worker makes with one opening of the environments."""
+Watch = Callable[[str, int, int], None]
+"""Told a domain, how many of its tasks are done, and of how many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What of one domain is to be built."""
+
+    domain: Domain
+    recipe: Recipe
+    n_tasks: int
+    settings: Settings
+    folder: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """What came of it."""
+
+    domain: str
+    pairs: int
+    """There now, those of an earlier build included."""
+    failures: tuple[str, ...]
+    """Why tasks are missing; one line for a domain that cannot be had."""
+    seconds: float
+    megabytes: float
+
+
+def build_domain(order: Order, executor: Executor, watch: Watch) -> Built:
+    """Make the tasks that are not yet in the folder. A task that fails is told of, and the others are made."""
+    began, name = perf_counter(), order.domain.name
+    tasks = range(order.n_tasks)
+    waiting = [index for index in tasks if not is_written(order.folder / task_name(name, index))]
+    failures = list(_made(order, waiting, executor, watch))
+    written = [order.folder / task_name(name, index) for index in tasks]
+    sizes = [file.stat().st_size for folder in written if is_written(folder) for file in folder.glob("*.json")]
+    return Built(
+        domain=name,
+        pairs=sum(map(is_written, written)),
+        failures=tuple(failures),
+        seconds=perf_counter() - began,
+        megabytes=sum(sizes) / 2**20,
+    )
+
+
+def _made(order: Order, waiting: Sequence[int], executor: Executor, watch: Watch) -> Iterator[str]:
+    try:
+        offer_of(order.domain)
+    except GdeError as error:
+        yield str(error)
+        return
+    variants = len(order.domain.variants)
+    # Tasks of one variant side by side, so that a worker opens few environments.
+    by_variant = sorted(waiting, key=lambda index: (index % variants, index))
+    chunks = [tuple(by_variant[i : i + CHUNK]) for i in range(0, len(by_variant), CHUNK)]
+    done = order.n_tasks - len(waiting)
+    watch(order.domain.name, done, order.n_tasks)
+    for failures in executor.map(partial(make_chunk, order), chunks):
+        done += min(CHUNK, order.n_tasks - done)
+        watch(order.domain.name, done, order.n_tasks)
+        yield from failures
+
+
+def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
+    """Make and write some tasks; why those that are missing are."""
+    failures = []
+    with closing(Maker(order.domain, order.recipe, order.settings, n_tasks=order.n_tasks)) as maker:
+        for index in indices:
+            try:
+                write_pair(maker.pair(index), order.folder / task_name(order.domain.name, index))
+            except GdeError as error:
+                failures.append(str(error))
+            except Exception as error:  # a simulator may fail in any way: its task is missing, the others go on
+                failures.append(f"domain {order.domain.name}: task {index}: {type(error).__name__}: {error}")
+    return failures

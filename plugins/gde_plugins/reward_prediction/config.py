@@ -1,0 +1,53 @@
+"""What of the benchmark can be chosen."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, Le
+
+Share = Annotated[float, Gt(0), Le(1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How trajectories are made. What the publication leaves open is stated here."""
+
+    seed: Annotated[int, Ge(0)] = 0
+    """Tasks, padding and random policies follow from it."""
+    padding: Annotated[int, Ge(0)] = 3
+    """Greatest number of random steps before the expert's and, where the world goes on after success, after them; each
+    number up to it is as likely."""
+    offset: Literal[0, 1] = 1
+    """True reward of expert step i of T, counted from 0: (i + offset) / T. With 1 the last step earns 1, as in Shen et
+    al. (2026), table 4."""
+    overlap: Annotated[int, Ge(1)] = 2
+    """A random trajectory has no sequence of so many actions in common with the expert's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardBenchConfig(Recipe):
+    """Recorded trajectories to be judged: made when they are needed, or read from a folder."""
+
+    domain: Literal["alfworld", "scienceworld", "webshop", "blocksworld", "textworld"] = "blocksworld"
+    """Whose trajectories."""
+    data: str | None = None
+    """A folder of trajectories to use instead, see `gde rewardbench build`; those of the domain are in its folder of
+    that name."""
+    share: Share = 1.0
+    """Share of the published number of pairs that is made; of a folder everything is used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyConfig:
+    """What `gde reproduce rewardprediction` may be told."""
+
+    data: str | None = None
+    """A folder of trajectories, one folder a domain; none makes them when they are needed."""
+    domains: str = "all"
+    """Names of domains with a + between them; all takes those that can be had here."""
+    rewards: str = ""
+    """Reward models to be judged beside those that need no language model, with a + between them."""
+    padding: Annotated[int, Ge(0)] = 3
+    """As in the environment rewardbench."""
+    offset: Literal[0, 1] = 1
+    """As in the environment rewardbench."""

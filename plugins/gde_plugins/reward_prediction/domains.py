@@ -1,0 +1,155 @@
+"""The five domains as they were published, and the environments that they are made from here.
+
+Environments are looked up by name in the catalogue; one that is not installed leaves its domain out.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from shutil import rmtree
+from typing import Protocol
+
+from gde.data.json import Json
+from gde.errors import GdeError, UnknownName
+from gde.offers import AnyOffer, Facet
+from gde.parts.context import OutsideRun
+from gde.parts.environment import Environment, HasDemonstration, HasWorlds
+from gde.request.catalogue import Catalogue
+from gde.request.settings import build
+
+Settings = Mapping[str, Json]
+TASK_TYPES = (
+    "pick_and_place_simple",
+    "look_at_obj_in_light",
+    "pick_clean_then_place_in_recep",
+    "pick_heat_then_place_in_recep",
+    "pick_cool_then_place_in_recep",
+    "pick_two_obj_and_place",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """One domain of the benchmark."""
+
+    name: str
+    """Of its environment, too."""
+    title: str
+    pairs: int
+    """Published number of tasks, each with a success and a failure (Shen et al. 2026, appendix A.4)."""
+    monotonic: float
+    """Printed distance of the reward that time equals progress (table 1)."""
+    settings: Settings = field(default_factory=dict)
+    """Of the environment, for all tasks."""
+    variants: tuple[Settings, ...] = ({},)
+    """Further settings that tasks take turns at."""
+    instead: frozenset[str] = frozenset()
+    """Settings of the user's that take the place of variants."""
+
+    def tasks(self, share: float = 1.0) -> int:
+        """How many of them are a share of all, at least one."""
+        return math.ceil(round(self.pairs * share, 6))
+
+    def variant(self, index: int, asked: Settings) -> Settings:
+        """Settings of the environment of one task, with the user's own."""
+        own = {} if self.instead & asked.keys() else self.variants[index % len(self.variants)]
+        return {**self.settings, **own, **asked}
+
+
+DOMAINS: Mapping[str, Domain] = {
+    each.name: each
+    for each in (
+        Domain(
+            name="alfworld",
+            title="AlfWorld",
+            pairs=336,
+            monotonic=0.532,
+            settings={"split": "made", "play_on": True},
+            variants=tuple({"task_type": each} for each in TASK_TYPES),
+        ),
+        Domain(name="scienceworld", title="ScienceWorld", pairs=191, monotonic=0.508, settings={"play_on": True}),
+        Domain(name="webshop", title="WebShop", pairs=300, monotonic=0.535),
+        Domain(
+            name="blocksworld",
+            title="BlocksWorld",
+            pairs=250,
+            monotonic=0.589,
+            settings={"play_on": True},
+            # As in the published problems, of which one in nine has five blocks.
+            variants=({"blocks": 5}, *({"blocks": 4},) * 8),
+            instead=frozenset({"problems", "blocks"}),
+        ),
+        Domain(
+            name="textworld",
+            title="TextWorld",
+            pairs=150,
+            monotonic=0.536,
+            variants=({"game": "cooking"}, {"game": "treasure-hunt"}),
+            instead=frozenset({"game"}),
+        ),
+    )
+}
+PRINTED_OVERALL = 0.540
+"""Mean of `monotonic` over the domains, as printed."""
+
+
+def find_domain(name: str) -> Domain:
+    """A domain by its name.
+
+    Raises:
+        UnknownName: there is no such domain.
+    """
+    if name not in DOMAINS:
+        raise UnknownName("domain", name, DOMAINS)
+    return DOMAINS[name]
+
+
+@lru_cache(maxsize=1)
+def _catalogue() -> Catalogue:
+    return Catalogue.default()
+
+
+def offer_of(domain: Domain) -> AnyOffer:
+    """The offer of a domain's environment.
+
+    Raises:
+        GdeError: it is not offered, its packages are not installed, or it demonstrates nothing.
+    """
+    try:
+        offer = _catalogue().find("environment", domain.name).offer
+    except UnknownName as error:
+        raise GdeError(f"domain {domain.name}: no environment of that name is installed") from error
+    if missing := offer.missing():
+        extra = f": pip install 'gde-eval[{offer.extra}]'" if offer.extra else ""
+        raise GdeError(f"domain {domain.name}: {', '.join(missing)} not installed{extra}")
+    if Facet.DEMONSTRATION not in offer.gives:
+        raise GdeError(f"domain {domain.name}: wanted an environment with the facet {Facet.DEMONSTRATION}")
+    return offer
+
+
+class Demonstrating(Environment, HasDemonstration, Protocol):
+    """What a domain's environment is."""
+
+
+@contextmanager
+def opened(domain: Domain, settings: Settings) -> Iterator[Demonstrating]:
+    """The environment of a domain with these settings, closed afterwards.
+
+    Raises:
+        GdeError: it cannot be had, or has no such settings.
+    """
+    offer, context = offer_of(domain), OutsideRun()
+    environment: Demonstrating = offer.make(build(offer.config, settings, domain.name), context)
+    try:
+        yield environment
+    finally:
+        environment.close()
+        if "scratch" in vars(context):
+            rmtree(context.scratch, ignore_errors=True)
+
+
+def n_listed(environment: Environment) -> int:
+    """How many worlds it lists; 0 where every seed is another one."""
+    return len(environment.worlds()) if isinstance(environment, HasWorlds) else 0

@@ -1,0 +1,154 @@
+"""Recorded trajectories as an environment, so that reward models judge them like any others.
+
+An episode begins after the first recorded action. In turn t is to be seen what followed the recorded action t, and the
+one action that can be taken is the next recorded one; after the last the record ends. So each of T steps is a turn, and
+the true reward of a turn is that of the state that is seen in it. Any agent that takes a listed action replays.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.errors import ConfigError, GdeError
+from gde_plugins.reward_prediction.config import RewardBenchConfig
+from gde_plugins.reward_prediction.domains import find_domain
+from gde_plugins.reward_prediction.files import Recorded, find_records
+from gde_plugins.reward_prediction.making import Maker
+from gde_plugins.reward_prediction.record import Pair, Record, Side, task_name
+
+END = "end of the record"
+
+
+@dataclass(frozen=True)
+class _Episode:
+    record: Record
+    task: str
+    side: Side
+
+
+class RewardBench:
+    """Implements `HasState` and `HasWorlds` of `gde.parts.environment`, and gives the facet TRUE_REWARD."""
+
+    def __init__(self, config: RewardBenchConfig) -> None:
+        """Find out which trajectories there are; none is made or read yet.
+
+        Raises:
+            GdeError: no such domain, or no trajectory of it in the folder.
+        """
+        self._config, self._domain = config, find_domain(config.domain)
+        self._maker = Maker(self._domain, config)
+        self._files = _files(config)
+        self._played: _Episode | None = None
+        self._pair: Pair | None = None
+        self._at = 0
+
+    def worlds(self) -> Sequence[str]:
+        if self._files:
+            return [f"{one.task} {one.path.stem} {_digest(one.path)}" for one in self._files]
+        of = sha256(repr(sorted(asdict(self._config).items())).encode()).hexdigest()[:16]
+        return [f"{task_name(self._domain.name, task)} {side} {of}" for task, side in self._made]
+
+    def reset(self, seed: int) -> Observation:
+        """Begin trajectory number `seed`, modulo their number.
+
+        Raises:
+            GdeError: it cannot be made or read.
+        """
+        self._played, self._at = self._files_episode(seed) if self._files else self._made_episode(seed), 0
+        return self._observe()
+
+    def task(self) -> Task:
+        return Task(objective=self._episode.record.goal, horizon=len(self._episode.record.steps))
+
+    def world(self) -> World:
+        """Facts are `objective`, `task`, `initial` (what was seen first) and `first`, the first recorded action. Labels
+        are `side`, positive or negative, and those of the recorded world. The two sides of a task are one cluster."""
+        episode = self._episode
+        record, domain = episode.record, self._domain.name
+        named = {name: value for name, value in record.world.items() if isinstance(value, str | int | float)}
+        text = repr((record.goal, record.actions, [step.observation for step in record.steps]))
+        return World(
+            id=f"{domain}/{episode.task}/{episode.side}/{sha256(text.encode()).hexdigest()[:16]}",
+            facts={
+                "objective": record.goal,
+                "task": episode.task,
+                "initial": record.start,
+                "first": record.actions[0],
+                "domain": domain,
+            },
+            labels={**named, "side": episode.side},
+            base=f"{domain}/{episode.task}",
+        )
+
+    def state(self) -> State:
+        """Facts are `reward`, the true one, `raw`, the environment's own, `expert` and `view`, what is seen."""
+        step = self._episode.record.steps[min(self._at, len(self._episode.record.steps) - 1)]
+        view = self._observe().text
+        return State(facts={"reward": step.shaped, "raw": step.raw, "expert": step.is_expert, "view": view})
+
+    def step(self, action: str) -> Outcome:
+        steps = self._episode.record.steps
+        if self._at >= len(steps):
+            raise ValueError("the record is at its end: call reset(seed)")
+        if action != self._next:
+            raise ValueError(f"the record goes on with {self._next!r}, got {action!r}")
+        self._at += 1
+        so_far = max(step.raw for step in steps[: self._at + 1])
+        if self._at == len(steps):
+            return Outcome.terminal(self._observe(), 0.0, success=so_far)
+        return Outcome.running(self._observe(), steps[self._at].raw, success=so_far)
+
+    def close(self) -> None:
+        """Close the environments that trajectories were made in."""
+        self._maker.close()
+
+    @property
+    def _episode(self) -> _Episode:
+        if self._played is None:
+            raise GdeError("no trajectory has begun yet: call reset(seed) first")
+        return self._played
+
+    @property
+    def _next(self) -> str:
+        actions = self._episode.record.actions
+        return actions[self._at + 1] if self._at + 1 < len(actions) else END
+
+    @cached_property
+    def _made(self) -> Sequence[tuple[int, Side]]:
+        n_tasks = self._domain.tasks(self._config.share)
+        sides: tuple[Side, Side] = ("positive", "negative")
+        return [(task, side) for task in range(n_tasks) for side in sides]
+
+    def _files_episode(self, seed: int) -> _Episode:
+        file = self._files[seed % len(self._files)]
+        return _Episode(file.read(), file.task, file.side)
+
+    def _made_episode(self, seed: int) -> _Episode:
+        index, side = self._made[seed % len(self._made)]
+        if self._pair is None or self._pair.index != index:
+            self._pair = self._maker.pair(index)
+        record = self._pair.positive if side == "positive" else self._pair.negative
+        return _Episode(record, self._pair.name, side)
+
+    def _observe(self) -> Observation:
+        steps = self._episode.record.steps
+        text = steps[min(self._at, len(steps) - 1)].observation
+        return Observation(text=text, actions=(self._next,))
+
+
+def _files(config: RewardBenchConfig) -> tuple[Recorded, ...]:
+    if config.data is None:
+        return ()
+    folder = Path(config.data) / config.domain
+    found = tuple(find_records(folder))
+    if not found:
+        wanted = "a folder with TASK/positive.json and TASK/negative_0.json"
+        raise ConfigError(f"env.data: wanted {wanted}, got none in {folder}")
+    return found
+
+
+def _digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()[:16]

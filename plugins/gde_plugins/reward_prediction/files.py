@@ -1,0 +1,148 @@
+"""The released format: a folder a task with `positive.json` and `negative_N.json`.
+
+Each holds `{goal_description, trajectory: [{action, observation, reward: {raw, shaped, is_expert}}]}`. What else is
+written here other readers leave alone, and it is not needed: `initial_observation`, `world` (its labels), and what
+could be done before each step, `admissible`, as places in the list `actions`, since some worlds list hundreds.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from gde.data.json import Json
+from gde.errors import GdeError
+from gde_plugins.reward_prediction.record import Pair, Record, Side, Step
+
+POSITIVE, NEGATIVE = "positive.json", "negative_*.json"
+FIRST_NEGATIVE = "negative_0.json"
+
+
+class _Reward(BaseModel):
+    raw: float = Field(allow_inf_nan=False)
+    shaped: float = Field(allow_inf_nan=False)
+    is_expert: bool = False
+
+
+class _Step(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    action: str
+    observation: str
+    reward: _Reward
+    admissible: list[int] = []
+
+    @field_validator("observation", mode="before")
+    @classmethod
+    def _unpacked(cls, value: Any) -> Any:
+        """Some domains were released with every observation in a list of its own."""
+        return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+class _Trajectory(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    goal_description: str = Field(min_length=1)
+    trajectory: list[_Step] = Field(min_length=1)
+    initial_observation: str = ""
+    world: dict[str, Any] = {}
+    actions: list[str] = []
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if any(not 0 <= place < len(self.actions) for step in self.trajectory for place in step.admissible):
+            raise ValueError(f"`admissible` must be places in `actions`, 0 to {len(self.actions) - 1}")
+        return self
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A file that holds a trajectory."""
+
+    path: Path
+    task: str
+    """Path of its folder within the data."""
+    side: Side
+
+    def read(self) -> Record:
+        """The trajectory.
+
+        Raises:
+            GdeError: the file cannot be read, is cut off, or holds something else.
+        """
+        try:
+            found = _Trajectory.model_validate_json(self.path.read_bytes())
+        except OSError as error:
+            raise GdeError(f"trajectory {self.path}: {error.strerror}") from error
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(map(str, problem["loc"])) or "the file"
+            raise GdeError(f"trajectory {self.path}: {where}: {problem['msg']}") from error
+        return Record(
+            goal=found.goal_description,
+            start=found.initial_observation,
+            steps=tuple(_step(each, found.actions) for each in found.trajectory),
+            world=found.world,
+        )
+
+
+def _step(told: _Step, actions: list[str]) -> Step:
+    raw = min(max(told.reward.raw, 0.0), 1.0)
+    return Step(
+        action=told.action,
+        observation=told.observation,
+        raw=raw,
+        shaped=told.reward.shaped,
+        is_expert=told.reward.is_expert,
+        admissible=tuple(actions[place] for place in told.admissible),
+    )
+
+
+def find_records(folder: Path) -> Iterator[Recorded]:
+    """Every trajectory of a folder, at any depth, by path."""
+    for path in sorted(folder.rglob("*.json")):
+        side: Side | None = "positive" if path.name == POSITIVE else "negative" if path.match(NEGATIVE) else None
+        if side:
+            yield Recorded(path, path.parent.relative_to(folder).as_posix(), side)
+
+
+def is_written(folder: Path) -> bool:
+    """Whether a task is there. Its failure is written last."""
+    return (folder / FIRST_NEGATIVE).is_file()
+
+
+def write_pair(pair: Pair, folder: Path) -> None:
+    """Both trajectories, each wholly or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, record in ((POSITIVE, pair.positive), (FIRST_NEGATIVE, pair.negative)):
+        handle, unfinished = mkstemp(dir=folder, prefix=".")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(as_json(record), file, ensure_ascii=False)
+        Path(unfinished).chmod(0o644)
+        Path(unfinished).replace(folder / name)
+
+
+def as_json(record: Record) -> Json:
+    """A trajectory as it is written."""
+    places: dict[str, int] = {}
+    for step in record.steps:
+        for action in step.admissible:
+            places.setdefault(action, len(places))
+    return {
+        "goal_description": record.goal,
+        "initial_observation": record.start,
+        "world": dict(record.world),
+        "trajectory": [
+            {
+                "action": step.action,
+                "observation": step.observation,
+                "reward": {"raw": step.raw, "shaped": step.shaped, "is_expert": step.is_expert},
+                "admissible": [places[action] for action in step.admissible],
+            }
+            for step in record.steps
+        ],
+        "actions": list(places),
+    }

@@ -1,0 +1,69 @@
+"""Tasks to pairs: which world a task is played in, and which one takes its place where no pair can be made of it."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from gde.errors import GdeError
+from gde.seeding import derive, generator
+from gde_plugins.reward_prediction.config import Recipe
+from gde_plugins.reward_prediction.domains import Demonstrating, Domain, Settings, n_listed, opened
+from gde_plugins.reward_prediction.pairing import Unsuitable, make_negative, make_positive
+from gde_plugins.reward_prediction.record import Pair
+
+REPLACEMENTS = 10
+"""Worlds that are tried for one task."""
+
+
+@dataclass
+class Maker:
+    """Makes the pairs of a domain; keeps its environments open from one to the next."""
+
+    domain: Domain
+    recipe: Recipe
+    asked: Settings = field(default_factory=dict)
+    """Settings of the environment."""
+    purpose: str = "test"
+    """Worlds of two purposes have nothing in common where every seed is another world."""
+    n_tasks: int = 0
+    """Of the domain in all: where worlds are listed, no two of so many tasks share one. 0 for the published number."""
+    _open: dict[int, Demonstrating] = field(default_factory=dict, init=False)
+    _stack: ExitStack = field(default_factory=ExitStack, init=False)
+
+    def pair(self, index: int) -> Pair:
+        """The pair of a task: a function of recipe, settings, purpose and index alone.
+
+        Raises:
+            GdeError: the environment cannot be had, or no pair can be made in any of the worlds that were tried.
+        """
+        environment = self._environment(index % len(self.domain.variants))
+        reason = "it has no world left"
+        for seed in self._seeds(environment, index):
+            rng = generator(self.recipe.seed, "rewardbench", self.domain.name, self.purpose, index, seed)
+            try:
+                positive = make_positive(environment, seed, self.recipe, rng)
+                negative = make_negative(environment, seed, positive, self.recipe, rng)
+                return Pair(domain=self.domain.name, index=index, positive=positive, negative=negative)
+            except GdeError as error:
+                reason = str(error)
+        raise Unsuitable(f"domain {self.domain.name}: no pair for task {index}: {reason}")
+
+    def close(self) -> None:
+        """Close all environments."""
+        self._open.clear()
+        self._stack.close()
+
+    def _environment(self, variant: int) -> Demonstrating:
+        if variant not in self._open:
+            settings = self.domain.variant(variant, self.asked)
+            self._open[variant] = self._stack.enter_context(opened(self.domain, settings))
+        return self._open[variant]
+
+    def _seeds(self, environment: Demonstrating, index: int) -> Iterator[int]:
+        """Of the worlds to try. Tasks take turns at listed worlds, in an order drawn by the recipe's seed."""
+        seed, name = self.recipe.seed, self.domain.name
+        if listed := n_listed(environment):
+            order = generator(seed, "rewardbench", name).permutation(listed).tolist()
+            yield from order[index :: self.n_tasks or self.domain.pairs][:REPLACEMENTS]
+        else:
+            yield from (derive(seed, "rewardbench", name, self.purpose, index, i) for i in range(REPLACEMENTS))

@@ -1,0 +1,139 @@
+"""The four stages that make a pair of trajectories (Shen et al. 2026, appendix A.1).
+
+1. Positive: random steps, then what the environment demonstrates from there, then random steps where the world goes on.
+2. True rewards: (i + offset) / T along the expert's T steps; what the environment says at the others; 0 in a negative.
+3. Negative: as many random steps, or fewer where the environment ends the episode as a failure. A trajectory that makes
+   any progress is thrown away, and none shares a sequence of actions with the expert's.
+4. Observations, admissible actions and rewards are the environment's own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gde.data.observation import Observation
+from gde.errors import GdeError
+from gde_plugins.reward_prediction.config import Recipe
+from gde_plugins.reward_prediction.domains import Demonstrating
+from gde_plugins.reward_prediction.record import Record, Step
+
+TRIES = 50
+"""Trajectories that are begun before a world is given up."""
+
+
+class Unsuitable(GdeError):
+    """A world that no pair can be made of."""
+
+
+@dataclass
+class _Play:
+    """An episode as it is recorded."""
+
+    environment: Demonstrating
+    seed: int
+    steps: list[Step] = field(default_factory=list)
+    over: bool = False
+
+    def __post_init__(self) -> None:
+        self.seen: Observation = self.environment.reset(self.seed)
+        self.start = self.seen.text
+
+    def take(self, action: str, expert: bool = False) -> None:
+        before = self.seen
+        outcome = self.environment.step(action)
+        raw = outcome.success or 0.0
+        self.seen, self.over = outcome.observation, outcome.terminated or outcome.truncated
+        self.steps.append(
+            Step(
+                action=action,
+                observation=self.seen.text,
+                raw=raw,
+                shaped=raw,
+                is_expert=expert,
+                admissible=before.actions or (),
+            )
+        )
+
+    def choose(self, rng: np.random.Generator, banned: frozenset[tuple[str, ...]] = frozenset(), n: int = 1) -> str:
+        """A random action that completes no banned sequence of n actions; empty where there is none."""
+        if self.seen.actions is None:
+            raise Unsuitable("a random policy needs admissible actions, the environment lists none")
+        last = tuple(step.action for step in self.steps[len(self.steps) - n + 1 :])
+        free = [action for action in self.seen.actions if (*last, action) not in banned]
+        return free[int(rng.integers(len(free)))] if free else ""
+
+    def record(self) -> Record:
+        environment = self.environment
+        goal, labels = environment.task().objective, environment.world().labels
+        return Record(goal=goal, start=self.start, steps=tuple(self.steps), world=dict(labels))
+
+
+def make_positive(environment: Demonstrating, seed: int, recipe: Recipe, rng: np.random.Generator) -> Record:
+    """A success: the expert's way between random steps.
+
+    Raises:
+        Unsuitable: the expert does not reach the goal, not even from the start.
+    """
+    for left in reversed(range(TRIES)):
+        play = _Play(environment, seed)
+        # In the end nothing is left but the expert's own way.
+        before = int(rng.integers(recipe.padding + 1)) if left else 0
+        _wander(play, before, rng)
+        if len(play.steps) == before and not play.over and (not play.steps or play.steps[-1].raw < 1) and _follow(play):
+            _wander(play, int(rng.integers(recipe.padding + 1)), rng)
+            return _shaped(play.record(), recipe.offset)
+    raise Unsuitable("the demonstration does not reach the goal")
+
+
+def _wander(play: _Play, n_steps: int, rng: np.random.Generator) -> None:
+    for _ in range(n_steps):
+        if play.over:
+            return
+        play.take(play.choose(rng))
+
+
+def _follow(play: _Play) -> bool:
+    """Do what is demonstrated; whether that has reached the goal, with the last step and not before."""
+    for action in play.environment.demonstration():
+        if play.over or (play.seen.actions is not None and action not in play.seen.actions):
+            return False
+        play.take(action, expert=True)
+    expert = [step for step in play.steps if step.is_expert]
+    return bool(expert) and expert[-1].raw == 1
+
+
+def _shaped(record: Record, offset: int) -> Record:
+    """With the true rewards of a success."""
+    n_expert = len(record.expert_actions)
+    rewards = iter((i + offset) / n_expert for i in range(n_expert))
+    steps = (replace(step, shaped=next(rewards)) if step.is_expert else step for step in record.steps)
+    return replace(record, steps=tuple(steps))
+
+
+def make_negative(
+    environment: Demonstrating, seed: int, positive: Record, recipe: Recipe, rng: np.random.Generator
+) -> Record:
+    """A failure, of the same length unless the environment ends it.
+
+    Raises:
+        Unsuitable: random steps make progress, or nothing is left but to repeat the expert's, in every trial.
+    """
+    banned = sequences(positive.expert_actions, recipe.overlap)
+    for _ in range(TRIES):
+        play = _Play(environment, seed)
+        while len(play.steps) < len(positive.steps) and not play.over:
+            action = play.choose(rng, banned, recipe.overlap)
+            if not action:
+                break
+            play.take(action)
+            if play.steps[-1].raw > 0:
+                break
+        else:
+            return play.record()
+    raise Unsuitable(f"no random trajectory of {len(positive.steps)} steps without progress in {TRIES} trials")
+
+
+def sequences(actions: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:
+    """All sequences of n actions that follow one another."""
+    return frozenset(tuple(actions[i : i + n]) for i in range(len(actions) - n + 1))

@@ -1,0 +1,62 @@
+"""Offers the RewardPrediction benchmark: its trajectories, the command that builds it, and its table."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, Offer
+from gde_plugins.reward_prediction.config import RewardBenchConfig, StudyConfig
+
+if TYPE_CHECKING:
+    import typer
+
+    from gde.parts.context import Context
+    from gde.parts.environment import Environment
+    from gde.parts.reproduction import Reproduction
+
+
+@hookimpl
+def gde_environments() -> Sequence[AnyOffer]:
+    """The benchmark's trajectories."""
+    return (
+        Offer(
+            name="rewardbench",
+            summary="recorded successes and failures with a true reward for every step, for reward models to judge",
+            config=RewardBenchConfig,
+            make=_make,
+            gives=frozenset({Facet.STATE, Facet.WORLDS, Facet.VIEW, Facet.TRUE_REWARD}),
+        ),
+    )
+
+
+@hookimpl
+def gde_reproductions() -> Sequence[AnyOffer]:
+    """Its table."""
+    return (
+        Offer(
+            name="rewardprediction",
+            summary="Shen et al. (2026), table 1: how far rewards are from the truth in five domains",
+            config=StudyConfig,
+            make=_study,
+        ),
+    )
+
+
+@hookimpl
+def gde_add_commands(app: "typer.Typer") -> None:
+    """gde rewardbench."""
+    from gde_plugins.reward_prediction.commands import add_commands
+
+    add_commands(app)
+
+
+def _make(config: RewardBenchConfig, _: "Context") -> "Environment":
+    from gde_plugins.reward_prediction.environment import RewardBench
+
+    return RewardBench(config)
+
+
+def _study(config: StudyConfig, _: "Context") -> "Reproduction":
+    from gde_plugins.reward_prediction.study import RewardPredictionStudy
+
+    return RewardPredictionStudy(config)

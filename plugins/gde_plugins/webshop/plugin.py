@@ -1,0 +1,32 @@
+"""Offers the shop."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, Offer
+from gde_plugins.webshop.config import WebshopConfig
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
+    from gde.parts.environment import Environment
+
+
+@hookimpl
+def gde_environments() -> Sequence[AnyOffer]:
+    """The shop."""
+    return (
+        Offer(
+            name="webshop",
+            summary="a shop to be searched for a product as wanted: pages, options and the reward of WebShop",
+            config=WebshopConfig,
+            make=_make,
+            gives=frozenset({Facet.STATE, Facet.DEMONSTRATION, Facet.SNAPSHOT, Facet.WORLDS, Facet.VIEW}),
+        ),
+    )
+
+
+def _make(config: WebshopConfig, _: "Context") -> "Environment":
+    from gde_plugins.webshop.environment import WebshopEnvironment
+
+    return WebshopEnvironment(config)

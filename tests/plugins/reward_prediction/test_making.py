@@ -1,0 +1,138 @@
+"""Tasks to worlds, and the whole benchmark as files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gde.errors import GdeError
+from gde.shipped.executors import Processes, Serial
+from gde_plugins.reward_prediction.building import Order, build_domain
+from gde_plugins.reward_prediction.config import Recipe
+from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, opened
+from gde_plugins.reward_prediction.files import find_records
+from gde_plugins.reward_prediction.making import Maker
+from gde_plugins.reward_prediction.preferences import write_preferences
+
+ALONE = Serial()
+
+
+def order(folder: Path, name: str = "blocksworld", n_tasks: int = 6, **settings: Any) -> Order:
+    return Order(domain=find_domain(name), recipe=Recipe(), n_tasks=n_tasks, settings=settings, folder=folder / name)
+
+
+def quiet(domain: str, done: int, total: int) -> None:
+    assert 0 <= done <= total
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_published_numbers() -> None:
+    assert sum(domain.pairs for domain in DOMAINS.values()) == 1_227
+    assert [domain.tasks(0.001) for domain in DOMAINS.values()] == [1] * 5
+    assert sum(domain.monotonic for domain in DOMAINS.values()) / 5 == pytest.approx(0.540)
+
+
+@pytest.mark.parametrize("name", ["blocksworld", "webshop"])
+def test_every_success_succeeds_and_no_failure_does(name: str, tmp_path: Path) -> None:
+    built = build_domain(order(tmp_path, name, 12), ALONE, quiet)
+    assert (built.pairs, built.failures) == (12, ())
+    records = [(file.side, file.read()) for file in find_records(tmp_path)]
+    assert len(records) == 24
+    assert {(side, record.success) for side, record in records} == {("positive", 1.0), ("negative", 0.0)}
+    assert all(step.action in step.admissible for _, record in records for step in record.steps)
+
+
+def test_a_build_is_the_same_in_parts_and_in_processes(tmp_path: Path) -> None:
+    whole, parts, spread = (tmp_path / name for name in ("whole", "parts", "spread"))
+    build_domain(order(whole, n_tasks=12), ALONE, quiet)
+    build_domain(order(parts, n_tasks=12), ALONE, quiet)
+    for index in (1, 4, 5):
+        (parts / "blocksworld" / f"blocksworld-000{index}" / "negative_0.json").unlink()
+    assert build_domain(order(parts, n_tasks=12), ALONE, quiet).pairs == 12
+    build_domain(order(spread, n_tasks=12), Processes(2), quiet)
+    assert contents(whole) == contents(parts) == contents(spread)
+
+
+def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
+    build_domain(order(tmp_path), ALONE, quiet)
+    marked = tmp_path / "blocksworld" / "blocksworld-0002" / "positive.json"
+    marked.write_text("mine", encoding="utf-8")
+    build_domain(order(tmp_path, n_tasks=7), ALONE, quiet)
+    assert marked.read_text(encoding="utf-8") == "mine"
+    assert len([*find_records(tmp_path)]) == 14
+
+
+def test_settings_of_the_user_s_take_the_place_of_variants(tmp_path: Path) -> None:
+    domain = find_domain("blocksworld")
+    assert [domain.variant(i, {})["blocks"] for i in range(10)] == [5, *[4] * 8, 5]
+    assert domain.variant(0, {"problems": "x"}) == {"play_on": True, "problems": "x"}
+    build_domain(order(tmp_path, n_tasks=2, blocks=6), ALONE, quiet)
+    assert {file.read().world["blocks"] for file in find_records(tmp_path)} == {6}
+
+
+PROBLEM = "(define (problem p) (:domain d) (:objects a b c) (:init (handempty) {start}) (:goal (and (on {goal}))))"
+START = "(ontable a) (ontable b) (ontable c) (clear a) (clear b) (clear c)"
+
+
+def test_listed_worlds_are_used_once_and_one_that_cannot_be_used_is_replaced(tmp_path: Path) -> None:
+    problems = tmp_path / "problems"
+    problems.mkdir()
+    goals = ("a b", "b c", "c a", "a c", "a a", "b a")
+    for number, goal in enumerate(goals):
+        text = PROBLEM.format(start=START, goal=goal)
+        (problems / f"{number}.pddl").write_text(text, encoding="utf-8")
+    wanted = order(tmp_path / "out", n_tasks=3, problems=str(problems))
+    built = build_domain(wanted, ALONE, quiet)
+    assert (built.pairs, built.failures) == (3, ())
+    asked = [file.read().goal for file in find_records(tmp_path / "out") if file.side == "positive"]
+    assert len({*asked}) == 3
+    # One of six cannot be solved: with six tasks nothing is left to take its place.
+    built = build_domain(order(tmp_path / "all", n_tasks=6, problems=str(problems)), ALONE, quiet)
+    assert built.pairs == 5
+    assert "would be a circle" in built.failures[0]
+
+
+def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
+    nowhere = Domain(name="nowhere", title="Nowhere", pairs=3, monotonic=0.5)
+    wanted = Order(domain=nowhere, recipe=Recipe(), n_tasks=3, settings={}, folder=tmp_path)
+    assert build_domain(wanted, ALONE, quiet).failures == ("domain nowhere: no environment of that name is installed",)
+    with (
+        pytest.raises(GdeError, match="wanted an environment with the facet demonstration"),
+        opened(Domain(name="grid", title="Grid", pairs=1, monotonic=0.5), {}),
+    ):
+        pass
+    failed = build_domain(order(tmp_path, n_tasks=2, problems=str(tmp_path / "none")), ALONE, quiet)
+    assert (failed.pairs, len(failed.failures)) == (0, 2)
+    assert "env.problems" in failed.failures[0]
+
+
+def test_a_task_depends_on_nothing_but_itself() -> None:
+    def made(maker: Maker, index: int) -> Any:
+        return maker.pair(index)
+
+    maker, other = (Maker(find_domain("blocksworld"), Recipe()) for _ in range(2))
+    pairs = [made(maker, index) for index in (0, 1, 2)]
+    assert [made(other, index) for index in (2, 1, 0)] == pairs[::-1]
+    assert made(Maker(find_domain("blocksworld"), Recipe(seed=1)), 1) != pairs[1]
+    assert made(Maker(find_domain("blocksworld"), Recipe(), purpose="train"), 1) != pairs[1]
+    for each in (maker, other):
+        each.close()
+
+
+def test_preferences_are_of_one_task_and_the_better_is_worth_more(tmp_path: Path) -> None:
+    path, failures = write_preferences(order(tmp_path), 35, ALONE, quiet)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert (len(lines), failures) == (35, [])
+    for line in lines:
+        goal = line["chosen"].splitlines()[0]
+        assert goal.startswith("<GOAL> ")
+        assert line["rejected"].startswith(goal)
+        assert line["chosen"] != line["rejected"]
+    assert len({line["task"] for line in lines}) == 4
+    before = path.read_bytes()
+    write_preferences(order(tmp_path), 35, Processes(2), quiet)
+    assert path.read_bytes() == before

@@ -1,0 +1,75 @@
+"""The published data, in its own format, and what is wrong with some."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gde.errors import ConfigError
+from gde_plugins.webshop.config import WebshopConfig
+from gde_plugins.webshop.environment import WebshopEnvironment
+from gde_plugins.webshop.published import published_catalogue
+
+
+def product(asin: str, name: str, **told: Any) -> dict[str, Any]:
+    """A row as in items_shuffle.json."""
+    values = {"color": [{"value": "Navy/White", "image": None}, {"value": "Red "}], "size": None}
+    base = {"asin": asin, "name": name, "query": " Lamp ", "category": "home", "product_category": "Home \u203a Lamps"}
+    more = {"pricing": "$12.50", "small_description": ["bright"], "full_description": None, "images": ["x"]}
+    return {**base, **more, "customization_options": values, **told}
+
+
+def write(folder: Path, **wish: Any) -> Path:
+    rows = [
+        product("B01", "Bright Desk Lamp"),
+        product("B02", "Old Floor Lamp", pricing="$1,010.00 to $1,030.00", customization_options=""),
+        product("B03", "Plain Lamp", pricing=None),
+    ]
+    told = {"instruction": "a lamp, please.", "instruction_attributes": ["bright"], "instruction_options": ["red"]}
+    wishes = {"B01": [{**told, **wish}, {**told, "instruction_attributes": []}], "B99": [told]}
+    (folder / "items_shuffle_1000.json").write_text(json.dumps(rows))
+    (folder / "items_ins_v2_1000.json").write_text(json.dumps({"B01": {"attributes": ["bright", "easy"]}}))
+    (folder / "items_human_ins.json").write_text(json.dumps(wishes))
+    return folder
+
+
+def test_products_and_wishes_are_read(tmp_path: Path) -> None:
+    catalogue = published_catalogue(str(write(tmp_path)))
+    lamp = catalogue.products["B01"]
+    assert (lamp.query, lamp.category, lamp.price) == ("lamp", ("Home", "Lamps"), 12.5)
+    assert lamp.options == {"color": ("navy | white", "red")}
+    assert [catalogue.products[id].price for id in ("B02", "B03")] == [1_020.0, 100.0]
+    (goal,) = catalogue.goals
+    assert (goal.product, goal.attributes, goal.options) == (lamp, ("bright",), ("red",))
+    assert goal.instruction == f"a lamp, please, and price lower than {goal.price:.2f} dollars"
+    assert 20 < goal.price <= 50
+
+
+@pytest.mark.parametrize("search", ["suggested", "free"])
+def test_the_shopper_fulfils_a_human_wish(tmp_path: Path, search: str) -> None:
+    world = WebshopEnvironment(WebshopConfig(data=str(write(tmp_path)), search=search))  # type: ignore[arg-type]
+    assert len(world.worlds()) == 1
+    world.reset(5)
+    for action in world.demonstration():
+        outcome = world.step(action)
+    assert outcome.success == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("items_human_ins.json", None, r"wanted items_human_ins.json in .*, got no such file"),
+        ("items_shuffle_1000.json", '[{"asin": "B0', "wanted JSON, got"),
+        ("items_shuffle_1000.json", '[{"asin": "B01"}]', "wanted the published format, got KeyError"),
+        ("items_human_ins.json", "{}", "wanted a wish in items_human_ins.json"),
+        ("items_human_ins.json", "[]", "wanted the published format"),
+    ],
+)
+def test_data_that_cannot_be_used_are_refused(tmp_path: Path, name: str, text: str | None, message: str) -> None:
+    path = write(tmp_path) / name
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        WebshopEnvironment(WebshopConfig(data=str(tmp_path)))
