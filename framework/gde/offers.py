@@ -23,6 +23,8 @@ class Facet(StrEnum):
     """The environment as a Markov decision process; its solution gives OPTIMUM too."""
     OPTIMUM = "optimum"
     """The certified optimal actions of every turn, by whatever means."""
+    DEMONSTRATION = "demonstration"
+    """Actions that reach the goal, by whatever means they are known."""
     SNAPSHOT = "snapshot"
     """An environment that can be put back to an earlier moment."""
     WORLDS = "worlds"

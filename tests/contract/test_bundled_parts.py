@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gde.offers import Facet
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
 from gde.request.catalogue import Catalogue, Entry
@@ -25,6 +26,7 @@ from gde.testing import (
     check_white_box,
 )
 from gde.testing.context import PlainContext
+from gde.testing.worlds import Recipe
 
 CATALOGUE = Catalogue.default()
 QUICK: dict[str, dict[str, Any]] = {
@@ -66,7 +68,7 @@ def test_environment(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", offered("agent"))
 def test_agent(entry: Entry) -> None:
-    check_agent(maker(entry), environment=make_grid)
+    check_agent(maker(entry), environment=Recipe if Facet.DEMONSTRATION in entry.offer.needs else make_grid)
 
 
 @pytest.mark.parametrize("entry", offered("language_model"))

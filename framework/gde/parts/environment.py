@@ -69,6 +69,17 @@ class HasOptimum(Protocol):
 
 
 @runtime_checkable
+class HasDemonstration(Protocol):
+    """Facet DEMONSTRATION: the environment shows how its goal is reached, e.g. by a planner or a person's record."""
+
+    def demonstration(self) -> Sequence[str]:
+        """Actions that, taken one after the other from this moment, reach all of the goal; empty where none are known.
+
+        They need not be the best ones. The world stays as it is.
+        """
+
+
+@runtime_checkable
 class HasMDP(HasState, Protocol):
     """Facet MDP: the environment can be tabulated; `state().index` is a row of the model. It gives OPTIMUM too."""
 

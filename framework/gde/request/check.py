@@ -10,6 +10,7 @@ WHAT: dict[str, str] = {
     Facet.STATE: "an environment that tells its true state",
     Facet.MDP: "an environment that is a Markov decision process",
     Facet.OPTIMUM: "an environment that knows what is optimal",
+    Facet.DEMONSTRATION: "an environment that shows how its goal is reached",
     Facet.SNAPSHOT: "an environment that can be put back",
     Facet.MAP: "an environment with a map",
     Facet.VIEW: "an environment that says how it is drawn",

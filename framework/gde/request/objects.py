@@ -18,6 +18,7 @@ FACETS: dict[str, tuple[str, ...]] = {
     Facet.STATE: ("state",),
     Facet.OPTIMUM: ("optimum",),
     Facet.MDP: ("state", "mdp"),
+    Facet.DEMONSTRATION: ("demonstration",),
     Facet.SNAPSHOT: ("snapshot", "restore"),
     Facet.WORLDS: ("worlds",),
 }

@@ -22,7 +22,7 @@ from gde.stages.hosting import Host
 from gde.stages.models import Scope, check_known
 from gde.store.journal import Journal
 
-WORLD_FACETS = frozenset({Facet.MDP, Facet.OPTIMUM, Facet.SNAPSHOT})
+WORLD_FACETS = frozenset({Facet.MDP, Facet.OPTIMUM, Facet.DEMONSTRATION, Facet.SNAPSHOT})
 """An agent that needs one of these is given the environment itself."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gde.data.mdp import TOLERANCE, TabularMDP
 from gde.data.observation import Observation, Outcome, State
-from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState, HasWorlds
+from gde.parts.environment import Environment, HasDemonstration, HasMDP, HasOptimum, HasState, HasWorlds
 from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
 from gde.testing.promises import calling, promise, promise_equal, promise_json, promise_protocol, promise_raises
@@ -69,6 +69,8 @@ def check_environment(
             _check_optimum(environment, seed, walk)
         if isinstance(environment, HasMDP):
             _check_model(environment, seed, walk)
+        if isinstance(environment, HasDemonstration):
+            _check_demonstration(environment, seed)
     promise(len(kinds) <= 1, f"all worlds of an environment must have the same `kinds` of cells, got {sorted(kinds)}")
     if isinstance(environment, HasWorlds):
         _check_worlds(environment, make())
@@ -185,6 +187,20 @@ def _check_optimum(environment: _Certified, seed: int, walk: _Walk) -> None:
             known = set(optimum.actions) <= set(observation.actions)
             promise(known, f"optimal actions must be admissible, got {optimum.actions}")
         observation = environment.step(action).observation
+
+
+class _Demonstrated(Environment, HasDemonstration, Protocol):
+    """An environment that shows how its goal is reached."""
+
+
+def _check_demonstration(environment: _Demonstrated, seed: int) -> None:
+    environment.reset(seed)
+    shown = tuple(environment.demonstration())
+    promise_equal(shown, tuple(environment.demonstration()), "demonstration() must not change the world")
+    outcomes = [environment.step(action) for action in shown]
+    promise(
+        not outcomes or outcomes[-1].success == 1, f"demonstration() must reach all of the goal, seed {seed} does not"
+    )
 
 
 class _Tabulated(Environment, HasMDP, Protocol):

@@ -142,7 +142,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="Steps in an order; the expert's way is known, a decision process is not.",
             config=RecipeConfig,
             make=_recipe,
-            gives=frozenset({Facet.OPTIMUM}),
+            gives=frozenset({Facet.OPTIMUM, Facet.DEMONSTRATION}),
         ),
         Offer(
             name="dictation",

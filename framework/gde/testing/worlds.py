@@ -18,7 +18,8 @@ LETTERS = "abé\u4e16 \t\"'\\{}"
 class Recipe:
     """Steps to be taken in one order, which is shown; each that is taken rightly is a part of success.
 
-    Gives OPTIMUM, as the expert's way says it, and nothing else: it has no decision process, and is put back by replay.
+    Gives OPTIMUM and DEMONSTRATION, as the expert's way says it, and nothing else: it has no decision process, and is
+    put back by replay.
     """
 
     length: int = 4
@@ -49,6 +50,9 @@ class Recipe:
     def optimum(self) -> Optimum:
         left = self._order[self._done :]
         return Optimum(actions=left[:1], value=-float(len(left)), means="the expert's way")
+
+    def demonstration(self) -> tuple[str, ...]:
+        return self._order[self._done :]
 
     def close(self) -> None:
         """Nothing is held."""

@@ -8,7 +8,7 @@ from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.numerics.tabular import solve
 from gde.parts.agent import Brief
-from gde.parts.environment import HasMDP, HasOptimum, HasState
+from gde.parts.environment import HasDemonstration, HasMDP, HasOptimum, HasState
 from gde.seeding import derive
 from gde_plugins.baselines.config import Ties
 
@@ -92,6 +92,28 @@ class ExplorerAgent(OracleAgent):
     def _best(self) -> Sequence[str]:
         believed = self._seen.state().facts.get("belief_optimal") if self._seen else None
         return [str(action) for action in believed] if isinstance(believed, list | tuple) else super()._best()
+
+
+class ExpertAgent:
+    """Does what the environment demonstrates; it asks again when that is at its end or cannot be gone on with."""
+
+    def begin(self, brief: Brief) -> None:
+        """Take hold of the episode's environment.
+
+        Raises:
+            GdeError: it demonstrates nothing.
+        """
+        if not isinstance(brief.environment, HasDemonstration):
+            raise GdeError("an expert needs an environment that gives demonstrations: take the agent optimal or random")
+        self._shown = brief.environment
+        self._left: list[str] = []
+
+    async def act(self, observation: Observation) -> Decision:
+        if not self._left or (observation.actions is not None and self._left[0] not in observation.actions):
+            self._left = list(self._shown.demonstration())
+        if not self._left:
+            return Decision.unusable("error", "the environment knows no way from here to its goal")
+        return Decision.act(self._left.pop(0))
 
 
 def _random_action(observation: Observation, dice: _Dice) -> Decision:

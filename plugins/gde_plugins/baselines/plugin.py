@@ -34,6 +34,13 @@ def gde_agents() -> Sequence[AnyOffer]:
             needs=NEEDS_OPTIMUM,
         ),
         Offer(
+            name="expert",
+            summary="what the environment demonstrates, e.g. the plan of a planner or the path of a person",
+            config=NoConfig,
+            make=_expert,
+            needs=frozenset({Facet.DEMONSTRATION}),
+        ),
+        Offer(
             name="noisy",
             summary="an optimal action, and a random one with probability p",
             config=NoisyConfig,
@@ -59,6 +66,12 @@ def _explorer(config: OptimalConfig, _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import ExplorerAgent
 
     return ExplorerAgent(slip=0.0, ties=config.ties)
+
+
+def _expert(_: NoConfig, __: "Context") -> "Agent":
+    from gde_plugins.baselines.agents import ExpertAgent
+
+    return ExpertAgent()
 
 
 def _noisy(config: NoisyConfig, _: "Context") -> "Agent":

@@ -46,6 +46,13 @@ class Helpful(Recipe):
         return found
 
 
+class Misleading(Recipe):
+    """Its expert leaves the last step out."""
+
+    def demonstration(self) -> tuple[str, ...]:
+        return super().demonstration()[:-1]
+
+
 @dataclass
 class Forgetful(Recipe):
     """Is shuffled anew whenever it begins, so that no replay leads back."""
@@ -105,6 +112,7 @@ class Short(Dictation):
 BROKEN_WORLDS = [
     (Guessing, "optimal actions must be admissible, got .'FINISH'"),
     (Helpful, r"optimum\(\) must not change the world"),
+    (Misleading, r"demonstration\(\) must reach all of the goal, seed 0 does not"),
     (Forgetful, "the same seed and actions must give the same world in another reset"),
     (Grudging, "the same world in another reset"),
     (Boastful, "success must be from 0 to 1, or None, got 2.0"),

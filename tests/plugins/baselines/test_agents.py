@@ -17,6 +17,7 @@ from gde.offers import Facet, NoConfig
 from gde.parts.agent import Agent, Brief
 from gde.request.settings import build
 from gde.testing.context import PlainContext
+from gde.testing.worlds import Recipe
 from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 from gde_plugins.baselines.plugin import gde_agents
 
@@ -80,6 +81,7 @@ def test_offers() -> None:
         "optimal": OptimalConfig,
         "explorer": OptimalConfig,
         "noisy": NoisyConfig,
+        "expert": NoConfig,
     }
     assert {name for name, offer in offers.items() if Facet.OPTIMUM in offer.needs} == {
         "optimal",
@@ -187,3 +189,41 @@ def test_optimal_needs_a_model() -> None:
 def test_refused_configurations(config: type[Any], values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         build(config, values, "agent")
+
+
+def expert_in(world: Recipe) -> Agent:
+    (offer,) = (offer for offer in gde_agents() if offer.name == "expert")
+    agent: Agent = offer.make(offer.config(), PlainContext())
+    agent.begin(Brief(task=world.task(), seed=0, environment=world))
+    return agent
+
+
+def test_the_expert_does_what_is_demonstrated() -> None:
+    world = Recipe(5)
+    observation, agent = world.reset(3), expert_in(world)
+    order = world.demonstration()
+    for step in order:
+        (decision,) = decisions(agent, 1, observation)
+        assert decision.action == step
+        outcome = world.step(step)
+        observation = outcome.observation
+    assert outcome.success == 1
+    (decision,) = decisions(agent, 1, observation)
+    assert decision.status == "error"
+    assert "no way from here" in decision.detail
+
+
+def test_the_expert_asks_again_where_it_cannot_go_on() -> None:
+    world = Recipe(5)
+    world.reset(3)
+    agent, (first, second, third, *_) = expert_in(world), world.demonstration()
+    assert choices(agent, 1) == [first]
+    for step in (first, second):
+        world.step(step)
+    (decision,) = decisions(agent, 1, Observation(text="", actions=(third,)))
+    assert decision.action == third
+
+
+def test_the_expert_needs_a_demonstration() -> None:
+    with pytest.raises(GdeError, match="needs an environment that gives demonstrations"):
+        begun("expert")
