@@ -52,7 +52,7 @@ class ScienceWorldSimulator:
         self._restart(())
         task, number = self._game
         return Opening(
-            shown=self._shown(self._server.freeActionLook()),
+            shown=Shown(text=self._server.freeActionLook().strip(), actions=self._actions()),
             objective=" ".join(self._env.taskdescription().removeprefix("Task Description:").split()),
             id=f"{task} {number}",
             facts={"task": task, "variation": number},
@@ -119,7 +119,8 @@ class ScienceWorldSimulator:
         self._taken, self._score = list(taken), 0.0
         for action in taken:
             self._act(action)
-        self._score = self._clipped()
+        # Until the first action ScienceWorld tells the score of the game before.
+        self._score = self._clipped() if taken else 0.0
 
     def _act(self, action: str) -> str:
         # The wrapper's own step would look, list and describe anew each time, which takes ten times as long.
@@ -129,16 +130,16 @@ class ScienceWorldSimulator:
         """Share of the goal, 0 to 1; ScienceWorld says -1 when it was missed for good."""
         return min(1.0, max(0.0, float(self._server.getScore())))
 
+    def _actions(self) -> tuple[str, ...] | None:
+        return tuple(sorted({*self._env.get_valid_action_object_combinations()})) if self._listed else None
+
     def _shown(self, text: str) -> Shown:
         before, self._score = self._score, self._clipped()
         reached = self._score >= 1
         ended = bool(self._server.getScore() < 0 or (self._server.getCompleted() and not (reached and self._play_on)))
-        actions = None
-        if self._listed:
-            actions = () if ended else tuple(sorted({*self._env.get_valid_action_object_combinations()}))
         return Shown(
             text=text.strip(),
-            actions=actions,
+            actions=() if ended else self._actions(),
             reward=float(round(100 * self._score) - round(100 * before)),
             success=self._score,
             ended=ended,

@@ -11,10 +11,14 @@ from typing import Any
 
 FILLING = frozenset({"to", "the", "in", "into", "a", "on"})
 """Words that name nothing."""
-TRIES = 8
+TRIES = 4
 """Listed actions that are tried for one of the gold path."""
-ALIKE = 0.5
-"""Least share of words in common, for each thing named, with which an action is taken that is answered otherwise."""
+RELATED, ALIKE = 0.3, 0.5
+"""Least share of words in common, for each thing named, of an action that is tried, and of one that is taken though it
+is answered otherwise."""
+WAIT = "wait1"
+SYNONYM = re.compile("^examine ")
+"""What the gold paths say for "look at"."""
 
 
 class Wording:
@@ -27,27 +31,27 @@ class Wording:
         self._literals = {each["template_id"]: each["action_example"].split("OBJ") for each in templates}
 
     def of(self, gold: Sequence[str], answers: Sequence[str]) -> list[str]:
-        """The gold path, from the beginning of the game on. An action that changes nothing any more is left out."""
+        """The gold path, from the beginning of the game on. For an action that changes nothing any more, time passes."""
         way: list[str] = []
         for action, answer in zip(gold, answers, strict=True):
             if action in self._env.get_valid_action_object_combinations():
                 self._act(action)
                 way.append(action)
-            elif (listed := self._same(action, answer, way)) is not None:
-                way.append(listed)
+            else:
+                way.append(self._same(SYNONYM.sub("look at ", action), answer, way))
         return way
 
-    def _same(self, action: str, answer: str, way: Sequence[str]) -> str | None:
-        """The listed action that is answered alike, taken; else the one that reads alike; None where none does."""
-        likely = sorted(self._likeness(action), key=lambda each: (-each[0], each[1]))[:TRIES]
+    def _same(self, action: str, answer: str, way: Sequence[str]) -> str:
+        """The listed action that is answered alike, taken; else the one that reads alike, else to wait."""
+        alike = [each for each in self._likeness(action) if each[0] >= RELATED]
+        likely = sorted(alike, key=lambda each: (-each[0], each[1]))[:TRIES]
         for _, listed in likely:
             if self._act(listed) == answer:
                 return listed
             self._restart(way)
-        if likely and likely[0][0] >= ALIKE:
-            self._act(likely[0][1])
-            return likely[0][1]
-        return None
+        chosen = likely[0][1] if likely and likely[0][0] >= ALIKE else WAIT
+        self._act(chosen)
+        return chosen
 
     def _likeness(self, action: str) -> Iterator[tuple[float, str]]:
         """Every listed action of the same form, with how much its things are called alike, 0 to 1."""

@@ -49,12 +49,11 @@ class TextWorldSimulator:
 
     def demonstration(self) -> Sequence[str]:
         """TextWorld's policy from this moment, else what is left of its walkthrough; whichever wins when it is tried."""
-        policy = self._policy()
-        if policy and self._wins(policy):
-            return policy
-        ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(self._taken, self._walkthrough, strict=False))])
-        left = self._walkthrough[ahead:]
-        return left if self._wins(left) else []
+        if way := self._tried(self._taken, self._policy()):
+            return way
+        walkthrough = self._tried((), self._walkthrough)
+        ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(self._taken, walkthrough, strict=False))])
+        return self._tried(self._taken, walkthrough[ahead:])
 
     def close(self) -> None:
         if self._env is not None:
@@ -81,17 +80,19 @@ class TextWorldSimulator:
         env.close()
         return list(state.policy_commands or ())
 
-    def _wins(self, actions: Sequence[str]) -> bool:
-        """Whether the actions, taken from here in a second game and each admissible, win."""
+    def _tried(self, before: Sequence[str], actions: Sequence[str]) -> list[str]:
+        """Those of the actions that are admissible, if they win in a second game; TextWorld's walkthroughs open what is
+        open already."""
         env, state = _started(self._file)
-        try:
-            for action in (*self._taken, *actions):
-                if state.won or state.lost or action not in state.admissible_commands:
-                    return False
+        for action in before:
+            state, _, _ = env.step(action)
+        way = []
+        for action in actions:
+            if not (state.won or state.lost) and action in state.admissible_commands:
+                way.append(action)
                 state, _, _ = env.step(action)
-            return bool(state.won)
-        finally:
-            env.close()
+        env.close()
+        return way if state.won else []
 
 
 def _started(file: Path, **infos: bool) -> tuple[Any, Any]:
