@@ -74,8 +74,8 @@ class AlfworldConfig(HostConfig):
     data: Folder | None = None
     """Folder of the official games, in which json_2.1.1 lies; none for what ALFWORLD_DATA says."""
     split: str | None = None
-    """A folder of the official games, e.g. valid_seen, or "made"; none for valid_seen where there are official games, and
-    for made where there are none."""
+    """A folder of the official games, e.g. valid_seen, or "made"; none for valid_seen where there are official games,
+    and for made where there are none."""
     task_type: TaskType | None = None
     """One of the six types of tasks; none for all."""
     receptacles: Annotated[int, Interval(ge=4, le=30)] = 10

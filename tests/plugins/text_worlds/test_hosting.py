@@ -92,7 +92,7 @@ def test_what_is_no_answer_is_a_failure() -> None:
 
 
 def test_a_simulator_that_cannot_be_made_says_why() -> None:
-    with pytest.raises(GdeError, match="^needs Java$"):
+    with pytest.raises(GdeError, match=r"^needs Java$"):
         host("Unmade").begin({"seed": 0})
     with pytest.raises(SimulatorFailed, match="AttributeError: module 'odd_simulators' has no attribute 'Nobody'"):
         host("Nobody").begin({"seed": 0})

@@ -38,7 +38,9 @@ class House:
 
     def objects(self, kind: str) -> list[str]:
         """Of a type, held or in a receptacle, in the order of their names."""
-        return sorted(each for each, its in self.types.items() if its == kind and (each in self.place or each == self.held))
+        return sorted(
+            each for each, its in self.types.items() if its == kind and (each in self.place or each == self.held)
+        )
 
     def receptacles(self, kind: str) -> list[str]:
         return sorted(each for each, its in self._stands.items() if its == kind)

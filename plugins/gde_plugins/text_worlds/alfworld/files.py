@@ -27,13 +27,15 @@ def split_folder(config: AlfworldConfig) -> Path | None:
     split = config.split or OFFICIAL
     if data is None:
         raise GdeError(
-            f"alfworld: env.split={split} is one of the official games, and neither env.data nor ALFWORLD_DATA says where "
-            f"they are; env.split={MADE} plays games that are made"
+            f"alfworld: env.split={split} is one of the official games, and neither env.data nor ALFWORLD_DATA says "
+            f"where they are; env.split={MADE} plays games that are made"
         )
     places = [Path(data) / RELEASE / split, Path(data) / split]
     found = next((place for place in places if place.is_dir()), None)
     if found is None:
-        raise GdeError(f"alfworld: wanted the games of {split} in {places[0]}, which is no folder: set env.data or env.split")
+        raise GdeError(
+            f"alfworld: wanted the games of {split} in {places[0]}, which is no folder: set env.data or env.split"
+        )
     return found
 
 

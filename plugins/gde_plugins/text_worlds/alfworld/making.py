@@ -1,7 +1,7 @@
 """Household games of this project: a room, its receptacles and objects, and one task that can be done there.
 
-Which receptacle may hold what, and what can be cleaned, heated or cooled, is ALFWorld's own table; so are the domain, the
-grammar and the form of the goals. A made game is a folder like one of the official ones.
+Which receptacle may hold what, and what can be cleaned, heated or cooled, is ALFWorld's own table; so are the domain,
+the grammar and the form of the goals. A made game is a folder like one of the official ones.
 """
 
 import json
@@ -18,7 +18,8 @@ from gde.seeding import generator
 from gde_plugins.text_worlds.alfworld.problem import Aim, Household, problem_text
 
 ROOMS = {
-    "kitchen": "CounterTop CounterTop Cabinet Cabinet Fridge Microwave SinkBasin StoveBurner DiningTable Drawer GarbageCan",
+    "kitchen": "CounterTop CounterTop Cabinet Cabinet Fridge Microwave SinkBasin StoveBurner DiningTable Drawer "
+    "GarbageCan",
     "bathroom": "SinkBasin CounterTop Toilet BathtubBasin Cabinet Shelf Drawer GarbageCan",
     "bedroom": "Bed Desk SideTable Dresser Shelf Drawer Drawer GarbageCan",
     "living room": "Sofa ArmChair CoffeeTable SideTable DiningTable Shelf Drawer GarbageCan",
@@ -27,11 +28,12 @@ ROOMS = {
 MORE = ("Cabinet", "Drawer", "Shelf", "SideTable", "CounterTop")
 """What there may be more of."""
 THINGS = {
-    "kitchen": "Apple Bowl Bread ButterKnife Cup DishSponge Egg Fork Knife Ladle Lettuce Mug Pan PepperShaker Plate Pot "
-    "Potato SaltShaker Spatula Spoon Tomato WineBottle",
+    "kitchen": "Apple Bowl Bread ButterKnife Cup DishSponge Egg Fork Knife Ladle Lettuce Mug Pan PepperShaker Plate "
+    "Pot Potato SaltShaker Spatula Spoon Tomato WineBottle",
     "bathroom": "Candle Cloth DishSponge HandTowel SoapBar SoapBottle SprayBottle TissueBox ToiletPaper",
     "bedroom": "AlarmClock Book CD CellPhone CreditCard KeyChain Laptop Pen Pencil Pillow Watch",
-    "living room": "Book CreditCard KeyChain Laptop Newspaper Pillow RemoteControl Statue TissueBox Vase Watch WateringCan",
+    "living room": "Book CreditCard KeyChain Laptop Newspaper Pillow RemoteControl Statue TissueBox Vase Watch "
+    "WateringCan",
 }
 """What lies about in each."""
 LIT_ROOMS = ("bedroom", "living room")

@@ -111,7 +111,9 @@ class SimulatorProcess:
         said = self._last_words()
         self._end()
         ended = "" if code is None else f" with exit code {code}" if code >= 0 else f" of {signal.Signals(-code).name}"
-        return SimulatorFailed(f"the simulator {self._name} {what}{ended}" + (f"; it said last: {said}" if said else ""))
+        return SimulatorFailed(
+            f"the simulator {self._name} {what}{ended}" + (f"; it said last: {said}" if said else "")
+        )
 
     def _last_words(self) -> str:
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LAST_WORDS))

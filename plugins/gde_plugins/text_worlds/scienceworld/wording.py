@@ -11,11 +11,10 @@ from typing import Any
 
 FILLING = frozenset({"to", "the", "in", "into", "a", "on"})
 """Words that name nothing."""
-TRIES = 4
+TRIES = 6
 """Listed actions that are tried for one of the gold path."""
-RELATED, ALIKE = 0.3, 0.5
-"""Least share of words in common, for each thing named, of an action that is tried, and of one that is taken though it
-is answered otherwise."""
+RELATED = 0.3
+"""Least share of words in common, for each thing named, of an action that is tried."""
 WAIT = "wait1"
 SYNONYM = re.compile("^examine ")
 """What the gold paths say for "look at"."""
@@ -25,13 +24,13 @@ class Wording:
     """Says an action in the words of the list."""
 
     def __init__(self, env: Any, act: Callable[[str], str], restart: Callable[[Sequence[str]], None]) -> None:
-        """Ask ScienceWorld's `env`; `act` takes an action and gives the answer, `restart` begins again and takes some."""
+        """Ask ScienceWorld's `env`; `act` takes an action and gives the answer, `restart` begins again with some."""
         self._env, self._act, self._restart = env, act, restart
         templates = env.get_possible_actions_with_IDs()
         self._literals = {each["template_id"]: each["action_example"].split("OBJ") for each in templates}
 
     def of(self, gold: Sequence[str], answers: Sequence[str]) -> list[str]:
-        """The gold path, from the beginning of the game on. For an action that changes nothing any more, time passes."""
+        """The gold path, from the beginning of the game on. Where an action changes nothing any more, time passes."""
         way: list[str] = []
         for action, answer in zip(gold, answers, strict=True):
             if action in self._env.get_valid_action_object_combinations():
@@ -42,29 +41,33 @@ class Wording:
         return way
 
     def _same(self, action: str, answer: str, way: Sequence[str]) -> str:
-        """The listed action that is answered alike, taken; else the one that reads alike, else to wait."""
-        alike = [each for each in self._likeness(action) if each[0] >= RELATED]
-        likely = sorted(alike, key=lambda each: (-each[0], each[1]))[:TRIES]
-        for _, listed in likely:
+        """The listed action that is answered alike, taken; where none of the likely ones is, time passes."""
+        told = {*re.findall(r"\w+", answer)}
+        likely = [
+            (likeness + _share({*listed.split()}, told), listed)
+            for likeness, listed in self._likeness(action)
+            if likeness >= RELATED
+        ]
+        for _, listed in sorted(likely, key=lambda each: (-each[0], each[1]))[:TRIES]:
             if self._act(listed) == answer:
                 return listed
             self._restart(way)
-        chosen = likely[0][1] if likely and likely[0][0] >= ALIKE else WAIT
-        self._act(chosen)
-        return chosen
+        self._act(WAIT)
+        return WAIT
 
     def _likeness(self, action: str) -> Iterator[tuple[float, str]]:
         """Every listed action of the same form, with how much its things are called alike, 0 to 1."""
         names = self._env.get_all_object_ids_types_referents_LUTJSON()
+        admissible = {*self._env.get_valid_action_object_combinations()}
         for listed in self._env.get_valid_action_object_combinations_with_templates():
             literals = self._literals[listed["template_id"]]
             known = [names.get(str(thing), {}).get("referents", []) for thing in listed["obj_ids"]]
             likeness = [
-                min((_alike(wanted, [own, *also]) for wanted, own, also in zip(ours, theirs, known, strict=False)), default=0)
+                min(map(_alike, ours, theirs, known), default=0.0)
                 for ours in things(action, literals)
                 for theirs in things(listed["action"], literals)
             ]
-            if likeness:
+            if likeness and listed["action"] in admissible:
                 yield max(likeness), listed["action"]
 
 
@@ -80,8 +83,13 @@ def things(action: str, literals: Sequence[str]) -> list[list[str]]:
     return [[rest[: found.start()], rest[found.end() :]] for found in re.finditer(re.escape(literals[1]), rest)]
 
 
-def _alike(name: str, names: Sequence[str]) -> float:
-    """Share of words in common with the most similar of names; the one that is listed counts a little more."""
-    words = [{*each.split()} - FILLING for each in (name, *names)]
-    shares = [len(words[0] & each) / max(1, len(words[0] | each)) for each in words[1:]]
+def _alike(name: str, listed: str, also: Sequence[str]) -> float:
+    """Share of words in common with the most similar name of a thing; the listed one counts a little more."""
+    words, *others = [{*each.split()} - FILLING for each in (name, listed, *also)]
+    shares = [_share(words, each) for each in others]
     return 0.99 * max(shares) + 0.01 * shares[0]
+
+
+def _share(some: set[str], others: set[str]) -> float:
+    """Of all words of both, those in common."""
+    return len(some & others) / max(1, len(some | others))

@@ -48,7 +48,7 @@ class TextWorldSimulator:
         return self._shown(state)
 
     def demonstration(self) -> Sequence[str]:
-        """TextWorld's policy from this moment, else what is left of its walkthrough; whichever wins when it is tried."""
+        """TextWorld's policy from this moment, else what is left of its walkthrough, where it wins when it is tried."""
         if way := self._tried(self._taken, self._policy()):
             return way
         walkthrough = self._tried((), self._walkthrough)
