@@ -79,6 +79,8 @@ class Offer(Generic[ConfigT, PartT]):
     """The extra of the distribution that installs `imports`."""
     programs: tuple[str, ...] = ()
     """Programs that the part starts, to be found on the PATH; making it says what to install where one is not there."""
+    at_once: int | None = None
+    """How many of an environment a run has at most, where each is a process of its own; none for `run.concurrency`."""
     measures: "tuple[Measure, ...]" = ()
     """What the part's numbers mean."""
     group: str = ""

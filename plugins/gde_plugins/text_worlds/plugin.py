@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from gde.parts.environment import Environment
 
 EXTRA = "text-worlds"
+AT_ONCE = 8
+"""Simulators that a run has at once: each holds some hundred megabytes, and they compute rather than wait."""
 
 
 @hookimpl
@@ -26,6 +28,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             gives=frozenset({Facet.DEMONSTRATION}),
             imports=("textworld",),
             extra=EXTRA,
+            at_once=AT_ONCE,
         ),
         Offer(
             name="alfworld",
@@ -35,6 +38,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             gives=frozenset({Facet.DEMONSTRATION, Facet.WORLDS}),
             imports=("alfworld", "textworld"),
             extra=EXTRA,
+            at_once=AT_ONCE,
         ),
         Offer(
             name="scienceworld",
@@ -45,6 +49,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             imports=("scienceworld",),
             programs=("java",),
             extra=EXTRA,
+            at_once=AT_ONCE,
         ),
     )
 

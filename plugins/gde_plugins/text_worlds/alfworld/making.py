@@ -91,8 +91,9 @@ def _furnished(rng: np.random.Generator, task_type: str, receptacles: int, objec
     wanted = [aim.obj] * (2 if task_type == TWICE else 1)
     others = [str(each) for each in rng.choice(things, objects)]
     lamp = [LIGHT] if task_type == LIT else []
-    placed = [(thing, _place(rng, thing, stands, aim)) for thing in (*wanted, *others, *lamp)]
-    return Household(receptacles=tuple(stands), objects=tuple(each for each in placed if each[1] is not None)), aim
+    places = [(thing, _place(rng, thing, stands, aim)) for thing in (*wanted, *others, *lamp)]
+    placed = tuple((thing, place) for thing, place in places if place is not None)
+    return Household(receptacles=tuple(stands), objects=placed), aim
 
 
 def _placeable(thing: str, stand: str, stands: Sequence[str]) -> bool:
