@@ -1,11 +1,11 @@
 """Steps a second of each simulator hosted, beside its own loop in the same run, and of two processes at once.
 
-    python benchmarks/bench_text_worlds.py [STEPS]
+    python benchmarks/bench_text_worlds.py [STEPS] [NAME...]
 
-At most 10 % is to be lost to the host. Both loops play the same game with the same actions and ask for the same: what is
-seen, the score, and the admissible actions. They take turns. On a machine that has other things to do, wall time says how
-long a process waits for its turn; the CPU time of a step, of both processes and whatever they start, says what it costs.
-Prints one JSON object. A simulator that is not installed is left out.
+At most 10 % is to be lost to the host. Both loops play the same game with the same actions and ask for the same: what
+is seen, the score, and the admissible actions. They take turns. On a machine that has other things to do, wall time says
+how long a process waits for its turn; the CPU time of a step, of both processes and whatever they start, says what it
+costs. Prints one JSON object. A simulator that is not installed is left out.
 """
 
 import json
@@ -169,7 +169,8 @@ def measured(name: str, steps: int) -> dict[str, float]:
 def main() -> None:
     """Measure what is installed and print."""
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else STEPS
-    there = [name for name in WORLDS if not (*OFFERS[name].missing(), *OFFERS[name].missing_programs())]
+    wanted = sys.argv[2:] or WORLDS
+    there = [name for name in wanted if not (*OFFERS[name].missing(), *OFFERS[name].missing_programs())]
     sys.stdout.write(json.dumps({"steps": steps, **{name: measured(name, steps) for name in there}}) + "\n")
 
 

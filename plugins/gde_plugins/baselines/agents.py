@@ -105,7 +105,7 @@ class ExpertAgent:
         """
         if not isinstance(brief.environment, HasDemonstration):
             raise GdeError("an expert needs an environment that gives demonstrations: take the agent optimal or random")
-        self._shown = brief.environment
+        self._shown: HasDemonstration = brief.environment
         self._left: list[str] = []
 
     async def act(self, observation: Observation) -> Decision:

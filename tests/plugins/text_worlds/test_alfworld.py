@@ -89,6 +89,23 @@ def test_of_several_ways_the_shortest_is_taken() -> None:
     assert nowhere == []
 
 
+def test_what_stands_upon_another_receptacle_counts_for_both() -> None:
+    kitchen = (
+        ("receptacletype", ("machine", "machinetype")),
+        ("receptacletype", ("counter", "countertype")),
+        ("receptacletype", ("fridge", "fridgetype")),
+        *(("receptacleatlocation", (each, each[0])) for each in ("machine", "counter", "fridge")),
+        *(("inreceptacle", ("mug", each)) for each in ("machine", "counter")),
+        ("objecttype", ("mug", "mugtype")),
+        ("coolable", ("mug",)),
+        ("cancontain", ("machinetype", "mugtype")),
+    )
+    params = {"object_target": "Mug", "parent_target": "Machine", "toggle_target": ""}
+    steps = expert_steps(House(kitchen), {"task_type": "pick_cool_then_place_in_recep", "pddl_params": params})
+    assert [action for action, _ in steps] == ["gotolocation", "pickupobject", "gotolocation", "coolobject"]
+    assert steps[1] == ("pickupobject", {"o": "mug", "r": "counter"})
+
+
 def official(folder: Path, name: str, solvable: bool = True, task_type: str = TYPES[0]) -> Path:
     place = folder / "json_2.1.1" / "valid_seen" / name / "trial"
     place.mkdir(parents=True)

@@ -7,7 +7,7 @@ that takes minutes.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 Step = tuple[str, Mapping[str, str]]
@@ -28,8 +28,11 @@ class House:
         self.true: dict[str, set[tuple[str, ...]]] = {}
         for predicate, arguments in facts:
             self.true.setdefault(predicate.lower(), set()).add(arguments)
-        self.place = dict(self._pairs("inreceptacle"))
-        """Object to receptacle."""
+        self.places: dict[str, list[str]] = {}
+        """Object to the receptacles that it is in: one that stands upon another counts for both, and what is picked up
+        from one of them stays in the other."""
+        for thing, receptacle in self._pairs("inreceptacle"):
+            self.places.setdefault(thing, []).append(receptacle)
         self.location = dict(self._pairs("receptacleatlocation"))
         self.types = dict(self._pairs("objecttype"))
         self.here = dict(self._pairs("atlocation")).get("agent1", "")
@@ -38,9 +41,12 @@ class House:
 
     def objects(self, kind: str) -> list[str]:
         """Of a type, held or in a receptacle, in the order of their names."""
-        return sorted(
-            each for each, its in self.types.items() if its == kind and (each in self.place or each == self.held)
-        )
+        there = {*self.places, self.held}
+        return sorted(each for each, its in self.types.items() if its == kind and each in there)
+
+    def reach(self, thing: str) -> list[str]:
+        """Receptacles that a thing can be taken from; where it is held, one that stands for that."""
+        return [""] if thing == self.held else self.places[thing]
 
     def receptacles(self, kind: str) -> list[str]:
         return sorted(each for each, its in self._stands.items() if its == kind)
@@ -66,28 +72,33 @@ class Errand:
     def __post_init__(self) -> None:
         self._here, self._held = self.house.here, self.house.held
         self._opened = {each[0] for each in self.house.true.get("opened", ())}
+        self._inside = {(thing, place) for thing, places in self.house.places.items() for place in places}
 
     def go(self, receptacle: str) -> None:
         if self.house.location[receptacle] != self._here:
             self.steps.append(("gotolocation", {"r": receptacle}))
             self._here = self.house.location[receptacle]
 
-    def take(self, thing: str) -> None:
-        """Hold a thing, and put away first what is held."""
+    def take(self, thing: str, place: str) -> None:
+        """Hold a thing from a place, and put away first what is held."""
         if thing == self._held:
             return
         if self._held is not None:
             holders = self.house.holders(self._held)
             self.put(self._held, min(holders, key=lambda each: (self.house.location[each] != self._here, each)))
-        place = self.house.place[thing]
         self._open(place)
         self.steps.append(("pickupobject", {"o": thing, "r": place}))
         self._held = thing
+        self._inside.remove((thing, place))
 
     def put(self, thing: str, receptacle: str) -> None:
+        """Put away what is held, unless it counts as lying there."""
+        if (thing, receptacle) in self._inside:
+            return
         self._open(receptacle)
         self.steps.append(("putobject", {"o": thing, "r": receptacle}))
         self._held = None
+        self._inside.add((thing, receptacle))
 
     def treat(self, action: str, thing: str, appliance: str) -> None:
         self.go(appliance)
@@ -125,13 +136,14 @@ def _twice(house: House, _: str, params: Mapping[str, str]) -> Iterator[Errand]:
 def _brought(house: House, things: Iterable[str], params: Mapping[str, str]) -> Iterator[Errand]:
     """To each receptacle of the wanted type; what lies there already stays."""
     for receptacle in house.receptacles(params["parent_target"]):
-        errand = Errand(house)
-        missing = [thing for thing in things if house.place.get(thing) != receptacle]
+        missing = [thing for thing in things if receptacle not in house.places.get(thing, ())]
         if all(receptacle in house.holders(thing) for thing in missing):
-            for thing in missing:
-                errand.take(thing)
-                errand.put(thing, receptacle)
-            yield errand
+            for places in product(*map(house.reach, missing)):
+                errand = Errand(house)
+                for thing, place in zip(missing, places, strict=True):
+                    errand.take(thing, place)
+                    errand.put(thing, receptacle)
+                yield errand
 
 
 def _treated(house: House, task_type: str, params: Mapping[str, str]) -> Iterator[Errand]:
@@ -140,23 +152,24 @@ def _treated(house: House, task_type: str, params: Mapping[str, str]) -> Iterato
         if house.says(fact, thing):
             yield from _brought(house, (thing,), params)
         elif house.says(able, thing):
-            for appliance in house.receptacles(kind):
-                for receptacle in set(house.receptacles(params["parent_target"])) & {*house.holders(thing)}:
-                    errand = Errand(house)
-                    errand.take(thing)
-                    errand.treat(action, thing, appliance)
-                    errand.put(thing, receptacle)
-                    yield errand
+            wanted = [each for each in house.receptacles(params["parent_target"]) if each in house.holders(thing)]
+            for place, appliance, receptacle in product(house.reach(thing), house.receptacles(kind), wanted):
+                errand = Errand(house)
+                errand.take(thing, place)
+                errand.treat(action, thing, appliance)
+                errand.put(thing, receptacle)
+                yield errand
 
 
 def _lit(house: House, _: str, params: Mapping[str, str]) -> Iterator[Errand]:
-    for lamp in house.objects(params["toggle_target"]):
-        for thing in house.objects(params["object_target"]):
+    lamps, things = house.objects(params["toggle_target"]), house.objects(params["object_target"])
+    for lamp, thing in product(lamps, things):
+        for place, stand in product(house.reach(thing), house.places[lamp]):
             errand = Errand(house)
-            errand.take(thing)
-            errand.go(house.place[lamp])
+            errand.take(thing, place)
+            errand.go(stand)
             if not house.says("istoggled", lamp):
-                errand.treat("toggleobject", lamp, house.place[lamp])
+                errand.treat("toggleobject", lamp, stand)
             yield errand
 
 
