@@ -106,6 +106,14 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/run.py", *session.posargs)
 
 
+@nox.session(python=DEFAULT)
+def soak(session: nox.Session) -> None:
+    """Thousands of episodes of each simulator, and what takes minutes of its contract: `nox -s soak -- 2000`."""
+    install(session, "-e", ".[dev]")
+    session.run("pytest", "tests/plugins/text_worlds", env={"GDE_SOAK": "1"})
+    session.run("python", "benchmarks/soak_text_worlds.py", *session.posargs)
+
+
 @nox.session(python=DEFAULT, venv_backend="uv")
 def minimums(session: nox.Session) -> None:
     """The core with the lowest versions that it says it runs with."""

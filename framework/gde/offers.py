@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
+from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class Offer(Generic[ConfigT, PartT]):
     """Top-level modules that `make` imports beyond the core's dependencies."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
+    programs: tuple[str, ...] = ()
+    """Programs that the part starts, to be found on the PATH; making it says what to install where one is not there."""
+    at_once: int | None = None
+    """How many of an environment a run has at most, where each is a process of its own; none for `run.concurrency`."""
     measures: "tuple[Measure, ...]" = ()
     """What the part's numbers mean."""
     group: str = ""
@@ -89,6 +94,10 @@ class Offer(Generic[ConfigT, PartT]):
     def missing(self) -> tuple[str, ...]:
         """Those of `imports` that are not installed; nothing is imported to find out."""
         return tuple(module for module in self.imports if find_spec(module) is None)
+
+    def missing_programs(self) -> tuple[str, ...]:
+        """Those of `programs` that are not on the PATH."""
+        return tuple(program for program in self.programs if which(program) is None)
 
 
 AnyOffer = Offer[Any, Any]

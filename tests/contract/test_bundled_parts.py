@@ -35,8 +35,9 @@ QUICK: dict[str, dict[str, Any]] = {
     "meg-cliffworld": {"starts": 1, "steps": 2},
 }
 """Configurations that make a check quick; what matters is that the promises are kept, not how good the part is."""
-CANNOT = {"hf": "needs a folder with weights", "openai": "needs a server"}
-"""Offers that nothing can be made of here; their own tests use stand-ins."""
+SIMULATORS = dict.fromkeys(("textworld", "alfworld", "scienceworld"), "takes long: tests/plugins/text_worlds checks it")
+CANNOT = {"hf": "needs a folder with weights", "openai": "needs a server", **SIMULATORS}
+"""Offers that nothing is made of here; their own tests use stand-ins, or small worlds."""
 
 
 def offered(kind: str) -> list[Any]:

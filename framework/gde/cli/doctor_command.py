@@ -49,7 +49,9 @@ def _offers() -> list[Finding]:
     from gde.request.kinds import KINDS
 
     catalogue = Catalogue.default()
-    lacking = [(kind, entry.offer) for kind in KINDS for entry in catalogue.entries(kind) if entry.offer.missing()]
+    offers = [(kind, entry.offer) for kind in KINDS for entry in catalogue.entries(kind)]
+    lacking = [(kind, offer) for kind, offer in offers if offer.missing()]
+    programs = [(f"{kind} {offer.name}", each) for kind, offer in offers for each in offer.missing_programs()]
     return [
         Finding(
             f"{kind} {offer.name}",
@@ -57,7 +59,7 @@ def _offers() -> list[Finding]:
             f"needs {', '.join(offer.missing())}: pip install 'gde-eval[{offer.extra or 'all'}]'",
         )
         for kind, offer in lacking
-    ]
+    ] + [Finding(whose, False, f"needs the program {program}, which is not on the PATH") for whose, program in programs]
 
 
 def _accelerator() -> Finding:

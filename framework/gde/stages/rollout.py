@@ -1,6 +1,7 @@
 """Plan to trajectories: concurrent episodes, each in the journal as soon as it has something to keep."""
 
 import asyncio
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache, partial
@@ -52,7 +53,8 @@ def episode_keys(ready: Ready, worlds: Listed) -> Iterator[EpisodeKey]:
 async def roll_out(
     ready: Ready, resources: Resources, keys: Iterable[EpisodeKey], worlds: Listed, journal: Journal
 ) -> None:
-    """Run the episodes that the journal has not finished, `plan.concurrency` at a time.
+    """Run the episodes that the journal has not finished, `plan.concurrency` at a time, or as many as the environment
+    can have at once.
 
     Raises:
         RunFailed: the journal cannot be written. What goes wrong inside an episode is recorded as its failure.
@@ -71,13 +73,18 @@ async def roll_out(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(ready.plan.concurrency):
+            for _ in range(_at_once(ready)):
                 group.create_task(work())
     except* RunFailed as failures:
         raise failures.exceptions[0] from None
     finally:
         for each in hosts:
             await each.close()
+
+
+def _at_once(ready: Ready) -> int:
+    most = [stratum.environment.entry.offer.at_once for stratum in ready.strata]
+    return min(ready.plan.concurrency, *(each for each in most if each is not None), sys.maxsize)
 
 
 async def _run_episode(

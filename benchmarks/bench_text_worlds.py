@@ -1,0 +1,178 @@
+"""Steps a second of each simulator hosted, beside its own loop in the same run, and of two processes at once.
+
+    python benchmarks/bench_text_worlds.py [STEPS] [NAME...]
+
+At most 10 % is to be lost to the host. Both loops play the same game with the same actions and ask for the same: what
+is seen, the score, and the admissible actions. They take turns. On a machine that has other things to do, wall time says
+how long a process waits for its turn; the CPU time of a step, of both processes and whatever they start, says what it
+costs. Prints one JSON object. A simulator that is not installed is left out.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+from tempfile import mkdtemp
+from typing import Any
+
+from gde.request.settings import build
+from gde.testing.context import PlainContext
+from gde_plugins.text_worlds.environment import SimulatedEnvironment
+from gde_plugins.text_worlds.hosting.process import SimulatorProcess
+from gde_plugins.text_worlds.plugin import gde_environments
+
+STEPS = 100
+ROUNDS = 3
+WORLDS: Mapping[str, tuple[dict[str, Any], str]] = {
+    "textworld": ({"game": "treasure-hunt", "level": 15}, "look"),
+    "alfworld": ({"split": "made"}, "look"),
+    "scienceworld": ({"task": "lifespan-longest-lived", "variations": 1}, "look around"),
+}
+"""Settings of each, and an action that can be taken again and again."""
+OFFERS = {offer.name: offer for offer in gde_environments()}
+
+
+def cpu_seconds(group: int) -> float:
+    """CPU time so far of this thread, and of a process with whatever it has started."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            told = stat.read_text().rpartition(")")[2].split()
+            ticks += int(told[11]) + int(told[12]) if int(told[2]) == group else 0
+    return time.thread_time() + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def timed(call: Callable[[], object], group: int) -> tuple[float, float]:
+    """Wall and CPU seconds of a call that makes a process work."""
+    wall, cpu = time.perf_counter(), cpu_seconds(group)
+    call()
+    return time.perf_counter() - wall, cpu_seconds(group) - cpu
+
+
+class TextworldLoop:
+    """As TextWorld's users write it."""
+
+    def __init__(self, game: Mapping[str, Any], folder: str) -> None:
+        import textworld
+        from textworld import EnvInfos
+
+        from gde_plugins.text_worlds.textworld.games import game_file
+
+        wanted = EnvInfos(admissible_commands=True, score=True, max_score=True, won=True, lost=True, objective=True)
+        self._env = textworld.start(str(game_file(Path(folder), game)), wanted)
+
+    def walk(self, action: str, steps: int) -> None:
+        self._env.reset()
+        for _ in range(steps):
+            state, _, _ = self._env.step(action)
+            assert state.admissible_commands
+
+    def close(self) -> None:
+        """End the game."""
+        self._env.close()
+
+
+class AlfworldLoop:
+    """As ALFWorld makes its environments."""
+
+    def __init__(self, game: Mapping[str, Any], folder: str) -> None:
+        os.environ["ALFWORLD_DATA"] = folder
+        from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
+        from textworld import EnvInfos
+        from textworld.envs import PddlEnv
+
+        from gde_plugins.text_worlds.alfworld.making import made_game
+
+        self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
+        self._env.load(str(made_game(Path(folder), game)))
+
+    def walk(self, action: str, steps: int) -> None:
+        self._env.reset()
+        for _ in range(steps):
+            state, _, _ = self._env.step(action)
+            assert state["admissible_commands"]
+
+    def close(self) -> None:
+        """Nothing runs beside it."""
+
+
+class ScienceworldLoop:
+    """As ScienceWorld's users write it: its step looks, lists and describes by itself."""
+
+    def __init__(self, game: Mapping[str, Any], folder: str) -> None:  # noqa: ARG002
+        from scienceworld import ScienceWorldEnv
+
+        self._env = ScienceWorldEnv("", envStepLimit=10**9)
+        self._env.load(game["task"], game["variation"], "")
+
+    def walk(self, action: str, steps: int) -> None:
+        self._env.reset()
+        for _ in range(steps):
+            _, _, _, infos = self._env.step(action)
+            assert infos["valid"]
+
+    def close(self) -> None:
+        """End the Java machine."""
+        self._env.close()
+
+
+def walk(environment: SimulatedEnvironment, action: str, steps: int) -> None:
+    """Some steps of an environment in a game that has begun."""
+    for _ in range(steps):
+        environment.step(action)
+
+
+def measured(name: str, steps: int) -> dict[str, float]:
+    """What a step takes in all three ways, the median of rounds."""
+    settings, action = WORLDS[name]
+    offer, context = OFFERS[name], PlainContext()
+
+    def make() -> SimulatedEnvironment:
+        environment: SimulatedEnvironment = offer.make(build(offer.config, settings, "env"), context)
+        environment.reset(0)
+        return environment
+
+    pair = [make(), make()]
+    made_with = {"game": dict(pair[0]._games.game(0)), "folder": mkdtemp(prefix="gde-bench-")}
+    own = SimulatorProcess(name, f"bench_text_worlds:{name.capitalize()}Loop", made_with)
+    own.ask("walk", action, 2, seconds=600)
+    process = pair[0]._host._process
+    assert process is not None
+    rounds = [
+        (
+            *timed(lambda: own.ask("walk", action, steps, seconds=600), own._process.pid),
+            *timed(lambda: walk(pair[0], action, steps), process._process.pid),
+        )
+        for _ in range(ROUNDS)
+    ]
+    with ThreadPoolExecutor(2) as threads:
+        start = time.perf_counter()
+        list(threads.map(lambda each: walk(each, action, steps), pair))
+        both = time.perf_counter() - start
+    for each in (*pair, own):
+        each.close()
+    own_wall, own_cpu, wall, cpu = (median(column) for column in zip(*rounds, strict=True))
+    return {
+        "own_steps_per_s": steps / own_wall,
+        "hosted_steps_per_s": steps / wall,
+        "two_processes_steps_per_s": 2 * steps / both,
+        "own_cpu_ms_per_step": 1000 * own_cpu / steps,
+        "hosted_cpu_ms_per_step": 1000 * cpu / steps,
+    }
+
+
+def main() -> None:
+    """Measure what is installed and print."""
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 else STEPS
+    wanted = sys.argv[2:] or WORLDS
+    there = [name for name in wanted if not (*OFFERS[name].missing(), *OFFERS[name].missing_programs())]
+    sys.stdout.write(json.dumps({"steps": steps, **{name: measured(name, steps) for name in there}}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

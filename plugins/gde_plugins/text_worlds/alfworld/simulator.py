@@ -1,0 +1,100 @@
+"""ALFWorld in its process."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from gde.errors import GdeError
+from gde_plugins.text_worlds.alfworld.expert import House, expert_steps
+from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
+
+TASK = "Your task is to: "
+
+
+class AlfworldSimulator:
+    """Implements `gde_plugins.text_worlds.hosting.simulator.Simulator`."""
+
+    def __init__(self, folder: str, play_on: bool) -> None:
+        """Keep the games that are made in this folder."""
+        # ALFWorld makes a folder for its data where it is imported.
+        os.environ["ALFWORLD_DATA"] = folder
+        from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
+        from textworld import EnvInfos
+        from textworld.envs import PddlEnv
+
+        self._folder, self._play_on = Path(folder), play_on
+        # One for all games: each loads a copy of the planner, which cannot be unloaded.
+        self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
+        self._file: Path | None = None
+
+    def begin(self, game: Mapping[str, Any]) -> Opening:
+        """Make the game where it has no file, and begin it.
+
+        Raises:
+            GdeError: the file is no game that can be played.
+        """
+        file = Path(game["file"]) if "file" in game else self._made(game)
+        if file != self._file:
+            self._file = None
+            self._load(file)
+            self._file = file
+        self._state = self._env.reset()
+        self._reached = False
+        text = self._state.feedback.strip()
+        content = sha256(self._content.encode()).hexdigest()[:16]
+        return Opening(
+            shown=self._shown(text),
+            objective=text.rpartition(TASK)[2],
+            id=game.get("id", f"made {content}"),
+            facts={"game": game.get("id", ""), "content": content},
+            labels={"task_type": self._task["task_type"]},
+        )
+
+    def step(self, action: str) -> Shown:
+        self._state, _, _ = self._env.step(action)
+        return self._shown(self._state.feedback)
+
+    def demonstration(self) -> Sequence[str]:
+        """What the expert would do from this moment, in ALFWorld's words."""
+        raw = ((fact.name, tuple(each.name for each in fact.arguments)) for fact in self._state["_facts"])
+        names = {name: info.name for name, info in self._state["_entity_infos"].items()}
+        steps = expert_steps(House(raw), self._task)
+        return [self._said(action, {part: names[thing] for part, thing in parts.items()}) for action, parts in steps]
+
+    def close(self) -> None:
+        """Nothing runs outside of this process."""
+
+    def _made(self, game: Mapping[str, Any]) -> Path:
+        from gde_plugins.text_worlds.alfworld.making import made_game
+
+        return made_game(self._folder, game)
+
+    def _load(self, file: Path) -> None:
+        try:
+            self._content = file.read_text(encoding="utf-8")
+            self._task = json.loads(file.with_name("traj_data.json").read_text(encoding="utf-8"))
+            self._env.load(str(file))
+        except (OSError, ValueError, KeyError) as error:
+            # An unsolvable problem gives the planner nothing to make variables of.
+            raise GdeError(f"alfworld: {file} cannot be played: {type(error).__name__}: {error}") from error
+
+    def _said(self, action: str, names: Mapping[str, str]) -> str:
+        if action == "gotolocation":
+            return "go to {r}".format(**names)
+        template: str = self._env.unwrapped._logic.actions[action].template
+        return template.format(**names)
+
+    def _shown(self, text: str) -> Shown:
+        reached = bool(self._state["won"])
+        newly, self._reached = reached and not self._reached, self._reached or reached
+        ended = reached and not self._play_on
+        return Shown(
+            text=text.strip(),
+            actions=() if ended else tuple(self._state["admissible_commands"]),
+            reward=float(newly),
+            success=float(reached),
+            ended=ended,
+        )

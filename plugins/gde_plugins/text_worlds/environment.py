@@ -1,0 +1,112 @@
+"""Games of a simulator in another process, as an environment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gde.data.observation import Observation, Outcome, Task, World
+from gde.seeding import derive
+from gde_plugins.text_worlds.hosting.host import Host
+from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
+
+LARGEST_SEED = 2**31
+"""What the simulators' generators take."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """Games that are made from a seed."""
+
+    settings: Mapping[str, Any]
+    """What they are made with; games of other settings are drawn from other streams."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ()
+
+    def game(self, seed: int) -> Mapping[str, Any]:
+        key = [f"{name}={value}" for name, value in sorted(self.settings.items())]
+        return {**self.settings, "seed": derive(seed, "text-world", *key) % LARGEST_SEED}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Games of a list, each under its name."""
+
+    games: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.games)
+
+    def game(self, seed: int) -> Mapping[str, Any]:
+        return self.games[self.names[seed % len(self.games)]]
+
+
+class SimulatedEnvironment:
+    """Implements `gde.parts.environment.HasWorlds` and `HasDemonstration`. It is put back by replay."""
+
+    def __init__(self, host: Host, games: Made | Listed, *, horizon: int, seconds: float) -> None:
+        """Play `games` in the simulator of `host`; a demonstration may take `seconds`."""
+        self._host, self._games = host, games
+        self._horizon, self._seconds = horizon, seconds
+        self._opening: Opening | None = None
+
+    def worlds(self) -> Sequence[str]:
+        """The names of the listed games; none where every seed is another game."""
+        return self._games.names
+
+    def reset(self, seed: int) -> Observation:
+        """Begin the game of this seed.
+
+        Raises:
+            GdeError: it cannot be made or read.
+            SimulatorFailed: the simulator hung or died; the next game begins with another one.
+        """
+        self._opening = None
+        self._opening = self._host.begin(self._games.game(seed))
+        self._now = self._opening.shown
+        return _observation(self._now)
+
+    def task(self) -> Task:
+        return Task(objective=self._begun.objective, horizon=self._horizon)
+
+    def world(self) -> World:
+        begun = self._begun
+        return World(id=begun.id, facts=begun.facts, labels=begun.labels)
+
+    def step(self, action: str) -> Outcome:
+        """Take an admissible action.
+
+        Raises:
+            ValueError: it is not admissible, or the game is over.
+            SimulatorFailed: the simulator hung or died.
+        """
+        if self._opening is None or self._now.ended:
+            raise ValueError(f"the game is over or has not begun, it takes no action: got {action!r}")
+        if self._now.actions is not None and action not in self._now.actions:
+            raise ValueError(f"wanted one of {len(self._now.actions)} admissible actions, got {action!r}")
+        self._now = self._host.step(action)
+        observation, now = _observation(self._now), self._now
+        if now.ended:
+            return Outcome.terminal(observation, now.reward, success=now.success)
+        return Outcome.running(observation, now.reward, success=now.success)
+
+    def demonstration(self) -> Sequence[str]:
+        """The simulator's expert from this moment on; empty where it knows no way."""
+        if self._opening is None or self._now.ended:
+            return ()
+        return tuple(self._host.ask("demonstration", seconds=self._seconds))
+
+    def close(self) -> None:
+        self._host.close()
+
+    @property
+    def _begun(self) -> Opening:
+        if self._opening is None:
+            raise ValueError("a game that has begun, got none: call reset first")
+        return self._opening
+
+
+def _observation(shown: Shown) -> Observation:
+    return Observation(text=shown.text, actions=None if shown.actions is None else tuple(shown.actions))

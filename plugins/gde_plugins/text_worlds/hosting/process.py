@@ -1,0 +1,150 @@
+"""One simulator in a process of its own, which may hang, die or print."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+from fcntl import F_SETFL, fcntl
+from pathlib import Path
+from tempfile import TemporaryFile
+from time import monotonic
+from typing import IO, Any
+
+from gde.errors import GdeError
+
+PROGRAM = "import sys; from gde_plugins.text_worlds.hosting.serving import serve; serve(*sys.argv[1:])"
+PATIENCE = 5.0
+"""Seconds that a simulator gets to end when it is asked to."""
+CHUNK = 1 << 16
+LAST_WORDS = 300
+"""Characters of what a dead simulator printed last that are told."""
+
+
+class SimulatorFailed(GdeError):
+    """A simulator hung, died or answered nonsense. Its process is gone."""
+
+
+class SimulatorProcess:
+    """A simulator's process, in a group of its own with whatever it starts."""
+
+    def __init__(self, name: str, target: str, settings: Mapping[str, Any]) -> None:
+        """Start `target`, a class as MODULE:NAME that is made with `settings`; `name` is what messages call it."""
+        self._name = name
+        self._log = TemporaryFile(buffering=0)  # noqa: SIM115  # it lives as long as the process
+        fcntl(self._log, F_SETFL, os.O_APPEND)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", PROGRAM, target, json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            start_new_session=True,
+            # What this process can import, and one order of sets whoever asks.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "0"},
+        )
+        self._end = weakref.finalize(self, _end, self._process, self._log)
+        self._unread = b""
+
+    def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
+        """The answer of a method of the simulator.
+
+        Raises:
+            GdeError: the simulator cannot do what was asked, and says why; it goes on.
+            SimulatorFailed: there was no answer in time, or none that can be read.
+        """
+        question = {"method": method, "arguments": arguments, "seconds": seconds}
+        try:
+            self._pipe(self._process.stdin).write(json.dumps(question).encode() + b"\n")
+            self._pipe(self._process.stdin).flush()
+            answer = json.loads(self._line(seconds))
+        except TimeoutError:
+            raise self._failure(f"{method} took longer than {seconds:g} s, its process was killed") from None
+        except (OSError, EOFError):
+            raise self._failure(f"died in {method}") from None
+        except json.JSONDecodeError:
+            raise self._failure(f"answered {method} with what is no JSON") from None
+        if refused := answer.get("refused"):
+            raise GdeError(refused)
+        if failed := answer.get("failed"):
+            raise self._failure(f"failed in {method}, {failed}")
+        return answer["value"]
+
+    def megabytes(self) -> float:
+        """Memory that the process group holds; 0 where the system does not say."""
+        return sum(_resident(each) for each in Path("/proc").glob("[0-9]*") if _group(each) == self._process.pid)
+
+    def forget_log(self) -> None:
+        """Drop what has been printed so far."""
+        self._log.truncate(0)
+
+    def close(self) -> None:
+        """Ask the process to end, and see to it."""
+        if self._end.alive:
+            with suppress(OSError):
+                self._pipe(self._process.stdin).close()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(PATIENCE)
+        self._end()
+
+    def _line(self, seconds: float) -> bytes:
+        output, until = self._pipe(self._process.stdout).fileno(), monotonic() + seconds
+        ready = select.poll()
+        ready.register(output, select.POLLIN)
+        while b"\n" not in self._unread:
+            if not ready.poll(max(0.0, until - monotonic()) * 1000):
+                raise TimeoutError
+            if not (chunk := os.read(output, CHUNK)):
+                raise EOFError
+            self._unread += chunk
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
+
+    def _failure(self, what: str) -> SimulatorFailed:
+        """End the process and say what happened."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.2)  # one that is dying by itself says by which signal
+        code = self._process.poll()
+        said = self._last_words()
+        self._end()
+        ended = "" if code is None else f" with exit code {code}" if code >= 0 else f" of {signal.Signals(-code).name}"
+        return SimulatorFailed(
+            f"the simulator {self._name} {what}{ended}" + (f"; it said last: {said}" if said else "")
+        )
+
+    def _last_words(self) -> str:
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LAST_WORDS))
+        lines = self._log.read().decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    @staticmethod
+    def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+        assert stream is not None
+        return stream
+
+
+def _end(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+    """Kill the group, reap the process and close what was open."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, log):
+        with suppress(OSError):
+            if stream is not None:
+                stream.close()
+
+
+def _group(process: Path) -> int | None:
+    with suppress(OSError, ValueError, IndexError):
+        # The name of the program, in parentheses, may hold anything.
+        return int((process / "stat").read_text().rpartition(")")[2].split()[2])
+    return None
+
+
+def _resident(process: Path) -> float:
+    with suppress(OSError, ValueError, IndexError):
+        return int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return 0.0

@@ -1,0 +1,76 @@
+"""What runs in the simulator's process: one line of JSON is asked, one is answered.
+
+The answers go where stdout was; whatever a simulator and its libraries print goes to stderr, whatever language they are
+written in. A question that takes longer than its deadline ends the process from inside too (SIGALRM), so that it hangs
+nowhere when the process that asked is gone.
+"""
+
+import json
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from importlib import import_module
+from math import ceil
+from typing import Any
+
+from gde.errors import GdeError
+
+GRACE = 5
+"""Seconds after which a deadline is kept from inside, when nobody has kept it from outside."""
+
+
+def serve(target: str, settings: str) -> None:
+    """Answer until nothing more is asked.
+
+    Args:
+        target: the simulator's class, as MODULE:NAME.
+        settings: what it is made with, as a JSON object.
+    """
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as nothing:  # noqa: PTH123  # a path would be opened by its text as well
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    served = _Served(target, json.loads(settings))
+    for question in questions:
+        answers.write(json.dumps(served.answer(json.loads(question)), allow_nan=False).encode() + b"\n")
+        answers.flush()
+    served.close()
+
+
+class _Served:
+    """A simulator that is made when it is first asked, so that what is wrong with it is an answer."""
+
+    def __init__(self, target: str, settings: Mapping[str, Any]) -> None:
+        self._target, self._settings = target, settings
+        self._simulator: Any = None
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            with _alarm(ceil(question["seconds"]) + GRACE):
+                value = getattr(self._made(), question["method"])(*question["arguments"])
+        except GdeError as error:
+            return {"refused": str(error)}
+        except (Exception, SystemExit) as error:  # a planner ends what it takes to be its own program
+            return {"failed": f"{type(error).__name__}: {error}"}
+        return {"value": asdict(value) if is_dataclass(value) and not isinstance(value, type) else value}
+
+    def close(self) -> None:
+        if self._simulator is not None:
+            self._simulator.close()
+
+    def _made(self) -> Any:
+        if self._simulator is None:
+            module, _, name = self._target.partition(":")
+            self._simulator = getattr(import_module(module), name)(**self._settings)
+        return self._simulator
+
+
+@contextmanager
+def _alarm(seconds: int) -> Iterator[None]:
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)

@@ -1,0 +1,64 @@
+"""Each simulator with its games as an environment."""
+
+from collections import Counter
+from pathlib import Path
+
+from gde_plugins.text_worlds.alfworld.files import games, split_folder
+from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
+from gde_plugins.text_worlds.environment import Listed, Made, SimulatedEnvironment
+from gde_plugins.text_worlds.hosting.host import Host
+
+HERE = "gde_plugins.text_worlds"
+SHAPES = {
+    "cooking": ("ingredients", "rooms", "cook", "cut", "drop"),
+    "treasure-hunt": ("level",),
+    "coin-collector": ("level",),
+    "custom": ("rooms", "objects", "quest_length"),
+}
+"""The settings that shape each kind of TextWorld game."""
+
+
+def textworld(config: TextWorldConfig, folder: Path) -> SimulatedEnvironment:
+    """TextWorld; its games are kept in the folder."""
+    settings = {"folder": str(folder)}
+    host = Host("textworld", f"{HERE}.textworld.simulator:TextWorldSimulator", settings, config)
+    made = Made({name: getattr(config, name) for name in ("game", "route", *SHAPES[config.game])})
+    return SimulatedEnvironment(host, made, horizon=config.horizon, seconds=config.begin_seconds)
+
+
+def alfworld(config: AlfworldConfig, folder: Path) -> SimulatedEnvironment:
+    """ALFWorld; games that are made are kept in the folder.
+
+    Raises:
+        GdeError: official games are asked for that are not there.
+    """
+    settings = {"folder": str(folder), "play_on": config.play_on}
+    host = Host("alfworld", f"{HERE}.alfworld.simulator:AlfworldSimulator", settings, config)
+    official = split_folder(config)
+    if official is not None:
+        found: Made | Listed = Listed(games(official, config.task_type))
+    else:
+        found = Made({name: getattr(config, name) for name in ("task_type", "receptacles", "objects")})
+    return SimulatedEnvironment(host, found, horizon=config.horizon, seconds=config.begin_seconds)
+
+
+def scienceworld(config: ScienceWorldConfig) -> SimulatedEnvironment:
+    """ScienceWorld.
+
+    Raises:
+        GdeError: there is no Java, or no such task.
+    """
+    settings = {"listed": config.listed, "play_on": config.play_on}
+    host = Host("scienceworld", f"{HERE}.scienceworld.simulator:ScienceWorldSimulator", settings, config)
+    found: dict[str, dict[str, str | int]] = {}
+    seen: Counter[str] = Counter()
+    try:
+        listed = host.ask("variations", config.task, config.split, seconds=config.begin_seconds)
+    except BaseException:
+        host.close()
+        raise
+    for task, variation in listed:
+        seen[task] += 1
+        if config.variations is None or seen[task] <= config.variations:
+            found[f"{task} {variation}"] = {"task": task, "variation": variation}
+    return SimulatedEnvironment(host, Listed(found), horizon=config.horizon, seconds=config.begin_seconds)

@@ -1,0 +1,72 @@
+"""Offers TextWorld, ALFWorld and ScienceWorld."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, Offer
+from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
+    from gde.parts.environment import Environment
+
+EXTRA = "text-worlds"
+AT_ONCE = 8
+"""Simulators that a run has at once: each holds some hundred megabytes, and they compute rather than wait."""
+
+
+@hookimpl
+def gde_environments() -> Sequence[AnyOffer]:
+    """Worlds of text, each behind a simulator of its own."""
+    return (
+        Offer(
+            name="textworld",
+            summary="quests made by TextWorld: cooking, treasure hunts, coins, and chains of actions in a house",
+            config=TextWorldConfig,
+            make=_textworld,
+            gives=frozenset({Facet.DEMONSTRATION}),
+            imports=("textworld",),
+            extra=EXTRA,
+            at_once=AT_ONCE,
+        ),
+        Offer(
+            name="alfworld",
+            summary="household tasks of ALFWorld: its own games where they are, else games that are made for it",
+            config=AlfworldConfig,
+            make=_alfworld,
+            gives=frozenset({Facet.DEMONSTRATION, Facet.WORLDS}),
+            imports=("alfworld", "textworld"),
+            extra=EXTRA,
+            at_once=AT_ONCE,
+        ),
+        Offer(
+            name="scienceworld",
+            summary="experiments of elementary science in ScienceWorld, scored from 0 to 1",
+            config=ScienceWorldConfig,
+            make=_scienceworld,
+            gives=frozenset({Facet.DEMONSTRATION, Facet.WORLDS}),
+            imports=("scienceworld",),
+            programs=("java",),
+            extra=EXTRA,
+            at_once=AT_ONCE,
+        ),
+    )
+
+
+def _textworld(config: TextWorldConfig, context: "Context") -> "Environment":
+    from gde_plugins.text_worlds.making import textworld
+
+    return textworld(config, context.scratch)
+
+
+def _alfworld(config: AlfworldConfig, context: "Context") -> "Environment":
+    from gde_plugins.text_worlds.making import alfworld
+
+    return alfworld(config, context.scratch)
+
+
+def _scienceworld(config: ScienceWorldConfig, _: "Context") -> "Environment":
+    from gde_plugins.text_worlds.making import scienceworld
+
+    return scienceworld(config)

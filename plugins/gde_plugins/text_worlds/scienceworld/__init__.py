@@ -1,0 +1,1 @@
+"""Experiments of elementary science in ScienceWorld."""

@@ -1,0 +1,146 @@
+"""ScienceWorld in its process, and a Java machine beside it."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+from gde.errors import GdeError
+from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
+from gde_plugins.text_worlds.scienceworld.wording import Wording
+
+NO_LIMIT = 10**9
+"""Steps after which ScienceWorld would stop; a run counts for itself."""
+
+
+class ScienceWorldSimulator:
+    """Implements `gde_plugins.text_worlds.hosting.simulator.Simulator`."""
+
+    def __init__(self, listed: bool, play_on: bool) -> None:
+        """Start the Java machine.
+
+        Raises:
+            GdeError: there is none.
+        """
+        if shutil.which("java") is None:
+            raise GdeError("scienceworld needs Java, there is no program java: install Java 17, e.g. openjdk-17-jre")
+        from scienceworld import ScienceWorldEnv
+
+        self._env = ScienceWorldEnv("", envStepLimit=NO_LIMIT)
+        self._server = self._env.server
+        self._listed, self._play_on = listed, play_on
+        self._shown_way: dict[tuple[str, int], list[str]] = {}
+        """Task and variation to the expert's way in words that are listed."""
+
+    def variations(self, task: str | None, split: str) -> list[tuple[str, int]]:
+        """Task and number of every variation of a split, in ScienceWorld's order.
+
+        Raises:
+            GdeError: there is no such task.
+        """
+        tasks = self._env.get_task_names()
+        if task is not None and task not in tasks:
+            raise GdeError(f"scienceworld: unknown env.task {task!r}; known: {', '.join(tasks)}")
+        found: list[tuple[str, int]] = []
+        for name in tasks if task is None else [task]:
+            self._env.load(name, 0, "")
+            found += [(name, number) for number in getattr(self._env, f"get_variations_{split}")()]
+        return found
+
+    def begin(self, game: Mapping[str, Any]) -> Opening:
+        self._game = game["task"], game["variation"]
+        self._restart(())
+        task, number = self._game
+        return Opening(
+            shown=Shown(text=self._server.freeActionLook().strip(), actions=self._actions()),
+            objective=" ".join(self._env.taskdescription().removeprefix("Task Description:").split()),
+            id=f"{task} {number}",
+            facts={"task": task, "variation": number},
+            labels={"task": task, "variation": number},
+        )
+
+    def step(self, action: str) -> Shown:
+        shown = self._shown(self._act(action))
+        self._taken.append(action)
+        return shown
+
+    def demonstration(self) -> Sequence[str]:
+        """What is left of the gold path, in words that are listed, where it leads from here to the full score."""
+        taken = list(self._taken)
+        if self._game not in self._shown_way:
+            self._shown_way[self._game] = self._way()
+        way = self._shown_way[self._game]
+        ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(taken, way, strict=False))])
+        leads = ahead == len(taken) or self._leads(taken, way[ahead:])
+        self._restart(taken)
+        return way[ahead:] if leads else []
+
+    def close(self) -> None:
+        """End the Java machine, and see it end."""
+        self._env.close()
+        self._env._gateway.java_process.wait()
+
+    def _way(self) -> list[str]:
+        """The gold path in listed words; empty where these do not reach the full score."""
+        task, number = self._game
+        self._env.load(task, number, "", generateGoldPath=True)
+        gold = self._env.get_gold_action_sequence()
+        if not self._listed:
+            return self._up_to_the_goal(gold)
+        self._restart(())
+        answers = [self._act(action) for action in gold]
+        self._restart(())
+        way = Wording(self._env, self._act, self._restart).of(gold, answers)
+        return self._up_to_the_goal(way)
+
+    def _up_to_the_goal(self, way: Sequence[str]) -> list[str]:
+        self._restart(())
+        for n, action in enumerate(way, 1):
+            self._act(action)
+            if self._server.getScore() >= 1:
+                return [*way[:n]]
+        return []
+
+    def _leads(self, taken: Sequence[str], rest: Sequence[str]) -> bool:
+        """Whether the rest of the way can be taken from another place, too."""
+        self._restart(taken)
+        for action in rest:
+            if self._listed and action not in self._env.get_valid_action_object_combinations():
+                return False
+            self._act(action)
+            if self._server.getCompleted():
+                break
+        return bool(rest) and self._server.getScore() >= 1
+
+    def _restart(self, taken: Sequence[str]) -> None:
+        """Begin the game again and take these actions."""
+        task, number = self._game
+        self._env.load(task, number, "")
+        self._taken, self._score = list(taken), 0.0
+        for action in taken:
+            self._act(action)
+        # Until the first action ScienceWorld tells the score of the game before.
+        self._score = self._clipped() if taken else 0.0
+
+    def _act(self, action: str) -> str:
+        # The wrapper's own step would look, list and describe anew each time, which takes ten times as long.
+        return str(self._server.step(action))
+
+    def _clipped(self) -> float:
+        """Share of the goal, 0 to 1; ScienceWorld says -1 when it was missed for good."""
+        return min(1.0, max(0.0, float(self._server.getScore())))
+
+    def _actions(self) -> tuple[str, ...] | None:
+        return tuple(sorted({*self._env.get_valid_action_object_combinations()})) if self._listed else None
+
+    def _shown(self, text: str) -> Shown:
+        before, self._score = self._score, self._clipped()
+        reached = self._score >= 1
+        ended = bool(self._server.getScore() < 0 or (self._server.getCompleted() and not (reached and self._play_on)))
+        return Shown(
+            text=text.strip(),
+            actions=() if ended else self._actions(),
+            reward=float(round(100 * self._score) - round(100 * before)),
+            success=self._score,
+            ended=ended,
+        )

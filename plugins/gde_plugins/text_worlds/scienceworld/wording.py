@@ -1,0 +1,95 @@
+"""The gold path in the words in which actions are listed.
+
+ScienceWorld understands many names of a thing; its gold paths use others than its lists of admissible actions ("open
+door to kitchen" for "open kitchen door"). Two actions are the same where, taken at the same moment, they are answered
+in the same words.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+FILLING = frozenset({"to", "the", "in", "into", "a", "on"})
+"""Words that name nothing."""
+TRIES = 6
+"""Listed actions that are tried for one of the gold path."""
+RELATED = 0.3
+"""Least share of words in common, for each thing named, of an action that is tried."""
+WAIT = "wait1"
+SYNONYM = re.compile("^examine ")
+"""What the gold paths say for "look at"."""
+
+
+class Wording:
+    """Says an action in the words of the list."""
+
+    def __init__(self, env: Any, act: Callable[[str], str], restart: Callable[[Sequence[str]], None]) -> None:
+        """Ask ScienceWorld's `env`; `act` takes an action and gives the answer, `restart` begins again with some."""
+        self._env, self._act, self._restart = env, act, restart
+        templates = env.get_possible_actions_with_IDs()
+        self._literals = {each["template_id"]: each["action_example"].split("OBJ") for each in templates}
+
+    def of(self, gold: Sequence[str], answers: Sequence[str]) -> list[str]:
+        """The gold path, from the beginning of the game on. Where an action changes nothing any more, time passes."""
+        way: list[str] = []
+        for action, answer in zip(gold, answers, strict=True):
+            if action in self._env.get_valid_action_object_combinations():
+                self._act(action)
+                way.append(action)
+            else:
+                way.append(self._same(SYNONYM.sub("look at ", action), answer, way))
+        return way
+
+    def _same(self, action: str, answer: str, way: Sequence[str]) -> str:
+        """The listed action that is answered alike, taken; where none of the likely ones is, time passes."""
+        told = {*re.findall(r"\w+", answer)}
+        likely = [
+            (likeness + _share({*listed.split()}, told), listed)
+            for likeness, listed in self._likeness(action)
+            if likeness >= RELATED
+        ]
+        for _, listed in sorted(likely, key=lambda each: (-each[0], each[1]))[:TRIES]:
+            if self._act(listed) == answer:
+                return listed
+            self._restart(way)
+        self._act(WAIT)
+        return WAIT
+
+    def _likeness(self, action: str) -> Iterator[tuple[float, str]]:
+        """Every listed action of the same form, with how much its things are called alike, 0 to 1."""
+        names = self._env.get_all_object_ids_types_referents_LUTJSON()
+        admissible = {*self._env.get_valid_action_object_combinations()}
+        for listed in self._env.get_valid_action_object_combinations_with_templates():
+            literals = self._literals[listed["template_id"]]
+            known = [names.get(str(thing), {}).get("referents", []) for thing in listed["obj_ids"]]
+            likeness = [
+                min(map(_alike, ours, theirs, known), default=0.0)
+                for ours in things(action, literals)
+                for theirs in things(listed["action"], literals)
+            ]
+            if likeness and listed["action"] in admissible:
+                yield max(likeness), listed["action"]
+
+
+def things(action: str, literals: Sequence[str]) -> list[list[str]]:
+    """Every way to read an action as the words of its form with the names of things between them."""
+    if not action.startswith(literals[0]):
+        return []
+    rest = action[len(literals[0]) :]
+    if len(literals) == 1:
+        return [] if rest else [[]]
+    if len(literals) == 2:
+        return [[rest]]
+    return [[rest[: found.start()], rest[found.end() :]] for found in re.finditer(re.escape(literals[1]), rest)]
+
+
+def _alike(name: str, listed: str, also: Sequence[str]) -> float:
+    """Share of words in common with the most similar name of a thing; the listed one counts a little more."""
+    words, *others = [{*each.split()} - FILLING for each in (name, listed, *also)]
+    shares = [_share(words, each) for each in others]
+    return 0.99 * max(shares) + 0.01 * shares[0]
+
+
+def _share(some: set[str], others: set[str]) -> float:
+    """Of all words of both, those in common."""
+    return len(some & others) / max(1, len(some | others))

@@ -1,0 +1,1 @@
+"""Quests that TextWorld's engine makes from a seed."""

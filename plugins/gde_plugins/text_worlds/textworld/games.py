@@ -1,0 +1,91 @@
+"""Game files that TextWorld's engine makes, each made once."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gde.errors import GdeError
+from gde.seeding import derive
+
+TRIES = 20
+"""Maps that are drawn at most until one has room for the quest."""
+
+
+def game_file(folder: Path, game: Mapping[str, Any]) -> Path:
+    """The compiled game, made where the folder does not hold it yet.
+
+    Args:
+        folder: where games are kept, each in a folder named by its settings.
+        game: the settings of `TextWorldConfig` that shape a game, and `seed`.
+
+    Raises:
+        GdeError: no map has room for such a quest.
+    """
+    kept = folder / sha256(json.dumps(dict(game), sort_keys=True).encode()).hexdigest()[:16]
+    if not kept.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder) as making:
+            _compile(Path(making) / "made" / "game.z8", game)
+            _keep(Path(making) / "made", kept)
+    return kept / "game.z8"
+
+
+def _keep(made: Path, kept: Path) -> None:
+    """Move a game to where it is kept, unless another process was faster."""
+    try:
+        made.rename(kept)
+    except OSError:
+        if not kept.is_dir():
+            raise
+
+
+def _compile(path: Path, game: Mapping[str, Any]) -> None:
+    from textworld.generator import compile_game
+    from textworld.generator.chaining import QuestGenerationError
+
+    path.parent.mkdir()
+    for attempt in range(TRIES):
+        options = _options(path, game, derive(game["seed"], "attempt", attempt) % 2**31)
+        try:
+            compile_game(_made(game, options), options)
+        except QuestGenerationError:
+            continue
+        return
+    wanted = ", ".join(f"{name}={value}" for name, value in game.items())
+    raise GdeError(f"textworld: none of {TRIES} maps has room for the quest of {wanted}: take another level or length")
+
+
+def _options(path: Path, game: Mapping[str, Any], seed: int) -> Any:
+    from textworld import GameOptions
+
+    options = GameOptions()
+    options.path, options.seeds, options.force_recompile = str(path), seed, True
+    options.grammar.only_last_action = not game["route"]
+    return options
+
+
+def _made(game: Mapping[str, Any], options: Any) -> Any:
+    """A game of its kind, not yet compiled."""
+    if game["game"] == "cooking":
+        from textworld.challenges.tw_cooking import cooking
+
+        n = game["ingredients"]
+        measures = {"recipe": n, "take": n, "go": game["rooms"], "open": True, "recipe_seed": game["seed"]}
+        skills = {skill: game[skill] for skill in ("cook", "cut", "drop")}
+        return cooking.make({**measures, **skills, "split": "train"}, options)
+    if game["game"] == "treasure-hunt":
+        from textworld.challenges.tw_treasure_hunter import treasure_hunter
+
+        return treasure_hunter.make({"level": game["level"]}, options)
+    if game["game"] == "coin-collector":
+        from textworld.challenges.tw_coin_collector import coin_collector
+
+        return coin_collector.make({"level": game["level"]}, options)
+    from textworld.generator import make_game
+
+    options.nb_rooms, options.nb_objects = game["rooms"], game["objects"]
+    options.quest_length, options.quest_breadth = game["quest_length"], 1
+    return make_game(options)

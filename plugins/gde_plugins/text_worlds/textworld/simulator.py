@@ -1,0 +1,106 @@
+"""TextWorld in its process."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import textworld
+from textworld import EnvInfos
+
+from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
+from gde_plugins.text_worlds.textworld.games import game_file
+
+PROMPT = re.compile(r"\n>[^\n]*(?:\n.*)?\Z", re.DOTALL)
+"""The line that a player would type on, and the line of status that is drawn over it."""
+INFOS = {"admissible_commands": True, "score": True, "max_score": True, "won": True, "lost": True, "objective": True}
+
+
+class TextWorldSimulator:
+    """Implements `gde_plugins.text_worlds.hosting.simulator.Simulator`."""
+
+    def __init__(self, folder: str) -> None:
+        """Keep the games that are made in this folder."""
+        self._folder = Path(folder)
+        self._env: Any = None
+
+    def begin(self, game: Mapping[str, Any]) -> Opening:
+        """Make the game where it has not been made yet, and begin it."""
+        self.close()
+        self._file = game_file(self._folder, game)
+        self._taken: list[str] = []
+        self._score = 0
+        self._env, state = _started(self._file)
+        self._walkthrough: list[str] = list(state["extra.walkthrough"] or ())
+        kind = game["game"]
+        return Opening(
+            shown=self._shown(_beginning(state)),
+            objective=state.objective,
+            id=state["extra.uuid"],
+            facts={"seed": game["seed"]},
+            labels={"game": kind, "walkthrough": len(self._walkthrough)},
+        )
+
+    def step(self, action: str) -> Shown:
+        state, _, _ = self._env.step(action)
+        self._taken.append(action)
+        return self._shown(state)
+
+    def demonstration(self) -> Sequence[str]:
+        """TextWorld's policy from this moment, else what is left of its walkthrough, where it wins when it is tried."""
+        if way := self._tried(self._taken, self._policy()):
+            return way
+        walkthrough = self._tried((), self._walkthrough)
+        ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(self._taken, walkthrough, strict=False))])
+        return self._tried(self._taken, walkthrough[ahead:])
+
+    def close(self) -> None:
+        if self._env is not None:
+            self._env.close()
+            self._env = None
+
+    def _shown(self, state: Any) -> Shown:
+        score, self._score = state.score - self._score, state.score
+        ended = bool(state.won or state.lost)
+        success = 1.0 if state.won else min(1.0, max(0.0, state.score / state.max_score))
+        return Shown(
+            text=PROMPT.sub("", state.feedback).strip(),
+            actions=() if ended else tuple(state.admissible_commands),
+            reward=float(score),
+            success=success,
+            ended=ended,
+        )
+
+    def _policy(self) -> list[str]:
+        """What TextWorld would do now. It follows quests at a price, so that it is asked in a second game."""
+        env, state = _started(self._file, policy_commands=True)
+        for action in self._taken:
+            state, _, _ = env.step(action)
+        env.close()
+        return list(state.policy_commands or ())
+
+    def _tried(self, before: Sequence[str], actions: Sequence[str]) -> list[str]:
+        """Those of the actions that are admissible, if they win in a second game; TextWorld's walkthroughs open what is
+        open already."""
+        env, state = _started(self._file)
+        for action in before:
+            state, _, _ = env.step(action)
+        way = []
+        for action in actions:
+            if not (state.won or state.lost) and action in state.admissible_commands:
+                way.append(action)
+                state, _, _ = env.step(action)
+        env.close()
+        return way if state.won else []
+
+
+def _started(file: Path, **infos: bool) -> tuple[Any, Any]:
+    env = textworld.start(str(file), EnvInfos(**INFOS, **infos, extras=["walkthrough", "uuid"]))
+    return env, env.reset()
+
+
+def _beginning(state: Any) -> Any:
+    """Without the banner, which is the same in every game."""
+    state["feedback"] = state.feedback[max(0, state.feedback.find(state.objective)) :]
+    return state
