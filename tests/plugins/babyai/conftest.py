@@ -1,0 +1,5 @@
+"""Worlds that several tests look at."""
+
+import pytest
+
+pytest.importorskip("minigrid")
