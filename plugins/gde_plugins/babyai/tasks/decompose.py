@@ -9,6 +9,7 @@ from gde_plugins.babyai.tasks.readings import END, START, read_subgoals
 from gde_plugins.babyai.tasks.running import run_bot
 from gde_plugins.babyai.tasks.unaided import unaided
 from gde_plugins.babyai.worlds.scene import Scene
+from gde_plugins.babyai.worlds.simulation import Simulation
 
 
 class Decompose:
@@ -28,7 +29,7 @@ class Decompose:
     @cached_property
     def n_translated(self) -> int:
         """Those of them that translate the mission."""
-        return len(of_mission(self.scene.mission, [False] * 4))
+        return len(of_mission(self.scene.mission, Simulation(self.scene).done))
 
     @property
     def asked(self) -> str:

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 
 from gde_plugins.babyai.oracle.bot import OmniBot
-from gde_plugins.babyai.oracle.subgoals import Subgoal, write
-from gde_plugins.babyai.worlds.scene import Door, Scene
+from gde_plugins.babyai.oracle.subgoals import Name, Subgoal, write
+from gde_plugins.babyai.worlds.scene import ACTIONS, Door, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
-
-VERBS = {"pickup": "Pickup", "drop": "Drop"}
 
 
 def unaided(scene: Scene) -> list[str]:
@@ -21,13 +19,15 @@ def _subgoals(scene: Scene) -> Iterator[Subgoal]:
     while not now.over and now.n_steps < scene.max_steps and (action := bot.suggest(now)) is not None:
         if action in ("pickup", "drop", "toggle"):
             yield Subgoal("GoNextTo", cell=now.ahead)
-            yield Subgoal(_name(action, now))  # type: ignore[arg-type]
+            yield Subgoal(_name(action, now))
+        before = now.done[:]
         now.act(action)
-    yield Subgoal("GoNextTo", cell=now.ahead)
+        if action in ACTIONS[:3] and now.done != before:  # what was to be gone to is faced
+            yield Subgoal("GoNextTo", cell=now.ahead)
 
 
-def _name(action: str, now: Simulation) -> str:
-    inside = now.cells[now.ahead]
+def _name(action: str, now: Simulation) -> Name:
     if action == "toggle":
+        inside = now.cells[now.ahead]
         return "Close" if inside >= 0 and now.doors[inside] == Door.OPEN else "Open"
-    return VERBS[action]
+    return "Pickup" if action == "pickup" else "Drop"
