@@ -89,3 +89,12 @@ class StudyConfig:
 
     release: Release = "3.0"
     """The release of minigrid whose worlds are made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptedConfig:
+    """How questions are answered."""
+
+    how: Literal["perfect", "position", "forward", "garbage"] = "perfect"
+    """With the solution; to Predict with the right position and the opposite direction; always forward, with a fixed
+    state and a list that does nothing; with no answer at all."""

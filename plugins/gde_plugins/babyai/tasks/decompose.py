@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from gde_plugins.babyai.oracle.subgoals import NAMES, of_mission
-from gde_plugins.babyai.tasks.question import Scores, Unanswerable, state_text
+from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state
 from gde_plugins.babyai.tasks.readings import END, START, read_subgoals
 from gde_plugins.babyai.tasks.running import run_bot
 from gde_plugins.babyai.tasks.unaided import unaided
@@ -34,8 +34,7 @@ class Decompose:
     @property
     def asked(self) -> str:
         return (
-            f"The state of the agent is written ((x, y), direction), where direction is 0 for east, 1 for south, 2 for "
-            f"west and 3 for north. At first it is {state_text(self.scene, self.scene.agent, self.scene.direction)}. "
+            f"{first_state(self.scene)} "
             f"The mission is: {self.scene.text}.\n"
             f"Break the mission down into subgoals, in the order in which they are to be done. There are "
             f"{', '.join(NAMES)}. (GoNextToSubgoal, (x, y)) goes beside the position (x, y) and faces it; the others "

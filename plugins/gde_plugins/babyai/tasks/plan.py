@@ -7,7 +7,7 @@ from functools import cached_property
 from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.search import shortest
 from gde_plugins.babyai.oracle.subgoals import Subgoal, of_mission
-from gde_plugins.babyai.tasks.question import Scores, Unanswerable, state_text
+from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state
 from gde_plugins.babyai.tasks.readings import PLAN_MARKER, read_plan
 from gde_plugins.babyai.tasks.running import run_actions, run_bot
 from gde_plugins.babyai.worlds.mission import Description, GoTo
@@ -28,7 +28,7 @@ class PlanQuestion:
         ran = run_bot(scene, [Subgoal("GoNextTo", first.things)])
         self.target, self._expert = ran.end.ahead, ran.actions
         if not (ran.end.succeeded or now.cells[self.target] in first.things):
-            raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert gets to none of the things meant")
+            raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert gets to nothing")
 
     @cached_property
     def shortest(self) -> int | None:
@@ -46,10 +46,9 @@ class PlanQuestion:
     def asked(self) -> str:
         x, y = self.scene.place(self.target)
         return (
-            f"The state of the agent is written ((x, y), direction), where direction is 0 for east, 1 for south, 2 for "
-            f"west and 3 for north. At first it is {state_text(self.scene, self.scene.agent, self.scene.direction)}. "
+            f"{first_state(self.scene)} "
             f"The agent is to stand beside the position ({x}, {y}) and face it.\n"
-            f"Which actions lead there? Fewer are better. The actions are {', '.join(ACTIONS)}. End the answer with one "
+            f"Which actions lead there? Fewer are better. The actions are {', '.join(ACTIONS)}. End the answer with a "
             f"line of this form:\n{PLAN_MARKER} action, action, action"
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from gde_plugins.babyai.tasks.question import Scores, Unanswerable, state_text
+from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state, state_text
 from gde_plugins.babyai.tasks.readings import STATE_MARKER, read_state
 from gde_plugins.babyai.tasks.running import run_bot
 from gde_plugins.babyai.worlds.scene import Scene
@@ -26,8 +26,7 @@ class Predict:
     @property
     def asked(self) -> str:
         return (
-            f"The state of the agent is written ((x, y), direction), where direction is 0 for east, 1 for south, 2 for "
-            f"west and 3 for north. At first it is {state_text(self.scene, self.scene.agent, self.scene.direction)}. "
+            f"{first_state(self.scene)} "
             f"The agent takes these actions, one after another: {', '.join(self._ran.actions)}.\n"
             f"What is the state of the agent then? End the answer with one line of this form:\n"
             f"{STATE_MARKER} ((x, y), direction)"

@@ -39,3 +39,11 @@ class Unanswerable(ValueError):
 def state_text(scene: Scene, cell: int, direction: int) -> str:
     """((x, y), direction)."""
     return str((scene.place(cell), direction))
+
+
+def first_state(scene: Scene) -> str:
+    """How states are written, and which is the first: what every question begins with."""
+    return (
+        "The state of the agent is written ((x, y), direction), where direction is 0 for east, 1 for south, 2 for west "
+        f"and 3 for north. At first it is {state_text(scene, scene.agent, scene.direction)}."
+    )

@@ -69,10 +69,10 @@ def read_subgoals(answer: str, scene: Scene) -> Reading[tuple[Subgoal, ...]]:
     text, reason = _after(answer, START)
     if reason:
         return Reading(None, reason)
-    inside, end, _ = text.partition(END)
-    if not end:
+    end = text.lower().find(END.lower())
+    if end < 0:
         return Reading(None, "no_marker")
-    lines = [line for line in inside.splitlines() if line.strip()]
+    lines = [line for line in text[:end].splitlines() if line.strip()]
     if not lines:
         return Reading(None, "malformed")
     try:
