@@ -57,7 +57,7 @@ def make_row(task: str, release: Release, world: tuple[str, int]) -> Row:
         scene = make_scene(level, seed, release)
         row["env_description"] = description(scene, WorldConfig(level=level))
         row["initial_state"] = state_text(scene, scene.agent, scene.direction)
-        return row | KINDS[task](scene).row
+        return {**row, **KINDS[task](scene).row}
     except Unanswerable as error:
         return row | {ERROR: str(error)}
     except Exception as error:  # whatever goes wrong in one world, the others are made

@@ -1,6 +1,7 @@
 """A question as an environment: one turn, any text for an answer, the reward its score."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
@@ -18,6 +19,14 @@ from gde_plugins.babyai.worlds.source import Source
 OBJECTIVE = "Answer the question about the world that is described."
 ATTEMPTS = 50
 """Worlds that are tried before a question is given up."""
+
+
+class Asked(NamedTuple):
+    """A moment of an episode."""
+
+    world: str
+    scores: Mapping[str, Json] | None
+    """Of the answer, once there is one."""
 
 
 class QuestionEnvironment:
@@ -95,15 +104,14 @@ class QuestionEnvironment:
         assert isinstance(score, float)
         return Outcome.terminal(self._observe(), score, success=score)
 
-    def snapshot(self) -> tuple[str, Mapping[str, Json] | None]:
-        return self.question.scene.identity, self._scores
+    def snapshot(self) -> Asked:
+        return Asked(self.question.scene.identity, self._scores)
 
     def restore(self, snapshot: object) -> Observation:
-        match snapshot:
-            case (self.question.scene.identity, scores):
-                self._scores = scores
-                return self._observe()
-        raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
+        if not isinstance(snapshot, Asked) or snapshot.world != self.question.scene.identity:
+            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
+        self._scores = snapshot.scores
+        return self._observe()
 
     def close(self) -> None:
         """Nothing is held."""

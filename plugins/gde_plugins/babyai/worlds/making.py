@@ -16,6 +16,8 @@ from gde_plugins.babyai.worlds import mission as ours
 from gde_plugins.babyai.worlds.levels import PLAN_WORLDS, Release, environment_id
 from gde_plugins.babyai.worlds.scene import FREE, NOTHING, WALL, Door, Scene, Thing
 
+DRAW_ROOMS: Any = RoomGrid._gen_grid
+
 
 class _Silent:
     """A level that draws until a draw will do, and says nothing of the others."""
@@ -27,7 +29,7 @@ class _Silent:
             if not self.keeps_room:
                 self.locked_room = None
             try:
-                RoomGrid._gen_grid(self, width, height)
+                DRAW_ROOMS(self, width, height)
                 self.gen_mission()
                 self.validate_instrs(self.instrs)
             except (RecursionError, RejectSampling):
