@@ -1,9 +1,14 @@
 """How many actions a mission takes at least from a moment on: an admissible bound, which makes the search exact."""
 
+from collections.abc import Iterator, Mapping
+
 from gde_plugins.babyai.oracle.distances import FAR, Distances
 from gde_plugins.babyai.worlds.mission import Clause, GoTo, Open, Pickup, PutNext
 from gde_plugins.babyai.worlds.scene import Door
 from gde_plugins.babyai.worlds.simulation import Simulation
+
+HANDS: Mapping[type[Clause], int] = {GoTo: 0, Open: 1, Pickup: 1, PutNext: 2}
+"""Actions of a clause that are no walking."""
 
 
 class Bound:
@@ -15,14 +20,14 @@ class Bound:
     def of(self, now: Simulation) -> int:
         """Actions that are needed at least; `distances.FAR` or more where no action leads to success any more.
 
-        Every clause that is left has to be fulfilled, and the last of each stage takes at least one action more than
-        all of the stages before it unless one action fulfils both.
+        Every clause that is left has to be fulfilled, and every two of them one after the other.
         """
         if now.over:
             return 0 if now.succeeded else FAR
         doors = tuple(now.doors)
         left = [one for one, done in enumerate(now.done) if not done]
-        return max(1, *(self._clause(now.judge.clauses[one], now, doors) for one in left))
+        single = max(1, *(self._clause(now.judge.clauses[one], now, doors) for one in left))
+        return max(single, *self._pairs(now, doors)) if len(left) > 1 and single < FAR else single
 
     def _clause(self, clause: Clause, now: Simulation, doors: tuple[int, ...]) -> int:
         match clause:
@@ -66,7 +71,43 @@ class Bound:
             return min(tables.to_put_beside(place, doors)[state] + 1, self._face(place, now, doors) + 5)
         if now.where[a] < 0:
             return FAR
-        stays = tables.by_way_of(now.where[a], place, doors, beside=True)[state] + 1
-        moved_first = tables.by_way_of(place, now.where[a], doors, beside=False)[state] + 3
-        moved_after = tables.by_way_of(now.where[a], place, doors, beside=False)[state] + 5
+        stays = tables.by_way_of(now.where[a], place, doors, beside=True)[state] + 2
+        moved_first = tables.by_way_of(place, now.where[a], doors)[state] + 4
+        moved_after = tables.by_way_of(now.where[a], place, doors)[state] + 6
         return min(stays, moved_first, moved_after) + (now.carrying >= 0)
+
+    def _pairs(self, now: Simulation, doors: tuple[int, ...]) -> Iterator[int]:
+        """Bounds from two clauses that are both left: what each begins with has to be faced, one after the other."""
+        for stage in now.judge.stages:
+            left = [now.judge.clauses[one] for one in stage if not now.done[one]]
+            if len(left) == 2:
+                first, second = left
+                orders = self._in_order(first, second, now, doors), self._in_order(second, first, now, doors)
+                yield min(orders)
+        if len(now.judge.stages) == 2 and not all(now.done[one] for one in now.judge.stages[0]):
+            before, after = (
+                [now.judge.clauses[one] for one in stage if not now.done[one]] for stage in now.judge.stages
+            )
+            yield from (self._in_order(first, then, now, doors) for first in before for then in after)
+
+    def _in_order(self, first: Clause, then: Clause, now: Simulation, doors: tuple[int, ...]) -> int:
+        """The least over the things that are meant."""
+        pairs = ((a, b) for a in first.thing.things for b in then.thing.things)
+        return min(self._both(a, b, HANDS[type(first)], HANDS[type(then)], now, doors) for a, b in pairs)
+
+    def _both(self, a: int, b: int, hands_a: int, hands_b: int, now: Simulation, doors: tuple[int, ...]) -> int:
+        """Face `a`, then `b`; or face `b` before, which is no use unless it is picked up there.
+
+        Nothing is said of things that lie elsewhere than where the mission takes them to be, or in the hands.
+        """
+        places = now.where[a], now.where[b]
+        if min(places) < 0 or places != (now.known[a], now.known[b]):
+            return 0
+        state = 4 * now.position + now.direction
+        if a == b:
+            return self._face(places[0], now, doors) + max(hands_a, hands_b)
+        in_order = self._distances.by_way_of(*places, doors)[state] + hands_a + hands_b
+        if now.doors[b] >= 0:
+            return in_order
+        carried = self._distances.by_way_of(places[1], places[0], doors)[state] + hands_a + max(hands_b, 1)
+        return min(in_order, carried)

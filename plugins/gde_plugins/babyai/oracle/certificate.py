@@ -6,7 +6,7 @@ from gde_plugins.babyai.oracle.distances import FAR
 from gde_plugins.babyai.oracle.proof import is_impossible
 from gde_plugins.babyai.oracle.search import Key, shortest
 from gde_plugins.babyai.worlds.scene import ACTIONS
-from gde_plugins.babyai.worlds.simulation import DISCOUNT, Simulation
+from gde_plugins.babyai.worlds.simulation import Simulation
 
 EXACT, IMPOSSIBLE = "exact search", "proved impossible by exact search"
 
@@ -27,7 +27,10 @@ class Certificates:
         self._bound: Bound | None = None
 
     def optimum(self, now: Simulation) -> Optimum | None:
-        """All optimal actions; None where the budget does not tell, or no search is wanted."""
+        """All optimal actions; None where the budget does not tell, or no search is wanted.
+
+        The value is minus the actions that are left, as in a world where each costs one.
+        """
         if not self._budget or now.over:
             return None if not now.over else Optimum(actions=(), means=EXACT)
         key = now.key
@@ -37,11 +40,8 @@ class Certificates:
         if optimal is None:
             return None
         if not optimal:
-            return Optimum(actions=(), value=0.0, means=IMPOSSIBLE)
-        end = now.n_steps + self._left[key]
-        in_time = end <= now.scene.max_steps
-        value = 1 - DISCOUNT * end / now.scene.max_steps if in_time else 0.0
-        return Optimum(actions=optimal, value=value, means=EXACT)
+            return Optimum(actions=(), means=IMPOSSIBLE)
+        return Optimum(actions=optimal, value=-float(self._left[key]), means=EXACT)
 
     def _certify(self, now: Simulation, key: Key) -> tuple[str, ...] | None:
         if self._bound is None:

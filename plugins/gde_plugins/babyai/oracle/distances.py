@@ -25,6 +25,7 @@ class Distances:
         self._doors = {
             cell: inside for cell, inside in enumerate(scene.cells) if inside >= 0 and scene.doors[inside] >= 0
         }
+        self._all_open = tuple(Door.OPEN if state >= 0 else state for state in scene.doors)
         self._made: dict[tuple[object, ...], Table] = {}
 
     def to_face(self, cell: int, doors: tuple[int, ...]) -> Table:
@@ -35,15 +36,17 @@ class Distances:
         """Actions until the agent faces a free cell beside a cell."""
         return self._table(("put", cell, doors), lambda: dict.fromkeys(self._beside(cell), 0), doors)
 
-    def by_way_of(self, moved: int, end: int, doors: tuple[int, ...], beside: bool) -> Table:
-        """Actions until the agent faces the cell `moved`, picks up what is there and faces the cell `end`, or a cell
-        beside it."""
+    def by_way_of(self, first: int, end: int, doors: tuple[int, ...], beside: bool = False) -> Table:
+        """Actions until the agent has faced the cell `first` and then faces the cell `end`, or a free cell beside it.
+
+        A door that is passed on both legs is opened once, so that on the second all count as open.
+        """
 
         def ends() -> dict[int, int]:
-            then = (self.to_put_beside if beside else self.to_face)(end, doors)
-            return {state: 1 + then[state] for state in self._facing(moved)}
+            then = (self.to_put_beside if beside else self.to_face)(end, self._all_open)
+            return {state: then[state] for state in self._facing(first)}
 
-        return self._table(("way", moved, end, doors, beside), ends, doors)
+        return self._table(("way", first, end, doors, beside), ends, doors)
 
     def _table(self, key: tuple[object, ...], ends: Callable[[], dict[int, int]], doors: tuple[int, ...]) -> Table:
         if key not in self._made:
