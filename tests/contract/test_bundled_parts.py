@@ -64,7 +64,7 @@ def make_grid(size: int = 5) -> Environment:
 
 @pytest.mark.parametrize("entry", offered("environment"))
 def test_environment(entry: Entry) -> None:
-    check_environment(maker(entry), gives=entry.offer.gives)
+    check_environment(maker(entry), actions=("an answer",), gives=entry.offer.gives)
 
 
 @pytest.mark.parametrize("entry", offered("agent"))

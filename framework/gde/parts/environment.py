@@ -64,8 +64,11 @@ class HasState(Protocol):
 class HasOptimum(Protocol):
     """Facet OPTIMUM: the environment knows what is best to do, e.g. from a planner or an expert."""
 
-    def optimum(self) -> Optimum:
-        """All optimal actions at this moment, and by what means they are known to be."""
+    def optimum(self) -> Optimum | None:
+        """All optimal actions at this moment, and by what means they are known to be.
+
+        None where that cannot be told of this moment, e.g. because a search would take too long.
+        """
 
 
 @runtime_checkable

@@ -76,7 +76,8 @@ class OracleAgent:
 
     def _best(self) -> Sequence[str]:
         if self._told is not None or self._modelled is None:
-            return self._told.optimum().actions if self._told else ()
+            told = self._told.optimum() if self._told else None
+            return told.actions if told else ()
         mdp = self._modelled.mdp()
         if mdp is not self._mdp:
             self._mdp, self._optimal = mdp, solve(mdp).optimal

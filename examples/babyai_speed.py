@@ -1,0 +1,96 @@
+"""How fast BabyAI worlds are here, beside minigrid itself: a step with its text, and a mission solved by the expert.
+
+Run it with the extra `minigrid` installed: python examples/babyai_speed.py
+"""
+
+import random
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import gymnasium
+import minigrid  # noqa: F401  # registers the levels
+from minigrid.utils.baby_ai_bot import BabyAIBot
+
+from gde_plugins.babyai.config import BabyAIConfig
+from gde_plugins.babyai.environment import BabyAIEnvironment
+from gde_plugins.babyai.oracle.bot import OmniBot
+from gde_plugins.babyai.worlds.levels import PAPER_LEVELS, environment_id
+from gde_plugins.babyai.worlds.making import make_scene
+from gde_plugins.babyai.worlds.simulation import Simulation
+
+TURNS, SEEDS, TRIES = 200, range(1, 6), 5
+MAZES = tuple(level for level in PAPER_LEVELS if level not in PAPER_LEVELS[:6])
+
+
+def theirs(level: str, seed: int) -> Any:
+    """The level as gymnasium makes it, without wrappers."""
+    world = gymnasium.make(environment_id(level)).unwrapped
+    world.reset(seed=seed)
+    return world
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Of the processor, the median of a few tries."""
+    times = []
+    for _ in range(TRIES):
+        started = time.process_time()
+        work()
+        times.append(time.process_time() - started)
+    return median(times)
+
+
+def step_times(level: str) -> tuple[float, float]:
+    """Microseconds of a step: minigrid's own, and ours with its text."""
+    ours = BabyAIEnvironment(BabyAIConfig(level=level, release="3.2", search=0))
+    ours.reset(2)
+    start, world = ours.snapshot(), theirs(level, 2)
+    actions = [random.Random(0).choice(range(3)) for _ in range(TURNS)]
+    names = [("left", "right", "forward")[action] for action in actions]
+
+    def play() -> None:
+        ours.restore(start)
+        for name in names:
+            ours.step(name)
+            if ours.now.over:
+                ours.restore(start)
+
+    return tuple(1e6 * seconds(work) / TURNS for work in (lambda: [world.step(a) for a in actions], play))  # type: ignore[return-value]
+
+
+def mission_times(level: str) -> tuple[float, float]:
+    """Milliseconds of a solved mission: by minigrid's bot in minigrid, and by ours in our world."""
+    theirs_total = ours_total = 0.0
+    for seed in SEEDS:
+        world = theirs(level, seed)
+        started = time.process_time()
+        bot, ended = BabyAIBot(world), False
+        action = bot.replan(None)
+        while not ended:
+            _, _, terminated, truncated, _ = world.step(action)
+            ended = terminated or truncated
+            action = None if ended else bot.replan(action)
+        theirs_total += time.process_time() - started
+        now = Simulation(make_scene(level, seed, "3.2"))
+        started = time.process_time()
+        expert = OmniBot(now)
+        while not now.over and (suggested := expert.suggest(now)):
+            now.act(suggested)
+        ours_total += time.process_time() - started
+        assert now.succeeded
+    return 1e3 * theirs_total / len(SEEDS), 1e3 * ours_total / len(SEEDS)
+
+
+def main() -> None:
+    print("one step, in microseconds: minigrid's own, ours with the text")
+    for level in ("GoToLocal", "BossLevel"):
+        print(f"  {level:14} {step_times(level)[0]:7.0f} {step_times(level)[1]:7.0f}")
+    print("one mission, in milliseconds: minigrid's bot, OmniBot, how many times faster")
+    for level in MAZES:
+        slow, fast = mission_times(level)
+        print(f"  {level:14} {slow:7.1f} {fast:7.1f} {slow / fast:7.1f}")
+
+
+if __name__ == "__main__":
+    main()

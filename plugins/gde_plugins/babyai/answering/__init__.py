@@ -1,0 +1,1 @@
+"""Who acts in BabyAI worlds and answers questions about them."""

@@ -1,0 +1,76 @@
+"""A language model that is asked a question about a world, in one of four ways (Choukrani et al. 2025, section 5.1)."""
+
+from collections.abc import Mapping, Sequence
+
+from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision
+from gde.errors import GdeError
+from gde.parts.agent import Brief
+from gde.parts.language_model import LanguageModel
+from gde.seeding import derive
+from gde_plugins.babyai.config import PrompterConfig
+from gde_plugins.babyai.tasks.environment import QuestionEnvironment
+
+N_EXAMPLES = 3
+WAYS: Mapping[str, str] = {
+    "zero_shot": "Give the answer in the form that is asked for, and nothing else.",
+    "few_shot": "Give the answer in the form that is asked for, and nothing else.",
+    "cot": (
+        "Think step by step: go through the question in order, write down what holds after every step, and only then "
+        "give the answer in the form that is asked for."
+    ),
+    "tot": (
+        "Think as several careful experts would who do not agree at first. At every step let each of them propose how "
+        "to go on and say why, judge the proposals against the description, keep the best and drop those that turn "
+        "out wrong. When one line of thought has come to the end, check it, and give the answer in the form that is "
+        "asked for."
+    ),
+}
+"""What is said after the question."""
+
+
+class Prompter:
+    """Hands the whole answer on; how it is read is the question's business. It has no memory: a question is a turn."""
+
+    def __init__(self, config: PrompterConfig, model: LanguageModel) -> None:
+        self._config, self._model = config, model
+
+    def begin(self, brief: Brief) -> None:
+        self._seed = brief.seed
+        world = brief.environment
+        examples = self._config.prompting == "few_shot" and isinstance(world, QuestionEnvironment)
+        self._examples = [*world.examples(N_EXAMPLES)] if examples and isinstance(world, QuestionEnvironment) else []
+
+    async def act(self, observation: Observation) -> Decision:
+        if observation.actions is not None:
+            return Decision.unusable("error", "the prompter answers questions and takes no listed actions")
+        config = self._config
+        request = ChatRequest(
+            messages=messages(observation.text, WAYS[config.prompting], self._examples),
+            seed=derive(self._seed, "turn", 0),
+            sampling=Sampling(temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens),
+        )
+        try:
+            return _decided(await self._model.complete(request))
+        except GdeError as error:
+            return Decision.unusable("error", str(error))
+
+
+def messages(question: str, way: str, examples: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
+    """The conversation: solved questions first, where there are any."""
+    told = []
+    for asked, solution in examples:
+        told += [Message(role="user", content=f"{asked}\n\n{way}"), Message(role="assistant", content=solution)]
+    return (*told, Message(role="user", content=f"{question}\n\n{way}"))
+
+
+def _decided(completion: Completion) -> Decision:
+    """The text of the answer; an answer without any is not usable."""
+    if completion.finish == "refusal":
+        return Decision.unusable("refusal", f"the model refused: {completion.text[:80]!r}", completion)
+    if completion.text.strip():
+        return Decision.act(completion.text, completion)
+    if completion.finish == "length":
+        return Decision.unusable("truncated", f"cut off after {completion.n_completion} tokens", completion)
+    return Decision.unusable("empty", "the model ended without an answer", completion)

@@ -1,0 +1,125 @@
+"""BabyAI's worlds as an environment that is acted in step by step."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gde.data.json import Labels
+from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
+from gde.errors import GdeError
+from gde_plugins.babyai.config import BabyAIConfig, WorldConfig
+from gde_plugins.babyai.oracle.certificate import Certificates
+from gde_plugins.babyai.showing.described import describe, describe_things
+from gde_plugins.babyai.showing.formats import RULES, thing_lines, write
+from gde_plugins.babyai.showing.record import names, state_facts, world_facts
+from gde_plugins.babyai.showing.sight import seen_cells
+from gde_plugins.babyai.worlds.levels import difficulty
+from gde_plugins.babyai.worlds.making import minigrid_version
+from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
+from gde_plugins.babyai.worlds.simulation import Simulation
+from gde_plugins.babyai.worlds.source import Source
+
+
+class Snapshot(NamedTuple):
+    """A moment of an episode."""
+
+    world: str
+    now: Simulation
+
+
+class BabyAIEnvironment:
+    """Implements `gde.parts.environment.HasOptimum`, `HasState`, `HasSnapshot` and `HasWorlds`.
+
+    The reward is minigrid's: 1 less nine tenths of the share of steps used, on success.
+    """
+
+    def __init__(self, config: BabyAIConfig) -> None:
+        self._config = config
+        self._source = Source(config)
+        self._now: Simulation | None = None
+
+    def worlds(self) -> Sequence[str]:
+        """The listed seeds; none where every seed is another world."""
+        return self._source.names
+
+    def reset(self, seed: int) -> Observation:
+        """Begin in the world of a seed.
+
+        Raises:
+            GdeError: minigrid makes another world than it should.
+        """
+        self._scene = self._source.scene(seed)
+        self._now = Simulation(self._scene)
+        self._called = names(self._scene)
+        self._certificates = Certificates(self._config.search)
+        self._written: tuple[object, str] | None = None
+        return self._observe()
+
+    @property
+    def now(self) -> Simulation:
+        """The present moment, not to be changed: what an expert needs to know.
+
+        Raises:
+            GdeError: no episode has begun.
+        """
+        if self._now is None:
+            raise GdeError("the BabyAI environment has no episode yet: call reset(seed) first")
+        return self._now
+
+    def task(self) -> Task:
+        horizon = self._config.horizon or self.now.scene.max_steps
+        return Task(objective=self.now.scene.text, horizon=horizon, rules=RULES, actions=ACTIONS)
+
+    def world(self) -> World:
+        """The scene. Facts are those of `showing.record.world_facts` and the release of minigrid."""
+        scene = self.now.scene
+        facts = {**world_facts(scene), **provenance(self._config)}
+        return World(id=scene.identity, facts=facts, labels=labels(scene))
+
+    def state(self) -> State:
+        return State(facts=state_facts(self.now, self._called))
+
+    def step(self, action: str) -> Outcome:
+        now = self.now
+        now.act(action)
+        observation = self._observe()
+        if now.over:
+            return Outcome.terminal(observation, now.reward, success=float(now.succeeded))
+        if now.n_steps >= now.scene.max_steps:
+            return Outcome.cut_off(observation)
+        return Outcome.running(observation)
+
+    def optimum(self) -> Optimum | None:
+        """The first actions of all shortest ways to fulfil the mission; None where the search was too short to tell."""
+        return self._certificates.optimum(self.now)
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self._scene.identity, self.now.copy())
+
+    def restore(self, snapshot: object) -> Observation:
+        if not isinstance(snapshot, Snapshot) or snapshot.world != self.now.scene.identity:
+            raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
+        self._now = snapshot.now.copy()
+        return self._observe()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _observe(self) -> Observation:
+        now, form, details = self.now, self._config.format, self._config.details
+        hidden = self._config.view == "partial"
+        lying = (tuple(now.where), tuple(now.doors)) if not hidden else None
+        if self._written is None or self._written[0] != lying or hidden:
+            things = describe_things(now, details, seen_cells(now) if hidden else None)
+            self._written = (lying, thing_lines(form, things))
+        told = describe(now, (), details, hidden)
+        return Observation(text=write(form, told, self._written[1]), actions=ACTIONS)
+
+
+def labels(scene: Scene) -> Labels:
+    """What results are broken down by."""
+    return {"level": scene.level, "difficulty": difficulty(scene.level), "rooms": scene.rooms[0] * scene.rooms[1]}
+
+
+def provenance(config: WorldConfig) -> dict[str, str]:
+    """Whose worlds these are, for the record."""
+    return {"release": config.release, "minigrid": minigrid_version()}

@@ -1,0 +1,192 @@
+"""Offers the BabyAI worlds, the questions about them, their agents, metrics and the study of LLM-BabyBench."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde_plugins.babyai.config import (
+    BabyAIConfig,
+    OmniBotConfig,
+    PlanConfig,
+    PrompterConfig,
+    ScriptedConfig,
+    StudyConfig,
+    WorldConfig,
+)
+from gde_plugins.babyai.measures import MEASURES
+
+if TYPE_CHECKING:
+    import typer
+
+    from gde.parts.agent import Agent
+    from gde.parts.context import Context
+    from gde.parts.environment import Environment
+    from gde.parts.metric import Metric
+
+IMPORTS, EXTRA = ("gymnasium", "minigrid"), "minigrid"
+BABYAI = "babyai"
+"""The facet of worlds that OmniBot acts in."""
+QUESTIONS = "babyai-questions"
+"""The facet of questions about worlds."""
+ASKED = {
+    "predict": "one question about a BabyAI world: where is the agent after these actions?",
+    "plan": "one question about a BabyAI world: which actions lead to that cell?",
+    "decompose": "one question about a BabyAI world: which subgoals fulfil the mission?",
+}
+
+
+@hookimpl
+def gde_environments() -> Sequence[AnyOffer]:
+    """The worlds, and the three kinds of questions about them (Choukrani et al. 2025)."""
+    of_questions = frozenset({Facet.STATE, Facet.SNAPSHOT, Facet.WORLDS, Facet.MAP, QUESTIONS})
+    return (
+        Offer(
+            name="babyai",
+            summary="BabyAI's rooms in text: a mission in words, doors, keys, balls and boxes (Choukrani et al. 2025)",
+            config=BabyAIConfig,
+            make=_world,
+            gives=frozenset({Facet.STATE, Facet.OPTIMUM, Facet.SNAPSHOT, Facet.WORLDS, Facet.MAP, BABYAI}),
+            imports=IMPORTS,
+            extra=EXTRA,
+        ),
+        *(
+            Offer(
+                name=f"babyai-{task}",
+                summary=summary,
+                config=PlanConfig if task == "plan" else WorldConfig,
+                make=partial(_question, task),
+                gives=of_questions | {f"babyai-{task}"},
+                imports=IMPORTS,
+                extra=EXTRA,
+            )
+            for task, summary in ASKED.items()
+        ),
+    )
+
+
+def _world(config: BabyAIConfig, _: "Context") -> "Environment":
+    from gde_plugins.babyai.environment import BabyAIEnvironment
+
+    return BabyAIEnvironment(config)
+
+
+def _question(task: str, config: WorldConfig, _: "Context") -> "Environment":
+    from gde_plugins.babyai.tasks.environment import QuestionEnvironment
+    from gde_plugins.babyai.tasks.kinds import KINDS
+
+    return QuestionEnvironment(task, KINDS[task], config)
+
+
+@hookimpl
+def gde_agents() -> Sequence[AnyOffer]:
+    """The bot, and two who answer questions."""
+    questions = frozenset({Facet.SNAPSHOT, QUESTIONS})
+    return (
+        _agent(
+            "omnibot",
+            "in BabyAI: an expert that sees everything and works off subgoals, as able as one likes",
+            OmniBotConfig,
+            _omnibot,
+            frozenset({Facet.SNAPSHOT, BABYAI}),
+        ),
+        _agent(
+            "babyai-prompter",
+            "a language model that is asked a question about a BabyAI world in one of four ways",
+            PrompterConfig,
+            _prompter,
+            questions,
+            frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+        ),
+        _agent(
+            "babyai-scripted",
+            "answers to questions about BabyAI worlds whose scores are known beforehand",
+            ScriptedConfig,
+            _scripted,
+            questions,
+        ),
+    )
+
+
+def _agent(
+    name: str,
+    summary: str,
+    config: type[Any],
+    make: "Callable[[Any, Context], Agent]",
+    needs: frozenset[str],
+    gives: frozenset[str] = frozenset(),
+) -> AnyOffer:
+    return Offer(
+        name=name, summary=summary, config=config, make=make, needs=needs, gives=gives, imports=IMPORTS, extra=EXTRA
+    )
+
+
+def _omnibot(config: OmniBotConfig, _: "Context") -> "Agent":
+    from gde_plugins.babyai.answering.omnibot import OmniBotAgent
+
+    return OmniBotAgent(config)
+
+
+def _prompter(config: PrompterConfig, context: "Context") -> "Agent":
+    from gde_plugins.babyai.answering.prompter import Prompter
+
+    return Prompter(config, context.model(config.model))
+
+
+def _scripted(config: ScriptedConfig, _: "Context") -> "Agent":
+    from gde_plugins.babyai.answering.scripted import ScriptedAnswerer
+
+    return ScriptedAnswerer(config)
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """What answers are worth."""
+    return tuple(
+        Offer(
+            name=f"babyai-{task}",
+            summary=f"of answers to {task} questions: success, what comes with it, and what could not be used",
+            config=NoConfig,
+            make=partial(_metric, task),
+            measures=measures,
+            needs=frozenset({f"babyai-{task}"}),
+            group="babybench",
+            default=True,
+        )
+        for task, measures in MEASURES.items()
+    )
+
+
+def _metric(task: str, _: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.babyai.scoring import metrics
+
+    found: Metric = getattr(metrics, task)
+    return found
+
+
+@hookimpl
+def gde_reproductions() -> Sequence[AnyOffer]:
+    """The tables of LLM-BabyBench."""
+    return (
+        Offer(
+            name="babybench",
+            summary="Predict, Plan and Decompose in BabyAI worlds (Choukrani et al. 2025, sections 5 and appendices).",
+            config=StudyConfig,
+            make=_study,
+        ),
+    )
+
+
+def _study(config: StudyConfig, _: "Context") -> object:
+    from gde_plugins.babyai.study.babybench import BabyBenchStudy
+
+    return BabyBenchStudy(config)
+
+
+@hookimpl
+def gde_add_commands(app: "typer.Typer") -> None:
+    """`gde babyai`."""
+    from gde_plugins.babyai.commands import add_commands
+
+    add_commands(app)

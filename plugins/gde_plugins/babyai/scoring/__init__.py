@@ -1,0 +1,1 @@
+"""The numbers of LLM-BabyBench, from the recorded scores of answers."""

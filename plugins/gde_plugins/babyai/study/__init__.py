@@ -1,0 +1,1 @@
+"""The study of Choukrani et al. (2025): its plans, its printed numbers and its figures."""

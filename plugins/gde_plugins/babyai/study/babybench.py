@@ -1,0 +1,166 @@
+"""LLM-BabyBench for any agent: tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of Choukrani et al. (2025)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+
+from gde.data.figure import Figure
+from gde.data.json import Json
+from gde.data.plan import Choice, Plan
+from gde.data.result import Measurement
+from gde.parts.reproduction import Comparison, Run
+from gde_plugins.babyai.config import StudyConfig
+from gde_plugins.babyai.study.printed import MODELS, TABLE_3, TABLE_4, TABLE_6, TABLE_7, Shares
+from gde_plugins.babyai.worlds.levels import OFFICIAL_SEEDS, PAPER_LEVELS, PLAN_WORLDS, SIZES
+
+PROMPTER = "babyai-prompter"
+PLAN_SEEDS = 5
+ABLATED = ("GoToObj", "BossLevel")
+"""The levels of the comparison of ways of asking (appendix C); formats are compared on the same ones here, since the
+publication does not say on which."""
+SOURCE = "Choukrani et al. (2025), {}"
+BY_CLASS = ("0-2", "3-6", "7-9", "10+")
+DECOMPOSED = {
+    "decompose.comprehension": "comprehension rate",
+    "decompose.precision": "precision rate",
+    "decompose.aci": "assistance curve integral, as counted",
+    "decompose.aci_defined": "assistance curve integral, as defined",
+}
+
+
+class BabyBenchStudy:
+    """The three tasks, the three formats and, for the prompter, the four ways of asking, each in a run of its own.
+
+    At a smaller scale there are fewer seeds of the published ones, in their order; never fewer levels.
+    """
+
+    def __init__(self, config: StudyConfig) -> None:
+        self._config = config
+
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        """The published seeds: 20 a level, and 5 for each world of the Plan task."""
+        predict = self._plan("predict", PAPER_LEVELS, len(OFFICIAL_SEEDS), scale, agent)
+        few = self._plan("predict", ABLATED, len(OFFICIAL_SEEDS), scale, agent)
+        formats = {**few.environment.config, "format": [*TABLE_6]}
+        plans = {
+            "predict": predict,
+            "plan": self._plan("plan", [*PLAN_WORLDS], PLAN_SEEDS, scale, agent),
+            "decompose": self._plan("decompose", PAPER_LEVELS, len(OFFICIAL_SEEDS), scale, agent),
+            "formats": replace(few, environment=Choice(name="babyai-predict", config=formats)),
+        }
+        if agent.name == PROMPTER:
+            ways = ((way, replace(agent, config={**agent.config, "prompting": way})) for way in TABLE_7)
+            plans |= {f"asked-{way}": replace(few, agent=asking) for way, asking in ways}
+        return plans
+
+    def _plan(self, task: str, levels: Sequence[str], n_seeds: int, scale: float, agent: Choice) -> Plan:
+        # 20 x 0.15 is a little more than 3 in floating point
+        seeds = OFFICIAL_SEEDS[: min(n_seeds, max(1, ceil(round(n_seeds * scale, 9))))]
+        config: dict[str, Json] = {"level": [*levels], "seeds": [*seeds], "release": self._config.release}
+        metrics = (Choice(name="success"), Choice(name="outcomes"), Choice(name=f"babyai-{task}"))
+        environment = Choice(name=f"babyai-{task}", config=config)
+        return Plan(environment=environment, agent=agent, metrics=metrics, episodes=len(seeds))
+
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
+        """The agent beside the seven models, in shares; where only averages over them are printed, beside those."""
+        predict, plan = runs["predict"].result.measurements, runs["plan"].result.measurements
+        return [
+            *_beside_models("Predict by difficulty (table 3)", "table 3", "difficulty", TABLE_3, predict),
+            *_beside_models("Predict by competency (table 4)", "table 4", "competency", TABLE_4, predict),
+            *_ours("Predict, beyond the publication", "section 4.5", predict, PREDICTED),
+            *_formats(runs["formats"].result.measurements),
+            *(row for way in TABLE_7 if f"asked-{way}" in runs for row in _way(way, runs[f"asked-{way}"])),
+            *_ours("Plan (figure 10)", "figure 10", plan, PLANNED),
+            *(
+                _row("Plan by size (figure 1)", "figure 1", each, find(plan, "plan.success", size=each))
+                for each in SIZES
+            ),
+            *_decomposed(runs["decompose"].result.measurements),
+        ]
+
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        """Figures 1, 2, 10 and 11, of what the runs have."""
+        from gde_plugins.babyai.study.figures import drawn
+
+        return drawn(runs["plan"].result.measurements, runs["decompose"].result.measurements)
+
+
+PREDICTED = {
+    "predict.success": "success rate",
+    "predict.position": "success rate, position alone (equation 1)",
+    "predict.distance": "Manhattan distance, all usable answers",
+    "predict.distance_wrong": "Manhattan distance, wrong answers",
+    "predict.unusable": "answers that cannot be used",
+}
+PLANNED = {
+    "plan.success": "success rate",
+    "plan.efficiency": "efficiency, 0 without success",
+    "plan.efficiency_successful": "efficiency, successful plans",
+    "plan.optimality": "the same against the shortest way",
+    "plan.unusable": "answers that cannot be used",
+}
+
+
+def find(measurements: Sequence[Measurement], name: str, **where: str) -> Measurement:
+    """The measurement that is restricted to exactly `where`, or one that says that it is not there."""
+    for one in measurements:
+        if one.name == name and dict(one.where) == where:
+            return one
+    return Measurement(name=name, value=None, unit="share", n=0, where=where, reason="not in the run")
+
+
+def _row(table: str, source: str, quantity: str, ours: Measurement, paper: float | None = None) -> Comparison:
+    return Comparison(quantity=quantity, paper=paper, ours=ours, source=SOURCE.format(source), table=table)
+
+
+def _beside_models(
+    table: str, source: str, by: str, printed: Mapping[str, Shares], ours: Sequence[Measurement]
+) -> Iterator[Comparison]:
+    for kind, shares in printed.items():
+        models = {
+            model: Measurement(name="predict.success", value=percent / 100, unit="share", n=0)
+            for model, percent in zip(MODELS, shares, strict=True)
+        }
+        yield replace(_row(table, source, kind, find(ours, "predict.success", **{by: kind})), others=models)
+
+
+def _ours(
+    table: str, source: str, measurements: Sequence[Measurement], titles: Mapping[str, str]
+) -> Iterator[Comparison]:
+    for name, title in titles.items():
+        yield _row(table, source, title, find(measurements, name))
+
+
+def _formats(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
+    table = "Predict by format (table 6)"
+    for form, (percent, distance) in TABLE_6.items():
+        rights = [find(measurements, "predict.success", level=level, format=form) for level in ABLATED]
+        aways = [find(measurements, "predict.distance", level=level, format=form) for level in ABLATED]
+        yield _row(table, "table 6", f"{form}: success rate", _mean(rights, "share"), percent / 100)
+        yield _row(table, "table 6", f"{form}: Manhattan distance", _mean(aways, "cells"), distance)
+
+
+def _mean(parts: Sequence[Measurement], unit: str) -> Measurement:
+    """Of levels with as many seeds each."""
+    values = [one.value for one in parts if one.value is not None]
+    name = parts[0].name
+    if len(values) < len(parts):
+        return Measurement(name=name, value=None, unit=unit, n=0, reason="not in the run of every level")
+    return Measurement(name=name, value=sum(values) / len(values), unit=unit, n=sum(one.n for one in parts))
+
+
+def _way(way: str, run: Run) -> Iterator[Comparison]:
+    percent, distance = TABLE_7[way]
+    found, table = run.result.measurements, "Predict by way of asking (table 7)"
+    yield _row(table, "table 7", f"{way}: success rate", find(found, "predict.success"), percent / 100)
+    yield _row(table, "table 7", f"{way}: Manhattan distance", find(found, "predict.distance"), distance)
+
+
+def _decomposed(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
+    table = "Decompose by subgoals that the expert adds (figure 2)"
+    for name, title in DECOMPOSED.items():
+        yield _row(table, "figure 2", title, find(measurements, name))
+        for each in BY_CLASS:
+            ours = find(measurements, name, added=each)
+            if ours.value is not None:
+                yield _row(table, "figure 2", f"{title}, {each} added", ours)

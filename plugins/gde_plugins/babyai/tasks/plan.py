@@ -1,0 +1,82 @@
+"""Plan: which actions lead to that cell? (Choukrani et al. 2025, section 4.4.2)"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from gde_plugins.babyai.oracle.bounds import Bound
+from gde_plugins.babyai.oracle.search import shortest
+from gde_plugins.babyai.oracle.subgoals import Subgoal, of_mission
+from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state
+from gde_plugins.babyai.tasks.readings import PLAN_MARKER, read_plan
+from gde_plugins.babyai.tasks.running import run_actions, run_bot
+from gde_plugins.babyai.worlds.mission import Description, GoTo
+from gde_plugins.babyai.worlds.scene import ACTIONS, NOTHING, Scene
+from gde_plugins.babyai.worlds.simulation import Simulation
+
+BUDGET = 4000
+"""States that the search for a shortest way may look at."""
+
+
+class PlanQuestion:
+    """Go to the first cell that the expert goes to, and face it."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        now = Simulation(scene)
+        first = of_mission(scene.mission, now.done)[-1]
+        ran = run_bot(scene, [Subgoal("GoNextTo", first.things)])
+        self.target, self._expert = ran.end.ahead, ran.actions
+        if not (ran.end.succeeded or now.cells[self.target] in first.things):
+            raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert gets to nothing")
+
+    @cached_property
+    def shortest(self) -> int | None:
+        """The least possible number of actions, by exact search; None where the search was too long."""
+        thing = self.scene.cells[self.target]
+        if thing < 0:
+            return None
+        goal = GoTo(Description("", "", "", (thing,)))
+        known = tuple(self.target if each == thing else NOTHING for each in range(len(self.scene.things)))
+        now = Simulation(replace(self.scene, mission=goal, known=known))
+        found = shortest(now, Bound(now), BUDGET)
+        return None if found.actions is None else len(found.actions)
+
+    @property
+    def asked(self) -> str:
+        x, y = self.scene.place(self.target)
+        return (
+            f"{first_state(self.scene)} "
+            f"The agent is to stand beside the position ({x}, {y}) and face it.\n"
+            f"Which actions lead there? Fewer are better. The actions are {', '.join(ACTIONS)}. End the answer with a "
+            f"line of this form:\n{PLAN_MARKER} action, action, action"
+        )
+
+    @property
+    def solution(self) -> str:
+        return f"{PLAN_MARKER} {', '.join(self._expert)}"
+
+    @property
+    def row(self) -> Mapping[str, str | int]:
+        subgoal = f"(GoNextToSubgoal, {self.scene.place(self.target)})"
+        return {"target_subgoal": subgoal, "expert_action_sequence": ", ".join(self._expert)}
+
+    def score(self, answer: str) -> Scores:
+        """`score` is 1 where the target is faced, or the mission fulfilled, after some of the actions. `efficiency` is
+        the expert's number of actions over that of the answer, those after success included, as in the published
+        harness; `optimality` the least possible number over the number up to success. Both are 0 without success.
+        `distance` is how many cells the agent ends away from beside the target."""
+        reading = read_plan(answer)
+        if reading.value is None:
+            return {"reading": reading.reason, "score": 0.0, "efficiency": 0.0, "optimality": 0.0, "distance": None}
+        ran = run_actions(self.scene, reading.value, self.target)
+        reached = ran.end.ahead == self.target or ran.end.succeeded
+        (x, y), (i, j) = self.scene.place(ran.end.position), self.scene.place(self.target)
+        least = self.shortest
+        return {
+            "reading": "ok",
+            "score": float(reached),
+            "efficiency": len(self._expert) / len(reading.value) if reached else 0.0,
+            "optimality": None if least is None else least / len(ran.actions) if reached else 0.0,
+            "distance": max(0, abs(x - i) + abs(y - j) - 1),
+        }

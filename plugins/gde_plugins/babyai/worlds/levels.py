@@ -1,0 +1,104 @@
+"""The levels by name: which there are, how hard they are held to be, and what they ask of an agent."""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Annotated, Literal
+
+from annotated_types import Predicate
+
+Release = Literal["3.0", "3.2"]
+"""Of minigrid, as far as worlds depend on it."""
+Difficulty = Literal["easy", "moderate", "hard", "very hard"]
+PREFIX = "BabyAI-"
+VERSION_1 = frozenset({"GoToObjS6"})
+"""Registered as v1; all others are v0."""
+
+DIFFICULTIES: Mapping[Difficulty, tuple[str, ...]] = {
+    "easy": ("GoToObj", "GoToRedBallGrey", "GoToRedBall", "GoToLocal"),
+    "moderate": ("PutNextLocal", "PickupLoc", "GoToObjMaze", "GoTo", "Pickup", "UnblockPickup", "Open"),
+    "hard": ("Synth", "SynthLoc", "GoToSeq"),
+    "very hard": ("SynthSeq", "BossLevel"),
+}
+"""The classes of Choukrani et al. (2025), table 5. Its marks are lost in the text that we have: the levels are taken in
+its order, in classes of 4, 7, 3 and 2, as the printed shares of 20 seeds a level want it (table 3)."""
+PAPER_LEVELS = tuple(chain.from_iterable(DIFFICULTIES.values()))
+"""The 16 levels of Choukrani et al. (2025)."""
+_ONE_ROOM = PAPER_LEVELS[:6]
+_EVERYTHING = ("Synth", "SynthLoc", "SynthSeq", "BossLevel")
+COMPETENCIES: Mapping[str, tuple[str, ...]] = {
+    "room": _ONE_ROOM,
+    "grey distractors": PAPER_LEVELS[1:6] + PAPER_LEVELS[7:],
+    "distractors": PAPER_LEVELS[2:6] + PAPER_LEVELS[7:],
+    "maze": PAPER_LEVELS[6:],
+    "unblocking": ("UnblockPickup", *_EVERYTHING),
+    "unlocking": _EVERYTHING,
+    "implicit unlocking": ("BossLevel",),
+    "go to": ("GoToObj", "GoToRedBallGrey", "GoToRedBall", "GoToLocal", "GoToObjMaze", "GoTo", "GoToSeq", *_EVERYTHING),
+    "open": ("Open", *_EVERYTHING),
+    "pick up": ("PickupLoc", "Pickup", "UnblockPickup", *_EVERYTHING),
+    "put": ("PutNextLocal", *_EVERYTHING),
+    "location": ("PickupLoc", "SynthLoc", "SynthSeq", "BossLevel"),
+    "sequence": ("GoToSeq", "SynthSeq", "BossLevel"),
+}
+"""The 13 of Choukrani et al. (2025), table 5, after the taxonomy of BabyAI, since the marks of that table are lost."""
+
+SIZES: Mapping[str, tuple[int, tuple[int, ...]]] = {
+    "Small": (8, (4, 5, 6, 7)),
+    "Medium": (16, (20, 40, 50, 60)),
+    "Large": (24, (60, 80, 100, 120)),
+    "Ultra": (32, (120, 140, 160, 180)),
+}
+"""Cells along a side, and numbers of distractors (Choukrani et al. 2025, appendix B.2)."""
+PLAN_WORLDS: Mapping[str, tuple[int, int]] = {
+    f"CustomBabyAI-GoToRedBall-{size}-{n}Dists": (room, n) for size, (room, numbers) in SIZES.items() for n in numbers
+}
+"""The 16 worlds of the Plan task: size of the one room and number of grey distractors."""
+
+# fmt: off
+OTHER_LEVELS = (
+    "ActionObjDoor", "BlockedUnlockPickup", "BossLevelNoUnlock", "FindObjS5", "FindObjS6", "FindObjS7",
+    "GoToDoor", "GoToImpUnlock", "GoToLocalS5N2", "GoToLocalS6N2", "GoToLocalS6N3", "GoToLocalS6N4",
+    "GoToLocalS7N4", "GoToLocalS7N5", "GoToLocalS8N2", "GoToLocalS8N3", "GoToLocalS8N4", "GoToLocalS8N5",
+    "GoToLocalS8N6", "GoToLocalS8N7", "GoToObjDoor", "GoToObjMazeOpen", "GoToObjMazeS4", "GoToObjMazeS4R2",
+    "GoToObjMazeS5", "GoToObjMazeS6", "GoToObjMazeS7", "GoToObjS4", "GoToObjS6", "GoToOpen",
+    "GoToRedBallNoDists", "GoToRedBlueBall", "GoToSeqS5R2", "KeyCorridor", "KeyCorridorS3R1",
+    "KeyCorridorS3R2", "KeyCorridorS3R3", "KeyCorridorS4R3", "KeyCorridorS5R3", "KeyCorridorS6R3", "KeyInBox",
+    "MiniBossLevel", "MoveTwoAcrossS5N2", "MoveTwoAcrossS8N9", "OneRoomS12", "OneRoomS16", "OneRoomS20",
+    "OneRoomS8", "OpenDoor", "OpenDoorColor", "OpenDoorDebug", "OpenDoorLoc", "OpenDoorsOrderN2",
+    "OpenDoorsOrderN2Debug", "OpenDoorsOrderN4", "OpenDoorsOrderN4Debug", "OpenRedBlueDoors",
+    "OpenRedBlueDoorsDebug", "OpenRedDoor", "OpenTwoDoors", "PickupAbove", "PickupDist", "PickupDistDebug",
+    "PutNextLocalS5N3", "PutNextLocalS6N4", "PutNextS4N1", "PutNextS5N1", "PutNextS5N2",
+    "PutNextS5N2Carrying", "PutNextS6N3", "PutNextS6N3Carrying", "PutNextS7N4", "PutNextS7N4Carrying",
+    "SynthS5R2", "Unlock", "UnlockLocal", "UnlockLocalDist", "UnlockPickup", "UnlockPickupDist",
+    "UnlockToUnlock",
+)
+# fmt: on
+"""Of minigrid's BabyAI levels, those that Choukrani et al. (2025) leave out."""
+LEVELS = (*PAPER_LEVELS, *OTHER_LEVELS, *PLAN_WORLDS)
+OFFICIAL_SEEDS = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71)
+"""The seeds that Choukrani et al. (2025) evaluate models on: the first 20 primes."""
+ALL_SEEDS = range(1, 501)
+"""The seeds of the published datasets."""
+
+
+def is_level(name: str) -> bool:
+    """a BabyAI level, e.g. GoToLocal or BossLevel (`gde show environment babyai` says where they are listed)"""
+    return name in LEVELS
+
+
+Level = Annotated[str, Predicate(is_level)]
+
+
+def environment_id(level: str) -> str:
+    """What minigrid registers a level as."""
+    return f"{PREFIX}{level}-v{int(level in VERSION_1)}"
+
+
+def difficulty(level: str) -> str:
+    """The class of a level; "none" for one that has none."""
+    return next((name for name, levels in DIFFICULTIES.items() if level in levels), "none")
+
+
+def competencies(level: str) -> tuple[str, ...]:
+    """What a level asks of an agent; nothing where that is not known."""
+    return tuple(name for name, levels in COMPETENCIES.items() if level in levels)

@@ -1,0 +1,93 @@
+"""A BabyAI world at the beginning of an episode: immutable, and independent of what made it.
+
+Cells are counted row by row from the top left: the cell (x, y) is number y * width + x.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from hashlib import sha256
+from typing import Literal
+
+from gde_plugins.babyai.worlds.mission import Mission
+
+Kind = Literal["door", "key", "ball", "box"]
+KINDS: tuple[Kind, ...] = ("door", "key", "ball", "box")
+COLORS = ("blue", "green", "grey", "purple", "red", "yellow")
+DIRECTIONS = ("east", "south", "west", "north")
+"""By number, as minigrid counts them: turning right adds one."""
+STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+"""(columns, rows) of one step in each direction."""
+ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle")
+FREE, WALL = -1, -2
+"""What a cell holds that holds no thing."""
+NOTHING = -1
+"""In the place of a thing."""
+
+
+class Door(IntEnum):
+    """What a door can be, as minigrid counts it."""
+
+    OPEN = 0
+    CLOSED = 1
+    LOCKED = 2
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A door, key, ball or box. Things are told apart by their place in `Scene.things`."""
+
+    kind: Kind
+    color: str
+    contains: int = NOTHING
+    """Of a box: the thing that appears when it is opened."""
+
+    def __str__(self) -> str:
+        return f"{self.color} {self.kind}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """Everything that a world is made of."""
+
+    level: str
+    seed: int
+    width: int
+    height: int
+    room: int
+    """Cells along a side of a room, walls included."""
+    rooms: tuple[int, int]
+    """Rows and columns of rooms."""
+    cells: tuple[int, ...]
+    """The thing in each cell, `FREE` or `WALL`."""
+    things: tuple[Thing, ...]
+    doors: tuple[int, ...]
+    """`Door` for each thing that is one, `NOTHING` for the others."""
+    known: tuple[int, ...]
+    """Where the mission takes each thing to be at first, `NOTHING` where it does not look for it."""
+    agent: int
+    direction: int
+    carrying: int = NOTHING
+    mission: Mission
+    text: str
+    """The mission in words."""
+    max_steps: int
+
+    @property
+    def steps(self) -> tuple[int, int, int, int]:
+        """By how much the number of the cell grows with one step in each direction."""
+        return (1, self.width, -1, -self.width)
+
+    def cell(self, x: int, y: int) -> int:
+        """The number of a cell."""
+        return y * self.width + x
+
+    def place(self, cell: int) -> tuple[int, int]:
+        """(x, y) of a cell."""
+        return cell % self.width, cell // self.width
+
+    @property
+    def identity(self) -> str:
+        """Equal for equal worlds: grid, things, agent and mission; neither level nor seed play a part."""
+        parts = (self.width, self.height, self.cells, self.things, self.doors, self.agent, self.direction)
+        told = (*parts, self.carrying, self.mission, self.max_steps)
+        return sha256(repr(told).encode()).hexdigest()[:16]

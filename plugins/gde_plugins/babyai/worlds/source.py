@@ -1,0 +1,57 @@
+"""Which world a seed begins, and whether it is the one that it should be."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+from gde.errors import GdeError
+from gde_plugins.babyai.config import WorldConfig
+from gde_plugins.babyai.worlds.making import make_scene, minigrid_version
+from gde_plugins.babyai.worlds.scene import Scene
+
+HASHES = "hashes.json"
+
+
+class Source:
+    """The worlds of a configuration."""
+
+    def __init__(self, config: WorldConfig) -> None:
+        self._config = config
+
+    @property
+    def names(self) -> Sequence[str]:
+        """A name for each world of the list of seeds; none where every seed is a world."""
+        config = self._config
+        return [f"{config.level} {seed} as minigrid {config.release}" for seed in dict.fromkeys(config.seeds)]
+
+    def scene(self, seed: int) -> Scene:
+        """The world of a seed, or number `seed` (modulo their number) of the list.
+
+        Raises:
+            GdeError: minigrid makes another world than it should.
+        """
+        listed = [*dict.fromkeys(self._config.seeds)]
+        return self.another(listed[seed % len(listed)] if listed else seed)
+
+    def another(self, number: int) -> Scene:
+        """The world of a seed, whether it is listed or not.
+
+        Raises:
+            GdeError: minigrid makes another world than it should.
+        """
+        config = self._config
+        scene = make_scene(config.level, number, config.release)
+        known = _known().get(f"{config.release} {config.level} {number}", scene.identity)
+        if known != scene.identity:
+            what = f"level {config.level}, seed {number}: wanted world {known} of minigrid {config.release}"
+            advice = "install minigrid==3.2.0"
+            raise GdeError(f"{what}, got {scene.identity} of minigrid {minigrid_version()}: {advice}")
+        return scene
+
+
+@cache
+def _known() -> Mapping[str, str]:
+    """Release, level and seed to the identity of the world, of some worlds."""
+    told: Mapping[str, str] = json.loads(files(__package__).joinpath(HASHES).read_text(encoding="utf-8"))
+    return told

@@ -1,0 +1,91 @@
+"""The study holds any agent against the printed numbers; the bot's competences have the order that they should."""
+
+from pathlib import Path
+
+import pytest
+
+from gde import Choice, Plan, evaluate
+from gde.runs.reproducing import Request, Study, reproduce
+from gde_plugins.babyai.config import StudyConfig
+from gde_plugins.babyai.study.babybench import PROMPTER, BabyBenchStudy, find
+from gde_plugins.babyai.study.printed import MODELS, TABLE_3, TABLE_4
+from gde_plugins.babyai.worlds.levels import COMPETENCIES, DIFFICULTIES, PAPER_LEVELS
+
+
+def test_at_full_scale_the_plans_are_the_published_ones() -> None:
+    plans = BabyBenchStudy(StudyConfig()).plans(1.0, Choice(name="gpt-oss"))
+    assert [plans[name].episodes for name in ("predict", "plan", "decompose", "formats")] == [20, 5, 20, 20]
+    assert [len(list(plans[name].environment.config["level"])) for name in ("predict", "plan")] == [16, 16]  # type: ignore[arg-type]
+    asked = BabyBenchStudy(StudyConfig()).plans(0.01, Choice(name=PROMPTER))
+    assert {name for name in asked if name.startswith("asked")} == {
+        "asked-zero_shot",
+        "asked-few_shot",
+        "asked-cot",
+        "asked-tot",
+    }
+    assert {plan.episodes for plan in asked.values()} == {1}
+
+
+def test_printed_shares_fit_the_classes_and_competencies_as_far_as_they_are_known() -> None:
+    """With 20 seeds a level, the shares of a model that answers everything are whole numbers of questions."""
+    assert {*TABLE_3} == {*DIFFICULTIES}
+    assert sum(map(len, DIFFICULTIES.values())) == len(PAPER_LEVELS) == 16
+    claude = MODELS.index("Claude-3.7-Sonnet")
+    for name, shares in TABLE_3.items():
+        questions = 20 * len(DIFFICULTIES[name])  # type: ignore[index]
+        assert abs(shares[claude] / 100 * questions - round(shares[claude] / 100 * questions)) < 0.01
+    whole = {
+        name
+        for name, shares in TABLE_4.items()
+        if abs((right := shares[claude] / 5 * len(COMPETENCIES[name])) - round(right)) < 0.01
+    }
+    assert {*TABLE_4} - whole == {"go to", "location"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """One seed of twenty, answered without a mistake."""
+    agent = Choice(name="babyai-scripted", config={"how": "perfect"})
+    return reproduce(Request(name="babybench", scale=0.05, agent=agent), tmp_path_factory.mktemp("study") / "out")
+
+
+def test_every_row_has_a_number_or_a_reason(study: Study) -> None:
+    assert study.status == "ok"
+    missing = {row.quantity: row.ours.reason for row in study.rows if row.ours.value is None}
+    assert missing == {"Manhattan distance, wrong answers": "no answer was wrong"}
+    assert all(row.source.startswith("Choukrani et al. (2025), ") for row in study.rows)
+
+
+def test_the_perfect_answerer_is_perfect_beside_the_seven_models(study: Study) -> None:
+    beside = [row for row in study.rows if row.others]
+    assert len(beside) == len(TABLE_3) + len(TABLE_4)
+    assert all(row.ours.value == 1 and [*row.others] == [*MODELS] for row in beside)
+
+
+def test_the_figures_are_drawn(study: Study) -> None:
+    assert [figure.title for figure in study.figures] == [
+        "Plan: success by size of the world",
+        "Plan: success and efficiency",
+        "Plan: success by size and distractors",
+        "Decompose by subgoals added",
+    ]
+
+
+def test_a_number_that_is_not_there_says_so() -> None:
+    assert find([], "plan.success", size="Small").reason == "not in the run"
+
+
+def test_less_able_bots_do_worse(tmp_path: Path) -> None:
+    settings = ({}, {"noise": 0.3}, {"noise": 0.9}, {"forgets": 1})
+    found = []
+    for place, config in enumerate(settings):
+        environment = Choice(name="babyai", config={"level": "PickupLoc", "search": 500})
+        plan = Plan(environment=environment, agent=Choice(name="omnibot", config=config), episodes=8)
+        result = evaluate(plan, tmp_path / str(place))
+        assert result.status == "ok"
+        found.append({one.name: one.value for one in result.measurements})
+    able, noisy, noisier, forgetful = found
+    assert able["success"] == 1
+    assert (able["accuracy"] or 0) > (noisy["accuracy"] or 0) > (noisier["accuracy"] or 0)
+    assert (able["length"] or 0) < (noisy["length"] or 0) < (noisier["length"] or 0)
+    assert (forgetful["success"] or 0) < 1
