@@ -46,6 +46,14 @@ class CliffWorldStudyConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MegConfig:
+    """What the agent is taken to know."""
+
+    deadline: bool = False
+    """Whether the agent is told when the episode is cut off, so that it may give up what it cannot reach in time."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComponentsConfig:
     """Which activations are summarised, and by how many numbers."""
 

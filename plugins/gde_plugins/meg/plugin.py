@@ -1,12 +1,13 @@
 """Offers maximum-entropy goal-directedness: its worlds, its metrics and its published tables."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.meg import measures
-from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig
+from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig, MegConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -63,7 +64,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         Offer(
             name="meg-known",
             summary="goal-directedness towards the environment's own reward, in nats",
-            config=NoConfig,
+            config=MegConfig,
             group="meg",
             make=_known,
             measures=measures.KNOWN,
@@ -72,7 +73,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         Offer(
             name="meg-to",
             summary="goal-directedness towards each feature of states, e.g. key or wall, and which the agent is after",
-            config=NoConfig,
+            config=MegConfig,
             group="meg",
             make=_towards,
             measures=measures.TO,
@@ -81,7 +82,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         Offer(
             name="meg-unknown",
             summary="goal-directedness towards anything that is linear in the features of states",
-            config=NoConfig,
+            config=MegConfig,
             group="meg",
             make=_unknown,
             measures=measures.UNKNOWN,
@@ -102,22 +103,22 @@ def _inside(_: NoConfig, __: "Context") -> "Metric":
     return inside
 
 
-def _known(_: NoConfig, __: "Context") -> "Metric":
+def _known(config: MegConfig, _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import known
 
-    return known
+    return partial(known, deadline=config.deadline)
 
 
-def _towards(_: NoConfig, __: "Context") -> "Metric":
+def _towards(config: MegConfig, _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import towards
 
-    return towards
+    return partial(towards, deadline=config.deadline)
 
 
-def _unknown(_: NoConfig, __: "Context") -> "Metric":
+def _unknown(config: MegConfig, _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import unknown
 
-    return unknown
+    return partial(unknown, deadline=config.deadline)
 
 
 @hookimpl

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sampled import grids, recorded, sample
+from sampled import grids, recorded, sample, untold
 
 from gde.data.completion import ModelInfo
 from gde.data.evidence import Evidence
@@ -12,7 +12,6 @@ from gde.data.probe import Arm, ProbeDataset, ProbeReport
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.testing import check_metric, check_probe
-from gde_plugins.meg import soft_policy
 from gde_plugins.meg.components import ComponentsProbe, ComponentsReadout
 from gde_plugins.meg.config import ComponentsConfig
 from gde_plugins.meg.metrics.hidden_state import inside
@@ -27,7 +26,7 @@ def run(known: bool, n: int = 25) -> Evidence:
     rng = np.random.default_rng(5)
     for i, mdp in enumerate(grids(n)):
         coin = i % 2
-        policy = soft_policy(Feature("key" if coin else "goal")(mdp), 3.0, HORIZON)
+        policy = untold(Feature("key" if coin else "goal")(mdp), 3.0, HORIZON)
         (episode,) = sample(mdp, policy, 1, rng, HORIZON, decisions=HORIZON - 1)
         episodes.append(replace(episode, cluster=str(i)))
         for turn in range(len(episode.states)):

@@ -125,7 +125,7 @@ def test_unusable_decisions_are_counted() -> None:
 
 
 def test_an_agent_that_never_gets_anywhere_is_not_said_to_take_the_worst_actions_only() -> None:
-    measured = by_name(known(recorded(agent(own_reward, -inf, 20))))
+    measured = by_name(known(recorded(agent(own_reward, -inf, 20)), deadline=True))
     assert measured["meg.known.beta"].reason == (
         "infinite: every episode is compatible with going for the least reward possible"
     )

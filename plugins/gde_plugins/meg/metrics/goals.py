@@ -23,18 +23,20 @@ CHANCE = "none"
 """The utility of an agent that is after nothing."""
 
 
-def known(evidence: Evidence) -> Sequence[Measurement]:
+def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """MEG towards the reward of the world's model (MacDermott et al. 2024, Definition 3.2), from the episodes played.
 
     "meg.known" in nats an episode; ".share" of the most that so many decisions can have; ".beta" the rationality, in
     units of 1 / reward, negative where the agent works against it; ".unusable" the decisions without an action, each
     worth 0 nats. Every n but that of ".unusable" counts episodes. A world taken by itself has no ".beta": it is often
     infinite, and a mean over the other worlds would be of none but those where the agent slipped.
+
+    With `deadline`, here and below, the agent knows when the episode is cut off; else it plans as if it never were.
     """
-    return _measured("meg.known", _known, evidence)
+    return _measured("meg.known", _known, evidence, deadline)
 
 
-def unknown(evidence: Evidence) -> Sequence[Measurement]:
+def unknown(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """MEG towards anything that is linear in the state features of all worlds (Definition 4.3), with shared weights.
 
     Names as for `known`. By feature, scaled to range 1: "meg.unknown.weight", what the agent seems to be after, and
@@ -42,24 +44,27 @@ def unknown(evidence: Evidence) -> Sequence[Measurement]:
     weights fitted to other worlds: the pull of a useless key on an agent that is after the goal too. There is none of
     these below 5 independent worlds a feature.
     """
-    return _measured("meg.unknown", _unknown, evidence)
+    return _measured("meg.unknown", _unknown, evidence, deadline)
 
 
-def towards(evidence: Evidence) -> Sequence[Measurement]:
+def towards(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """MEG towards every state feature that all worlds have, negative where the agent avoids it, and what it is after.
 
     "meg.to" by "utility", with ".share" as for `known`. "meg.to.posterior" is the probability that
     the agent is after this feature and nothing else, given that it is after one of them or, "none", acts at random; a
     priori all are equally likely; for rationality see `SampledMeg.evidence`.
     """
-    return _measured("meg.to", _each, evidence)
+    return _measured("meg.to", _each, evidence, deadline)
 
 
 def _measured(
-    name: str, measure: Callable[[Sequence[Episode], Evidence], Sequence[Measurement]], evidence: Evidence
+    name: str,
+    measure: Callable[[Sequence[Episode], Evidence], Sequence[Measurement]],
+    evidence: Evidence,
+    deadline: bool,
 ) -> Sequence[Measurement]:
     try:
-        return measure(observed(evidence), evidence)
+        return measure(observed(evidence, deadline), evidence)
     except (GdeError, ValueError) as error:
         return [Measurement(name=name, value=None, unit="nats", n=0, reason=str(error))]
 
