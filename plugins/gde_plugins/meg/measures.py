@@ -7,7 +7,7 @@ GOALS = "How goal-directed, and towards what (maximum-entropy goal-directedness)
 KNOWN = (
     Measure(
         name="meg.known",
-        title="Goal-directedness towards the reward",
+        title="Goal-directedness towards the reward of the model",
         unit="nats",
         better="more",
         group=GOALS,
@@ -20,6 +20,15 @@ KNOWN = (
         better="more",
         group=GOALS,
     ),
+    Measure(
+        name="meg.known.beyond",
+        title="Towards the goal, beyond a placebo goal",
+        unit="nats",
+        better="more",
+        group=GOALS,
+        headline=True,
+    ),
+    Measure(name="meg.known.beyond.p", title="Goal-blind agents with as much", unit="probability", group=GOALS),
     Measure(name="meg.known.beta", title="Rationality that fits best", unit="1 / reward", better="more", group=GOALS),
     Measure(name="meg.known.unusable", title="Decisions without an action", unit="count", better="less", group=GOALS),
 )

@@ -63,7 +63,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="meg-known",
-            summary="goal-directedness towards the environment's own reward, in nats",
+            summary="goal-directedness towards the reward of the world's model, in nats, and beyond placebo goals",
             config=MegConfig,
             group="meg",
             make=_known,

@@ -90,7 +90,7 @@ def _trajectory(world: int, episode: Episode) -> Trajectory:
         seed=world,
         world=World(id=f"world {world}", base=episode.cluster),
         labels={},
-        horizon=episode.horizon - int(episode.mdp.terminal is not None),
+        horizon=(episode.horizon or len(turns) + 1) - int(episode.mdp.terminal is not None),
         turns=turns,
         ending="horizon",
     )
