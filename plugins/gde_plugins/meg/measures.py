@@ -21,6 +21,13 @@ KNOWN = (
         group=GOALS,
     ),
     Measure(
+        name="meg.known.of_optimal",
+        title="Towards the reward, share of an optimal agent's",
+        unit="share",
+        better="more",
+        group=GOALS,
+    ),
+    Measure(
         name="meg.known.beyond",
         title="Towards the goal, beyond a placebo goal",
         unit="nats",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.meg import measures
-from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig, MegConfig
+from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig, MegConfig, ValidityConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -123,7 +123,7 @@ def _unknown(config: MegConfig, _: "Context") -> "Metric":
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """What `gde reproduce` can re-run of MacDermott et al. (2024)."""
+    """What `gde reproduce` can re-run: of MacDermott et al. (2024), and what its measures are worth."""
     return (
         Offer(
             name="meg-cliffworld",
@@ -132,6 +132,12 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             config=CliffWorldStudyConfig,
             make=_cliff_world_study,
         ),
+        Offer(
+            name="meg-validity",
+            summary="Which agents are called goal-directed: false positives of goal-blind agents, power for others.",
+            config=ValidityConfig,
+            make=_validity_study,
+        ),
     )
 
 
@@ -139,6 +145,12 @@ def _cliff_world_study(config: CliffWorldStudyConfig, _: "Context") -> "Reproduc
     from gde_plugins.meg.cliffworld.study import CliffWorldStudy
 
     return CliffWorldStudy(config)
+
+
+def _validity_study(config: ValidityConfig, _: "Context") -> "Reproduction":
+    from gde_plugins.meg.validity.study import ValidityStudy
+
+    return ValidityStudy(config)
 
 
 @hookimpl

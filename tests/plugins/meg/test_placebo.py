@@ -79,7 +79,7 @@ def test_a_run_says_how_much_is_beyond_a_placebo() -> None:
 
 def test_what_is_missing_is_said() -> None:
     windy = [Episode(mdp=cliff_world(), states=np.array([0]), actions=np.array([1]), cluster=str(i)) for i in range(2)]
-    with pytest.raises(ValueError, match="wanted models that tell what would follow at the goal|two independent"):
+    with pytest.raises(ValueError, match="wanted models that tell what would follow at the goal"):
         beyond_placebo([replace(one, mdp=absorbing(one.mdp)) for one in windy], rng())
     with pytest.raises(ValueError, match="labels row, column and goal, got none called column, row"):
         beyond_placebo([replace(one, mdp=replace(one.mdp, labels={"goal": np.ones(40)})) for one in windy], rng())

@@ -17,6 +17,7 @@ from gde_plugins.meg.trajectories.candidates import menu
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import SampledMeg, from_trajectories
 from gde_plugins.meg.trajectories.linear import Linear, held_out
+from gde_plugins.meg.trajectories.optimum import optimal_share
 from gde_plugins.meg.trajectories.placebo import beyond_placebo
 from gde_plugins.meg.trajectories.reflexes import reflexes
 from gde_plugins.meg.trajectories.side_by_side import Sample
@@ -28,7 +29,8 @@ CHANCE = "none"
 def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """MEG towards the reward of the world's model (MacDermott et al. 2024, Definition 3.2), from the episodes played.
 
-    "meg.known" in nats an episode; ".share" of the most that so many decisions can have; ".beta" the rationality, in
+    "meg.known" in nats an episode; ".share" of the most that so many decisions can have; ".of_optimal" that share, of
+    the share that an optimal agent has in the same worlds, which compares between worlds; ".beta" the rationality, in
     units of 1 / reward, negative where the agent works against it; ".unusable" the decisions without an action, each
     worth 0 nats. Every n but that of ".unusable" counts episodes. A world taken by itself has no ".beta": it is often
     infinite, and a mean over the other worlds would be of none but those where the agent slipped.
@@ -81,7 +83,23 @@ def _known(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurem
     unusable = Measurement(name="meg.known.unusable", value=float(found.n_unusable), unit="count", n=found.n_decisions)
     if "world" in evidence.part:
         return [*_sizes("meg.known", found, {}), unusable]
-    return [*_sizes("meg.known", found, {}), _beta(found), unusable, *_beyond(episodes, evidence.seed)]
+    sizes = [*_sizes("meg.known", found, {}), _of_optimal(found, episodes)]
+    return [*sizes, _beta(found), unusable, *_beyond(episodes, evidence.seed)]
+
+
+def _of_optimal(found: SampledMeg, episodes: Sequence[Episode]) -> Measurement:
+    most = optimal_share(episodes) if found.share is not None else 0.0
+    reason = found.reason or ("" if most > 0 else "an optimal agent is no more goal-directed than chance here")
+    return Measurement(
+        name="meg.known.of_optimal",
+        value=None if reason or found.share is None else found.share / most,
+        unit="share",
+        n=found.n,
+        interval=None
+        if reason or found.share_interval is None
+        else (found.share_interval[0] / most, found.share_interval[1] / most),
+        reason=reason,
+    )
 
 
 def _beyond(episodes: Sequence[Episode], seed: int) -> Iterator[Measurement]:

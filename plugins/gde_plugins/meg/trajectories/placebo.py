@@ -1,10 +1,10 @@
 """Is it the goal that the agent is after, or would any other place do as well? Goals against placebo goals.
 
-A goal-blind agent that does not choose at random (it does not turn back, seeks what is new, follows walls) is predicted
-better by some goals than by chance, and an episode that ends at the goal ends with the way there. But a goal-blind agent
-knows nothing of which of two places is the goal. So in every world another place is drawn in the way that the goal
-was, and the episode is cut where the agent first gets to either. What is left of it says as much of the one as of the
-other, whatever the agent's reflexes; the difference has mean zero and its sign is a coin's.
+A goal-blind agent that does not choose at random (it does not turn back, seeks what is new, follows walls) is
+predicted better by some goals than by chance, and an episode that ends at the goal ends with the way there. But a
+goal-blind agent knows nothing of which of two places is the goal. So in every world another place is drawn in the way
+that the goal was, and the episode is cut where the agent first gets to either. What is left of it says as much of the
+one as of the other, whatever the agent's reflexes; the difference has mean zero and its sign is a coin's.
 """
 
 from collections.abc import Sequence
@@ -44,11 +44,12 @@ class Beyond:
 def beyond_placebo(episodes: Sequence[Episode], rng: np.random.Generator) -> Beyond:
     """The goal against one placebo in every world.
 
-    The placebo is uniform over the cells, other than start and goal, that are as far from the start as goals are in
-    these worlds: no nearer than the nearest and no farther than the farthest. That is as the goal was drawn if it was
-    uniform over the cells at wanted distances. Where goals are placed otherwise, e.g. always in a corner, swap them in
-    a design of your own (`against`). The one rationality is that which explains the agents best if a coin decided which
-    place is the goal, so exchanging the two changes nothing but the sign of the difference.
+    The placebo is uniform over the other cells that are as far from the start as the goal: then nothing that depends on
+    this distance, like when an episode is cut off, tells the two apart, and a goal that was drawn uniformly, at any
+    wanted distance, might as well have been there. Worlds without such a cell are left out. Where goals are placed
+    otherwise, e.g. always in a corner, swap them in a design of your own (`against`). The one rationality is that
+    which explains the agents best if a coin decided which place is the goal, so exchanging the two changes nothing but
+    the sign of the difference.
 
     Raises:
         ValueError: fewer than two worlds have a place for a placebo, or the models do not tell what is where.
@@ -85,16 +86,13 @@ def against(episodes: Sequence[Episode], others: Sequence[Place], rng: np.random
 
 
 def _draw(worlds: Sequence[TabularMDP], rng: np.random.Generator) -> dict[int, Place]:
-    """By identity of the world a placebo; none where there is no place for one."""
-    steps = {id(world): _from_start(world) for world in worlds}
-    goals = {id(world): _goal(world) for world in worlds}
-    away = [float(steps[world][goal].min()) for world, goal in goals.items()]
+    """By identity of the world a placebo; none where no other cell is as far away as the goal."""
     found = {}
     for world in worlds:
-        distance, goal = steps[id(world)], goals[id(world)]
-        apart = (distance >= max(1.0, min(away))) & (distance <= max(away)) & ~_same_cell(world, goal)
-        if apart.any():
-            found[id(world)] = _same_cell(world, np.arange(world.n_states) == rng.choice(np.flatnonzero(apart)))
+        goal, steps = _goal(world), _from_start(world)
+        alike = np.flatnonzero((steps == steps[goal].min()) & ~_same_cell(world, goal))
+        if len(alike):
+            found[id(world)] = _same_cell(world, np.arange(world.n_states) == rng.choice(alike))
     return found
 
 

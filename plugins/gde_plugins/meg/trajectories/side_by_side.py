@@ -100,6 +100,11 @@ class Sample(Sequence[Episode]):
         """(N,) index of each episode's cluster."""
         return clusters_of(self.episodes)
 
+    @property
+    def plays(self) -> Indices:
+        """Episodes in each of the different worlds."""
+        return np.bincount(self._world_of_episodes, minlength=len(self.worlds))
+
     @cached_property
     def n_unusable(self) -> int:
         """Decisions without an action."""

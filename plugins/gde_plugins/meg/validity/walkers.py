@@ -35,9 +35,19 @@ Maker = Callable[[TabularMDP], Walker]
 """Makes the walker of a world."""
 
 
-def random(_: TabularMDP) -> Walker:
+def _mindless(policy: Floats) -> Walker:
+    """Of an (S, A) policy: remembers nothing."""
+
+    def choose(state: int, _: Indices, __: Memory) -> Floats:
+        chosen: Floats = policy[state]
+        return chosen
+
+    return choose
+
+
+def random(world: TabularMDP) -> Walker:
     """Chooses among all actions alike."""
-    return lambda state, after, memory: np.full(len(after), 1 / len(after))
+    return _mindless(np.full((world.n_states, world.n_actions), 1 / world.n_actions))
 
 
 def non_reversing(_: TabularMDP) -> Walker:
@@ -82,10 +92,10 @@ def wall_following(_: TabularMDP) -> Walker:
     return choose
 
 
-def drifting(_: TabularMDP) -> Walker:
+def drifting(world: TabularMDP) -> Walker:
     """Is drawn down and to the right."""
     pull = np.exp(np.array([-0.5, 0.5, -0.5, 0.5]))
-    return lambda state, after, memory: pull / pull.sum()
+    return _mindless(np.tile(pull / pull.sum(), (world.n_states, 1)))
 
 
 def soft(beta: float) -> Maker:
@@ -93,8 +103,7 @@ def soft(beta: float) -> Maker:
 
     def make(world: TabularMDP) -> Walker:
         ahead = int(planned_ahead(world, np.array([world.n_states]))[0])
-        policy = soft_policy(world, beta, ahead).probabilities[0]
-        return lambda state, after, memory: policy[state]
+        return _mindless(soft_policy(world, beta, ahead).probabilities[0])
 
     return make
 
@@ -112,8 +121,8 @@ def noisy(share: float) -> Maker:
 
     def make(world: TabularMDP) -> Walker:
         optimal = solve(world).optimal
-        policy = (1 - share) * optimal / np.maximum(optimal.sum(axis=1, keepdims=True), 1) + share / world.n_actions
-        return lambda state, after, memory: policy[state]
+        best = optimal / np.maximum(optimal.sum(axis=1, keepdims=True), 1)
+        return _mindless((1 - share) * best + share / world.n_actions)
 
     return make
 
