@@ -74,7 +74,7 @@ BELIEF = (
     ),
     Measure(
         name="meg.belief.gain",
-        title="What the decoded goal explains beyond the true one",
+        title="What a decoded goal explains beyond the true one, where they differ",
         unit="nats",
         better="more",
         group=GOALS,
@@ -89,6 +89,9 @@ INSIDE = (
         better="more",
         group=GOALS,
         headline=True,
+    ),
+    Measure(
+        name="meg.inside.beyond", title="The same beyond that of a control", unit="nats", better="more", group=GOALS
     ),
 )
 COMPONENTS = (Measure(name="explained", title="Variance explained", unit="share", better="more", headline=True),)

@@ -58,6 +58,22 @@ def test_a_hidden_state_of_noise_says_nothing_more() -> None:
     assert (gain.value or 0) < 0.02
 
 
+def test_what_an_arm_says_beyond_a_control_is_their_paired_difference() -> None:
+    evidence, noise = run(known=True), run(known=False)
+    (report,) = evidence.probe_reports
+    arm = replace(report.arm, control="untrained")
+    decoded = np.random.default_rng(0).normal(size=report.decoded.shape).astype(np.float32)
+    control = replace(report, arm=arm, decoded=decoded)
+    measured = inside(replace(evidence, probe_reports=(report, control)))
+    gains = {each.where["control"]: each.value or 0.0 for each in measured if each.name == "meg.inside.gain"}
+    (beyond,) = (each for each in measured if each.name == "meg.inside.beyond")
+    assert beyond.value == pytest.approx(gains["none"] - gains["untrained"])
+    assert beyond.where == {"layer": 1, "mark": "pre", "control": "untrained"}
+    others = replace(control, rows=noise.probe_reports[0].rows[:50], decoded=decoded[:50])
+    unpaired = inside(replace(evidence, probe_reports=(report, others)))
+    assert "meg.inside.beyond" not in {each.name for each in unpaired}
+
+
 def test_what_is_missing_is_said() -> None:
     evidence = run(known=True, n=6)
     (report,) = evidence.probe_reports

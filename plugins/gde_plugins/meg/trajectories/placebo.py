@@ -90,9 +90,9 @@ def _draw(worlds: Sequence[TabularMDP], rng: np.random.Generator) -> dict[int, P
     found = {}
     for world in worlds:
         goal, steps = _goal(world), _from_start(world)
-        alike = np.flatnonzero((steps == steps[goal].min()) & ~_same_cell(world, goal))
+        alike = np.flatnonzero((steps == steps[goal].min()) & ~same_cell(world, goal))
         if len(alike):
-            found[id(world)] = _same_cell(world, np.arange(world.n_states) == rng.choice(alike))
+            found[id(world)] = same_cell(world, np.arange(world.n_states) == rng.choice(alike))
     return found
 
 
@@ -113,7 +113,8 @@ def _goal(world: TabularMDP) -> Place:
     return np.asarray(goal)
 
 
-def _same_cell(world: TabularMDP, places: Place) -> Place:
+def same_cell(world: TabularMDP, places: Place) -> Place:
+    """The states in the cells of these."""
     rows, columns = world.labels["row"], world.labels["column"]
     cells = {*zip(rows[places].tolist(), columns[places].tolist(), strict=True)}
     return np.array([each in cells for each in zip(rows.tolist(), columns.tolist(), strict=True)])
