@@ -53,7 +53,7 @@ def study(worlds: int, repeats: int) -> Evidence:
                         ending="terminated" if turns[-1].terminated else "horizon",
                     )
                 )
-    return Evidence(trajectories=tuple(trajectories), model=lambda one: models[one.world.id])
+    return Evidence(trajectories=tuple(trajectories), mdp=lambda one: models[one.world.id])
 
 
 def _walk(model: TabularMDP, solution: Solution, horizon: int, rng: np.random.Generator) -> Iterator[Turn]:

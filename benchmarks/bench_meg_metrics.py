@@ -20,8 +20,10 @@ import numpy as np
 
 from gde import load_evidence
 from gde.data.evidence import Evidence
+from gde.data.mdp import TabularMDP
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
 from gde.numerics.stats import RESAMPLES
 from gde.parts.metric import Metric
 from gde.runs.evaluating import evaluate
@@ -35,17 +37,30 @@ FEW = 40
 """Episodes that are measured world by world too: 5 for each weight of `meg.unknown`, and then some."""
 
 
-def played(episodes: int) -> Evidence:
-    """A run, with the models of its worlds not made yet."""
-    with tempfile.TemporaryDirectory() as folder:
-        plan = Plan(
-            environment=Choice(name="grid"),
-            agent=Choice(name="noisy"),
-            episodes=episodes,
-            metrics=(Choice(name="success"),),
-        )
-        evaluate(plan, Path(folder) / "run")
-        return load_evidence(Path(folder) / "run")
+def played(episodes: int, folder: Path) -> Evidence:
+    """A run, read into memory, with the models of its worlds not made yet."""
+    plan = Plan(
+        environment=Choice(name="grid"),
+        agent=Choice(name="noisy"),
+        episodes=episodes,
+        metrics=(Choice(name="success"),),
+    )
+    evaluate(plan, folder)
+    evidence = load_evidence(folder)
+    return replace(evidence, trajectories=tuple(evidence.trajectories), mdp=_held(evidence))
+
+
+def _held(evidence: Evidence) -> Callable[[Trajectory], TabularMDP]:
+    """The models of all worlds, each made once."""
+    assert evidence.mdp is not None
+    make, made = evidence.mdp, dict[str, TabularMDP]()
+
+    def model(trajectory: Trajectory) -> TabularMDP:
+        if trajectory.world.id not in made:
+            made[trajectory.world.id] = make(trajectory)
+        return made[trajectory.world.id]
+
+    return model
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -57,9 +72,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 def make_models(evidence: Evidence) -> None:
     """Make the model of every world."""
-    assert evidence.model is not None
+    assert evidence.mdp is not None
     for trajectory in evidence.trajectories:
-        evidence.model(trajectory)
+        evidence.mdp(trajectory)
 
 
 def draw(evidence: Evidence) -> None:
@@ -95,19 +110,25 @@ def _numbers(measurements: Sequence[Measurement]) -> list[float]:
     return [number for number in each if number is not None]
 
 
-def main() -> None:
-    """Print one JSON object."""
-    episodes = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    evidence = played(episodes)
+def measured(episodes: int, folder: Path) -> dict[str, object]:
+    """All figures."""
+    evidence = played(episodes, folder)
     models = seconds(lambda: make_models(evidence))
     spent = {name: round(seconds(partial(metric, evidence)), 2) for name, metric in METRICS.items()}
-    figures = {
+    return {
         "episodes": episodes,
         "seconds": spent,
         "seconds_of_models": round(models, 2),
         "seconds_of_draws_per_utility": round(seconds(lambda: draw(evidence)), 2),
         f"world_by_world_of_{FEW}": both_ways(replace(evidence, trajectories=evidence.trajectories[:FEW])),
     }
+
+
+def main() -> None:
+    """Print one JSON object."""
+    episodes = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measured(episodes, Path(folder) / "run")
     sys.stdout.write(json.dumps(figures) + "\n")
 
 

@@ -128,7 +128,7 @@ def _search(mdp: TabularMDP, cost: float) -> Solution:
     return Solution(value=0.0 - cost * steps, optimal=optimal)
 
 
-def _union(mdp: TabularMDP) -> csr_array:
+def union(mdp: TabularMDP) -> csr_array:
     """(S, S) an entry wherever some action may lead from one state to the other."""
     graph = csr_array(sum(mdp.transition[1:], start=mdp.transition[0].copy()))
     graph.eliminate_zeros()
@@ -167,7 +167,7 @@ def _first_value(mdp: TabularMDP) -> Floats:
     if mdp.discount == 1:
         if not terminal.any():
             raise ValueError("an undiscounted model needs a terminal state, got none: give a discount below 1")
-        value[np.isinf(steps_to(_union(mdp), np.flatnonzero(terminal)))] = -np.inf
+        value[np.isinf(steps_to(union(mdp), np.flatnonzero(terminal)))] = -np.inf
     return value
 
 

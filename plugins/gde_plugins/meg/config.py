@@ -46,6 +46,26 @@ class CliffWorldStudyConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ValidityConfig:
+    """How often each agent of the validity suite is measured, and on how much."""
+
+    samples: Annotated[int, Ge(1)] = 200
+    """Runs of each agent in each kind of world; `--scale` scales them."""
+    worlds: Annotated[int, Ge(2)] = 30
+    """Grids of a run, with one episode in each."""
+    size: Annotated[int, Interval(ge=5, le=31)] = 9
+    """Rows and columns of a grid; odd."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MegConfig:
+    """What the agent is taken to know."""
+
+    deadline: bool = False
+    """Whether the agent is told when the episode is cut off, so that it may give up what it cannot reach in time."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComponentsConfig:
     """Which activations are summarised, and by how many numbers."""
 

@@ -7,7 +7,7 @@ GOALS = "How goal-directed, and towards what (maximum-entropy goal-directedness)
 KNOWN = (
     Measure(
         name="meg.known",
-        title="Goal-directedness towards the reward",
+        title="Goal-directedness towards the reward of the model",
         unit="nats",
         better="more",
         group=GOALS,
@@ -20,6 +20,22 @@ KNOWN = (
         better="more",
         group=GOALS,
     ),
+    Measure(
+        name="meg.known.of_optimal",
+        title="Towards the reward, share of an optimal agent's",
+        unit="share",
+        better="more",
+        group=GOALS,
+    ),
+    Measure(
+        name="meg.known.beyond",
+        title="Towards the goal, beyond a placebo goal",
+        unit="nats",
+        better="more",
+        group=GOALS,
+        headline=True,
+    ),
+    Measure(name="meg.known.beyond.p", title="Goal-blind agents with as much", unit="probability", group=GOALS),
     Measure(name="meg.known.beta", title="Rationality that fits best", unit="1 / reward", better="more", group=GOALS),
     Measure(name="meg.known.unusable", title="Decisions without an action", unit="count", better="less", group=GOALS),
 )
@@ -58,7 +74,7 @@ BELIEF = (
     ),
     Measure(
         name="meg.belief.gain",
-        title="What the decoded goal explains beyond the true one",
+        title="What a decoded goal explains beyond the true one, where they differ",
         unit="nats",
         better="more",
         group=GOALS,
@@ -73,6 +89,9 @@ INSIDE = (
         better="more",
         group=GOALS,
         headline=True,
+    ),
+    Measure(
+        name="meg.inside.beyond", title="The same beyond that of a control", unit="nats", better="more", group=GOALS
     ),
 )
 COMPONENTS = (Measure(name="explained", title="Variance explained", unit="share", better="more", headline=True),)

@@ -1,12 +1,13 @@
 """Offers maximum-entropy goal-directedness: its worlds, its metrics and its published tables."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.meg import measures
-from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig
+from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig, MegConfig, ValidityConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -62,8 +63,8 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         Offer(
             name="meg-known",
-            summary="goal-directedness towards the environment's own reward, in nats",
-            config=NoConfig,
+            summary="goal-directedness towards the reward of the world's model, in nats, and beyond placebo goals",
+            config=MegConfig,
             group="meg",
             make=_known,
             measures=measures.KNOWN,
@@ -72,7 +73,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         Offer(
             name="meg-to",
             summary="goal-directedness towards each feature of states, e.g. key or wall, and which the agent is after",
-            config=NoConfig,
+            config=MegConfig,
             group="meg",
             make=_towards,
             measures=measures.TO,
@@ -81,7 +82,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         Offer(
             name="meg-unknown",
             summary="goal-directedness towards anything that is linear in the features of states",
-            config=NoConfig,
+            config=MegConfig,
             group="meg",
             make=_unknown,
             measures=measures.UNKNOWN,
@@ -102,27 +103,27 @@ def _inside(_: NoConfig, __: "Context") -> "Metric":
     return inside
 
 
-def _known(_: NoConfig, __: "Context") -> "Metric":
+def _known(config: MegConfig, _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import known
 
-    return known
+    return partial(known, deadline=config.deadline)
 
 
-def _towards(_: NoConfig, __: "Context") -> "Metric":
+def _towards(config: MegConfig, _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import towards
 
-    return towards
+    return partial(towards, deadline=config.deadline)
 
 
-def _unknown(_: NoConfig, __: "Context") -> "Metric":
+def _unknown(config: MegConfig, _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import unknown
 
-    return unknown
+    return partial(unknown, deadline=config.deadline)
 
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """What `gde reproduce` can re-run of MacDermott et al. (2024)."""
+    """What `gde reproduce` can re-run: of MacDermott et al. (2024), and what its measures are worth."""
     return (
         Offer(
             name="meg-cliffworld",
@@ -131,6 +132,12 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             config=CliffWorldStudyConfig,
             make=_cliff_world_study,
         ),
+        Offer(
+            name="meg-validity",
+            summary="Which agents are called goal-directed: false positives of goal-blind agents, power for others.",
+            config=ValidityConfig,
+            make=_validity_study,
+        ),
     )
 
 
@@ -138,6 +145,12 @@ def _cliff_world_study(config: CliffWorldStudyConfig, _: "Context") -> "Reproduc
     from gde_plugins.meg.cliffworld.study import CliffWorldStudy
 
     return CliffWorldStudy(config)
+
+
+def _validity_study(config: ValidityConfig, _: "Context") -> "Reproduction":
+    from gde_plugins.meg.validity.study import ValidityStudy
+
+    return ValidityStudy(config)
 
 
 @hookimpl

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gde.data.mdp import Floats
+from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.finite import Finite
 from gde_plugins.meg.trajectories.behaviour import Behaviour, above_chance
 from gde_plugins.meg.trajectories.candidates import Pursuit, standing_still
@@ -21,8 +21,12 @@ _PARTS: WeakKeyDictionary[Behaviour, list[Part]] = WeakKeyDictionary()
 def scores(episodes: Sequence[Episode], pursuit: Pursuit, beta: float) -> Floats:
     """(N,) nats above chance of each episode."""
     worlds = [pursuit(episode.mdp) for episode in episodes]
+    horizons = [episode.horizon or planned(episode.mdp) for episode in episodes]
     return np.array(
-        [_score(one, Finite(mdp, one.horizon), mdp.reward, beta) for one, mdp in zip(episodes, worlds, strict=True)]
+        [
+            _score(one, Finite(mdp, horizon), mdp.reward, beta)
+            for one, mdp, horizon in zip(episodes, worlds, horizons, strict=True)
+        ]
     )
 
 
@@ -39,10 +43,15 @@ def _score(episode: Episode, process: Finite, reward: Floats, beta: float, chanc
     total = 0.0
     for t, (state, action) in enumerate(zip(episode.states, episode.actions, strict=True)):
         if action != UNUSABLE:
-            policy = policies[episode.horizon - t - 1][:, state]
+            policy = policies[_to_go(episode, process, t) - 1][:, state]
             nats = above_chance(policy, len(policy), bool(np.isinf(beta)))
             total += process.dynamics.discount**t * float(nats.mean() if chance else nats[action])
     return total
+
+
+def _to_go(episode: Episode, process: Finite, t: int) -> int:
+    """Without deadline as many states count from every decision on."""
+    return process.horizon if episode.horizon is None else episode.horizon - t
 
 
 def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Floats]:
@@ -55,8 +64,9 @@ def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Fl
     for to_go, step in enumerate(process.soft_steps(dynamics.utility(reward)), start=1):
         after = dynamics.discount * (dynamics.successors @ to_come).reshape(-1, S, S) + np.eye(S)
         to_come = np.einsum("as,asz->sz", step.policy, after)
-        t = episode.horizon - to_go
-        if t < len(episode.states) and episode.actions[t] != UNUSABLE:
+        for t in np.flatnonzero(episode.actions != UNUSABLE):
+            if _to_go(episode, process, t) != to_go:
+                continue
             state, action, weight = episode.states[t], episode.actions[t], dynamics.discount**t
             nats += weight * float(above_chance(step.policy[action, state], dynamics.n_actions))
             slope += weight * (after[action, state] - to_come[state])
@@ -96,4 +106,14 @@ def _apart(behaviour: Behaviour) -> Iterator[Part]:
     for one in behaviour.sample:
         start, size = first[id(one.mdp)], one.mdp.n_states
         world = standing_still(one.mdp, np.zeros(size)) if stands_still else one.mdp
-        yield one, Finite(world, one.horizon), slice(start, start + size)
+        yield one, Finite(world, one.horizon or planned(one.mdp)), slice(start, start + size)
+
+
+def planned(mdp: TabularMDP) -> int:
+    """States that count for an agent without deadline: three times the way to the farthest state, and the own."""
+    reached, steps = mdp.start > 0, 0
+    while True:
+        further = reached | (sum(matrix.T @ reached.astype(float) for matrix in mdp.transition) > 0)
+        if (further == reached).all():
+            return 3 * steps + 1
+        reached, steps = further, steps + 1

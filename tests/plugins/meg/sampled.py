@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from one_by_one import planned
 
 from gde.data.evidence import Evidence
 from gde.data.mdp import Floats, Policy, TabularMDP
@@ -10,6 +11,7 @@ from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.meg import soft_policy
 from gde_plugins.meg.trajectories.episodes import Episode
 
 
@@ -44,6 +46,12 @@ def sample(
         Episode(mdp=mdp, states=visited[i, : lengths[i]], actions=taken[i, : lengths[i]], horizon=horizon)
         for i in range(n)
     ]
+
+
+def untold(mdp: TabularMDP, beta: float, steps: int) -> Policy:
+    """(steps, S, A) the soft-optimal policy of an agent that is told of no deadline: the same at every step."""
+    first = soft_policy(mdp, beta, planned(mdp)).probabilities[0]
+    return Policy(probabilities=np.tile(first, (steps, 1, 1)))
 
 
 def _draw(probabilities: Floats, rng: np.random.Generator) -> np.ndarray:
@@ -82,7 +90,7 @@ def _trajectory(world: int, episode: Episode) -> Trajectory:
         seed=world,
         world=World(id=f"world {world}", base=episode.cluster),
         labels={},
-        horizon=episode.horizon - int(episode.mdp.terminal is not None),
+        horizon=(episode.horizon or len(turns) + 1) - int(episode.mdp.terminal is not None),
         turns=turns,
         ending="horizon",
     )

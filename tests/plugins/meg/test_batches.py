@@ -60,6 +60,11 @@ def episodes_in(worlds: Sequence[TabularMDP], seed: int) -> list[Episode]:
     return found
 
 
+def untold(episodes: Sequence[Episode]) -> list[Episode]:
+    """The same of agents that are told of no deadline."""
+    return [replace(episode, horizon=None) for episode in episodes]
+
+
 worlds_of_mixed_sizes = st.lists(
     st.builds(grid, st.sampled_from([5, 7, 9]), st.sampled_from([0.0, 0.3, 1.0]), st.integers(0, 1000)),
     min_size=1,
@@ -72,6 +77,12 @@ worlds_of_mixed_sizes = st.lists(
 @given(worlds_of_mixed_sizes, st.integers(0, 1000))
 def test_grids_of_mixed_sizes_score_as_one_by_one(pursuit: Pursuit, worlds: list[TabularMDP], seed: int) -> None:
     check_scores(episodes_in(worlds, seed), pursuit)
+    check_scores(untold(episodes_in(worlds, seed)), pursuit)
+
+
+def test_some_agents_may_be_told_of_a_deadline_and_others_not() -> None:
+    told = episodes_in([grid(7, 0.5, seed) for seed in range(5)], 0)
+    check_scores([*told[:3], *untold(told[3:])], own_reward)
 
 
 @pytest.mark.parametrize("discount", [1.0, 0.8])
@@ -80,6 +91,7 @@ def test_worlds_with_chance_or_a_discount_score_as_one_by_one(discount: float) -
     ends = [replace(random_mdp(seed, "episodic"), discount=discount) for seed in range(4)]
     for worlds in (windy, ends):
         check_scores(episodes_in(worlds, 0), own_reward)
+        check_scores(untold(episodes_in(worlds, 0)), own_reward)
 
 
 def check_scores(episodes: Sequence[Episode], pursuit: Pursuit) -> None:
@@ -102,6 +114,7 @@ def test_random_choice_scores_as_one_by_one(beta: float) -> None:
 @given(worlds=worlds_of_mixed_sizes, seed=st.integers(0, 1000))
 def test_slopes_are_those_of_one_by_one(size: float, worlds: list[TabularMDP], seed: int) -> None:
     check_slopes(episodes_in(worlds, seed), Linear(("row", "goal")), size, seed)
+    check_slopes(untold(episodes_in(worlds, seed)), Linear(("row", "goal")), size, seed)
 
 
 def test_slopes_in_worlds_with_chance_are_those_of_one_by_one() -> None:

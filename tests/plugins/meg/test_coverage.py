@@ -56,7 +56,7 @@ def simulate(policy: Floats, seed: int) -> Simulated:
 )
 def test_intervals_cover_and_the_middle_is_nearly_unbiased(policy: Floats) -> None:
     found = simulate(policy, seed=1)
-    assert 0.92 <= found.coverage <= 0.98
+    assert 0.92 <= found.coverage <= 0.985
     # One number is fitted: 1 / (2 n) nats, if the model is right.
     assert found.plug_in == pytest.approx(1 / (2 * CLUSTERS), rel=0.6)
     assert found.cross_fitted < 0

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sampled import grids, recorded, sample
+from sampled import grids, recorded, sample, untold
 
 from gde.data.completion import ModelInfo
 from gde.data.evidence import Evidence
@@ -12,7 +12,6 @@ from gde.data.probe import Arm, ProbeDataset, ProbeReport
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.testing import check_metric, check_probe
-from gde_plugins.meg import soft_policy
 from gde_plugins.meg.components import ComponentsProbe, ComponentsReadout
 from gde_plugins.meg.config import ComponentsConfig
 from gde_plugins.meg.metrics.hidden_state import inside
@@ -27,7 +26,7 @@ def run(known: bool, n: int = 25) -> Evidence:
     rng = np.random.default_rng(5)
     for i, mdp in enumerate(grids(n)):
         coin = i % 2
-        policy = soft_policy(Feature("key" if coin else "goal")(mdp), 3.0, HORIZON)
+        policy = untold(Feature("key" if coin else "goal")(mdp), 3.0, HORIZON)
         (episode,) = sample(mdp, policy, 1, rng, HORIZON, decisions=HORIZON - 1)
         episodes.append(replace(episode, cluster=str(i)))
         for turn in range(len(episode.states)):
@@ -57,6 +56,22 @@ def test_a_hidden_state_of_noise_says_nothing_more() -> None:
     assert gain.interval is not None
     assert gain.interval[0] < 0 < gain.interval[1] + 0.05
     assert (gain.value or 0) < 0.02
+
+
+def test_what_an_arm_says_beyond_a_control_is_their_paired_difference() -> None:
+    evidence, noise = run(known=True), run(known=False)
+    (report,) = evidence.probe_reports
+    arm = replace(report.arm, control="untrained")
+    decoded = np.random.default_rng(0).normal(size=report.decoded.shape).astype(np.float32)
+    control = replace(report, arm=arm, decoded=decoded)
+    measured = inside(replace(evidence, probe_reports=(report, control)))
+    gains = {each.where["control"]: each.value or 0.0 for each in measured if each.name == "meg.inside.gain"}
+    (beyond,) = (each for each in measured if each.name == "meg.inside.beyond")
+    assert beyond.value == pytest.approx(gains["none"] - gains["untrained"])
+    assert beyond.where == {"layer": 1, "mark": "pre", "control": "untrained"}
+    others = replace(control, rows=noise.probe_reports[0].rows[:50], decoded=decoded[:50])
+    unpaired = inside(replace(evidence, probe_reports=(report, others)))
+    assert "meg.inside.beyond" not in {each.name for each in unpaired}
 
 
 def test_what_is_missing_is_said() -> None:

@@ -8,7 +8,9 @@ from scipy.sparse import csr_array
 
 from gde.data.mdp import TabularMDP
 from gde_plugins.meg import soft_policy
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.candidates import Feature, menu, own_reward, standing_still
+from gde_plugins.meg.trajectories.episodes import Episode
 
 
 def corridor(n: int = 4) -> TabularMDP:
@@ -54,3 +56,13 @@ def test_a_feature_that_the_world_lacks_is_refused() -> None:
         Feature("key")(corridor())
     with pytest.raises(ValueError, match="of which it has none, got 'key'"):
         Feature("key")(replace(corridor(), labels={}))
+
+
+def test_a_deadline_that_nobody_told_of_excuses_no_walking_away() -> None:
+    """Out of the goal's reach within the time left, every action is as good as another; without deadline none is."""
+    mdp = corridor(8)
+    away = Episode(mdp=mdp, states=np.array([4, 3, 2, 1]), actions=np.array([0, 0, 0, 0]), horizon=5)
+    told, untold = (Behaviour.of([each], own_reward).scores(2.0)[0] for each in (away, replace(away, horizon=None)))
+    assert untold < told - 1
+    ratio = np.exp(2) - np.sqrt(np.exp(4) - 1)  # of desirabilities a step apart, in a corridor without other end
+    assert untold == pytest.approx(4 * np.log(2 / (1 + ratio**-2)), rel=1e-2)

@@ -48,7 +48,7 @@ def test_what_an_agent_is_after_is_told_from_what_it_could_be_after(after: str, 
     measured = towards(recorded(agent(Feature(after), 2.0)))
     values, posterior = by_utility(measured, "meg.to"), by_utility(measured, "meg.to.posterior")
     assert set(values) == {"goal", "key", "row", "column", "wall"}
-    assert set(posterior) == {*values, "none"}
+    assert {*values, "none", "momentum"} < set(posterior)
     assert values[after].interval is not None
     assert values[after].interval[0] > max(0.5, values[other].value or 0.0)
     assert posterior[after].value == pytest.approx(1, abs=1e-6)
@@ -125,7 +125,7 @@ def test_unusable_decisions_are_counted() -> None:
 
 
 def test_an_agent_that_never_gets_anywhere_is_not_said_to_take_the_worst_actions_only() -> None:
-    measured = by_name(known(recorded(agent(own_reward, -inf, 20))))
+    measured = by_name(known(recorded(agent(own_reward, -inf, 20)), deadline=True))
     assert measured["meg.known.beta"].reason == (
         "infinite: every episode is compatible with going for the least reward possible"
     )

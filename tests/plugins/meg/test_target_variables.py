@@ -176,6 +176,7 @@ def test_an_independent_convex_solver_agrees(seed: int) -> None:
     entropy = cvxpy.sum(reach @ cvxpy.entr(policy))
     problem = cvxpy.Problem(cvxpy.Maximize(entropy), matched)
     problem.solve(solver=cvxpy.CLARABEL)
+    assume(np.isfinite(problem.value))  # by rounding the solver may find the constraints at odds
     assert target_variables(network, ["V3"], ["V2"]).value == pytest.approx(log(n_options) - problem.value, abs=1e-6)
 
 

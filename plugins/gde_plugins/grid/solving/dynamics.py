@@ -97,17 +97,16 @@ def shortest_way_model(
     """A deterministic world in which every step costs 1.
 
     Args:
-        successors: (S, A) state that each action leads to; of terminal states they are not looked at.
+        successors: (S, A) state that each action leads to, of terminal states what it would lead to if the episode
+            went on; nothing that is solved looks at those.
         start: the first state.
         terminal: (S,) where the episode is over.
         labels: named (S,) features of states.
         actions: names of the A actions, in index order.
     """
-    here = np.arange(len(successors))
-    followed = np.where(terminal[:, None], here[:, None], successors)
     return TabularMDP(
-        transition=tuple(_deterministic(followed[:, a]) for a in range(followed.shape[1])),
-        start=(here == start).astype(float),
+        transition=tuple(_deterministic(successors[:, a]) for a in range(successors.shape[1])),
+        start=(np.arange(len(successors)) == start).astype(float),
         reward=np.where(terminal, 0.0, STEP_REWARD),
         terminal=terminal,
         actions=actions,

@@ -20,7 +20,7 @@ def upper_bound(problem: DecisionProblem, nearly: Policies) -> float:
     """
     matched = _matched(problem, nearly)
     proofs = [problem.policy, *([] if matched is None else [matched])]
-    return min(problem.ceiling - problem.entropy(policies) for policies in proofs)
+    return min(problem.most, *(problem.ceiling - problem.entropy(policies) for policies in proofs))
 
 
 def _matched(problem: DecisionProblem, policies: Policies) -> Policies | None:

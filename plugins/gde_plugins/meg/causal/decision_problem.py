@@ -118,6 +118,19 @@ class DecisionProblem:
         """(n_outcomes,) numbers, shaped so that they broadcast against a whole table."""
         return self.spread(self.shaped(utility), self.targets)
 
+    @cached_property
+    def most(self) -> float:
+        """What no utility of the targets exceeds: of the decisions that they depend on, ln of the options less the
+        entropy of the measured policy, which predicts itself best. Policies of highest entropy are uniform in all
+        other decisions, and predict nothing there."""
+        judged = {name: self.policy[name] for name in self.consequential()}
+        options = sum(log(table.shape[-1]) for table in judged.values())
+        surprise = sum(
+            float((self.distribution(self.policy, [name]) * self.spread(entr(table), self.families[name])).sum())
+            for name, table in judged.items()
+        )
+        return max(options - surprise, 0.0)
+
     def entropy(self, policies: Policies) -> float:
         """Causal entropy of the policies in nats (section 3): the sum over decisions, given their parents."""
         return sum(

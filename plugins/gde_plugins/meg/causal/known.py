@@ -11,7 +11,7 @@ from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.diagram import Diagram
 from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.recall import proven
-from gde_plugins.meg.causal.soft_optimal import soft_optimal
+from gde_plugins.meg.causal.soft_optimal import FINAL, QUALIFYING, soft_optimal
 from gde_plugins.meg.solvers.limits import Limit
 from gde_plugins.meg.solvers.search import Point, climb
 
@@ -82,16 +82,16 @@ def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
 def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
     """Look everywhere coarsely, then closely around the best."""
 
-    def accuracy_at(beta: float) -> float:
-        return accuracy(problem, soft_optimal(problem, utility, beta))
+    def accuracy_at(beta: float, rounds: int = FINAL) -> float:
+        return accuracy(problem, soft_optimal(problem, utility, beta, rounds))
 
-    best = int(np.argmax([accuracy_at(beta) for beta in RATIONALITIES]))
+    best = int(np.argmax([accuracy_at(beta, QUALIFYING) for beta in RATIONALITIES]))
     around = RATIONALITIES[max(best - 1, 0)], RATIONALITIES[min(best + 1, len(RATIONALITIES) - 1)]
     near = minimize_scalar(lambda beta: -accuracy_at(beta), bounds=around, method="bounded", options={"xatol": FINEST})
     # The first of equals: an optimal policy is one at infinity, though a large number would do as well.
     beta = max([0.0, inf, -inf, float(near.x)], key=lambda beta: round(accuracy_at(beta), DIGITS))
     policies = soft_optimal(problem, utility, beta)
-    upper = max(problem.ceiling - problem.entropy(problem.policy), 0.0)
+    upper = problem.most
     value = min(max(accuracy(problem, policies), 0.0), upper)
     lower = value if proven(problem, policies, utility, beta) else 0.0
     return measured(problem, utility, beta, policies, value, (lower, upper))

@@ -1,7 +1,7 @@
 """Policies of highest entropy for what they attain (MacDermott et al. 2024, Definition 3.1) in influence diagrams."""
 
-from collections.abc import Iterator
-from math import inf, isinf
+from collections.abc import Iterator, Sequence
+from math import inf, isclose, isinf, prod
 
 import numpy as np
 from scipy.special import entr, softmax
@@ -9,29 +9,39 @@ from scipy.special import entr, softmax
 from gde.data.mdp import Floats
 from gde.seeding import generator
 from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
+from gde_plugins.meg.causal.measurement import accuracy
 
 QUALIFYING, FINAL = 30, 2000
 """Rounds of improvement without recall: for every start, and for the best of them."""
 SETTLED = 1e-12
 """Change of a probability below which a round has changed nothing."""
 STARTS = 6
-"""Random starts of the search without recall, beside the uniform policy and the one that is measured."""
+"""Random starts of the search without recall, beside the uniform policy, the one that is measured and the corners."""
+CORNERS, FIRMNESS = 8, 0.9
+"""Most deterministic policies that are all starts, and the share of the choice that is not by chance there."""
+NEAR, EQUAL = 1e-4, 1e-9
+"""Shares of merit by which an end may fall short of the best: to be improved further, and to count as equally good."""
+APART = 0.1
+"""Difference of a probability above which two ends are taken for different solutions."""
 TIE = 1e-12
 """Expected utilities count as equal for an optimal policy if they are closer than this share of their sizes: of what
 they would be if all utilities were positive."""
 
 
-def soft_optimal(problem: DecisionProblem, utility: Floats, beta: float = 1.0) -> Policies:
+def soft_optimal(problem: DecisionProblem, utility: Floats, beta: float = 1.0, rounds: int = FINAL) -> Policies:
     """The policies that maximise beta * E[utility] + entropy; at beta = +-inf, the entropy among the optimal ones.
 
     Where the decisions recall what they need (`DecisionProblem.order`), one pass of backward induction finds the one
     maximum. Elsewhere the problem is not concave: policies are improved one at a time, each to the best reply to the
-    others, from several starts, and the best end is taken: a local maximum at least.
+    others, from several starts, and the best end is taken: a local maximum at least. There may be several that are as
+    good, e.g. because it matters only that two decisions agree. Of these it is the one that predicts the measured
+    policy best, as Definition 3.2 takes the most over all policies of highest entropy.
 
     Args:
         problem: the decisions.
         utility: (n_outcomes,) of the targets' joint values.
         beta: rationality, in units of 1 / utility.
+        rounds: of improvement of the best ends, where decisions do not recall what they need.
     """
     if problem.order is not None:
         policies = dict(problem.uniform)
@@ -39,8 +49,37 @@ def soft_optimal(problem: DecisionProblem, utility: Floats, beta: float = 1.0) -
             policies[name] = _reply(problem, policies, name, utility, beta)
         return policies
     ends = [_improved(problem, start, utility, beta, QUALIFYING) for start in _starts(problem)]
-    best = max(ends, key=lambda policies: merit(problem, policies, utility, beta))
-    return _improved(problem, best, utility, beta, FINAL)
+    qualified = _different(_best(problem, ends, utility, beta, NEAR))
+    finalists = [_improved(problem, end, utility, beta, rounds) for end in qualified]
+    return max(_best(problem, finalists, utility, beta, EQUAL), key=lambda policies: accuracy(problem, policies))
+
+
+def _best(
+    problem: DecisionProblem, ends: Sequence[Policies], utility: Floats, beta: float, tolerance: float
+) -> list[Policies]:
+    """Those whose merit is the highest, up to a share of its size."""
+    merits = [merit(problem, policies, utility, beta) for policies in ends]
+    most = max(merits)
+    return [
+        policies
+        for policies, found in zip(ends, merits, strict=True)
+        if all(
+            isclose(one, other, rel_tol=tolerance, abs_tol=tolerance) for one, other in zip(found, most, strict=True)
+        )
+    ]
+
+
+def _different(ends: Sequence[Policies]) -> list[Policies]:
+    """One of those that improve to the same solution, as it seems."""
+    found: list[Policies] = []
+    for policies in ends:
+        if all(_distance(policies, other) > APART for other in found):
+            found.append(policies)
+    return found
+
+
+def _distance(policies: Policies, others: Policies) -> float:
+    return max(float(np.abs(table - others[name]).max()) for name, table in policies.items())
 
 
 def merit(problem: DecisionProblem, policies: Policies, utility: Floats, beta: float) -> tuple[float, float]:
@@ -54,12 +93,27 @@ def merit(problem: DecisionProblem, policies: Policies, utility: Floats, beta: f
 def _starts(problem: DecisionProblem) -> Iterator[Policies]:
     yield problem.uniform
     yield problem.policy
+    yield from _corners(problem)
     rng = generator(0, "soft optimal policies")
     for _ in range(STARTS):
         yield {
             name: rng.dirichlet(np.full(table.shape[-1], 0.5), size=table.shape[:-1])
             for name, table in problem.policy.items()
         }
+
+
+def _corners(problem: DecisionProblem) -> Iterator[Policies]:
+    """Nearly deterministic policies, where there are few: the uniform one, which favours no solution, may be the saddle
+    between them."""
+    rows = [(name, *row) for name, table in problem.policy.items() for row in np.ndindex(table.shape[:-1])]
+    options = [problem.policy[name].shape[-1] for name, *_ in rows]
+    if prod(options) > CORNERS:
+        return
+    for chosen in np.ndindex(*options):
+        policies = {name: (1 - FIRMNESS) * table for name, table in problem.uniform.items()}
+        for (name, *row), option in zip(rows, chosen, strict=True):
+            policies[name][(*row, option)] += FIRMNESS
+        yield policies
 
 
 def _improved(problem: DecisionProblem, start: Policies, utility: Floats, beta: float, rounds: int) -> Policies:

@@ -1,6 +1,6 @@
 """MEG in a diagram with respect to target variables: towards any utility of their joint values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.optimize import minimize
@@ -9,10 +9,12 @@ from gde.data.mdp import Floats
 from gde_plugins.meg.causal.certificate import upper_bound
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.diagram import Diagram
-from gde_plugins.meg.causal.known import best_rationality
+from gde_plugins.meg.causal.known import DIGITS, best_rationality
 from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.soft_optimal import soft_optimal
 
+FEW = 4
+"""Most outcomes each of which is tried as what the decisions are after."""
 ITERATIONS = 2000
 STEEPEST = 1e-10
 """Largest difference between observed and predicted outcome probabilities at which the ascent ends."""
@@ -45,12 +47,26 @@ def target_variables(diagram: Diagram, targets: Sequence[str], decisions: Sequen
             f"wanted targets that are no decisions, got {', '.join(own)}: any policy aims at its own actions"
         )
     problem = DecisionProblem(posited, [targets])
-    utility = _ascended(problem)
     if problem.order is None:
-        return best_rationality(problem, utility)
+        found = [best_rationality(problem, each) for each in _candidates(problem)]
+        return max(found, key=lambda each: (round(each.value, DIGITS), each.bounds[0]))
+    utility = _ascended(problem)
     policies = soft_optimal(problem, utility)
     value = max(accuracy(problem, policies), 0.0)
     return measured(problem, utility, 1.0, policies, value, (value, max(upper_bound(problem, policies), value)))
+
+
+def _candidates(problem: DecisionProblem) -> Iterator[Floats]:
+    """Utilities (n_outcomes,) where ascent may end anywhere: of two outcomes all are one but for scale and origin
+    (Proposition 3.1); of more, the one that ascent finds, what is observed more often than under random choice, and,
+    of few, each outcome by itself."""
+    if problem.n_outcomes == 2:
+        yield np.array([0.0, 1.0])
+        return
+    yield _ascended(problem)
+    yield problem.outcomes(problem.policy) - problem.outcomes(problem.uniform)
+    if problem.n_outcomes <= FEW:
+        yield from np.eye(problem.n_outcomes)
 
 
 def _ascended(problem: DecisionProblem) -> Floats:

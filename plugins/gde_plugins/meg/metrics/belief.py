@@ -1,9 +1,10 @@
 """Goal-directedness from the inside: towards where the agent's activations say that it believes the goal to be."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
@@ -17,10 +18,13 @@ from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import model_of, one_turn
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.candidates import own_reward, standing_still
+from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
+from gde_plugins.meg.trajectories.placebo import MAGNITUDES, same_cell
 from gde_plugins.meg.trajectories.side_by_side import Sample
 
-BELIEVED, TRUE = "believed", "true"
+BELIEVED, TRUE, EXCHANGED = "believed", "true", "exchanged"
+Mask = NDArray[np.bool_]
 GOAL = "goal"
 """The kind of cell that a decoded map is asked for."""
 
@@ -31,8 +35,13 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
     "meg.belief", in nats a decision and negative where the agent avoids the goal, for each first variant of a probe
     that decodes maps: by "utility", "believed" being the decoded probability of the goal among the cells that the
     agent can be in, as it is in that turn, and "true" the goal's cell. The dynamics are the true ones in both.
-    "meg.belief.gain" is the paired difference of the accuracies at the best rationality of each: positive where
-    what the activations believe predicts behaviour better than the truth does. Every n counts turns.
+    Every n counts turns.
+
+    "meg.belief.gain" is about the turns alone in which another cell than the goal is decoded as the most probable
+    one: how many nats better the decoded map predicts the decision than the same map does with the probabilities of
+    these two cells exchanged. The truth is as sharp as the belief, turn by turn, so that a probe that is sure where the
+    agent is able gains nothing by it. Both are held to one rationality, the best if a coin decided which of them the
+    agent acts on. It is measured for the probe's controls too ("control"): what decoders gain that read no belief.
 
     Probes are fitted to the whole run, so strata have no such numbers.
     """
@@ -47,30 +56,42 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
 
 @dataclass(frozen=True)
 class _Turns:
-    """Held-out decisions as episodes of one turn, in worlds with the one and with the other goal."""
+    """Held-out decisions as episodes of one turn, in worlds with different goals."""
 
     believed: Sample
     true: Sample
+    exchanged: Sample
+    """Believed, but for the true goal and the most probable one, which have changed places."""
+    differ: Mask
+    """(T,) whether these are two cells."""
 
 
 def _decodes_goals(report: ProbeReport) -> bool:
-    return report.arm.control == "none" and report.decoded.ndim == 4 and GOAL in report.classes
+    return report.decoded.ndim == 4 and GOAL in report.classes
 
 
 def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
     arm = report.arm
-    where: Labels = {"probe": arm.probe, "variant": arm.variant, "layer": arm.layer, "mark": arm.mark}
+    where: Labels = {
+        "probe": arm.probe,
+        "variant": arm.variant,
+        "layer": arm.layer,
+        "mark": arm.mark,
+        "control": arm.control,
+    }
     try:
         turns = _held_out(report, evidence)
     except GdeError as error:
         yield _unmeasured(where, str(error))
         return
-    scores, reason = {}, ""
+    if arm.control == "none":
+        yield from _sizes(turns, where, evidence.seed, arm.name)
+    yield replace(_gain(turns, generator(evidence.seed, "metric", "meg.belief.gain", arm.name)), where=where)
+
+
+def _sizes(turns: _Turns, where: Labels, seed: int, arm: str) -> Iterator[Measurement]:
     for utility, episodes in ((BELIEVED, turns.believed), (TRUE, turns.true)):
-        rng = generator(evidence.seed, "metric", "meg.belief", arm.name, utility)
-        found = from_trajectories(episodes, rng=rng, signed=True)
-        scores[utility] = Behaviour.of(episodes, own_reward).scores(found.beta)
-        reason = found.reason
+        found = from_trajectories(episodes, rng=generator(seed, "metric", "meg.belief", arm, utility), signed=True)
         yield Measurement(
             name="meg.belief",
             value=found.value,
@@ -78,32 +99,53 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
             n=found.n,
             interval=found.interval,
             where={**where, "utility": utility},
-            reason=reason,
+            reason=found.reason,
         )
-    if reason:
-        yield _unmeasured(where, reason, "meg.belief.gain")
-        return
-    clusters = [episode.cluster for episode in turns.true]
-    rng = generator(evidence.seed, "metric", "meg.belief.gain", arm.name)
-    gain = cluster_mean(scores[BELIEVED] - scores[TRUE], clusters, rng)
-    yield Measurement(
-        name="meg.belief.gain", value=gain.value, unit="nats", n=gain.n, interval=gain.interval, where=where
-    )
+
+
+def _gain(turns: _Turns, rng: np.random.Generator) -> Measurement:
+    at = np.flatnonzero(turns.differ)
+    clusters = turns.true.clusters[at]
+    if len(np.unique(clusters)) < 2:
+        return _unmeasured({}, "decoded and true goal differ in the turns of fewer than 2 worlds", "meg.belief.gain")
+    both = [Sample.of([each[i] for i in at]) for each in (turns.believed, turns.exchanged)]
+    believed, exchanged = (Behaviour.of(each, own_reward).table(MAGNITUDES, fast=True) for each in both)
+    best = int(np.logaddexp(_summed(believed, clusters), _summed(exchanged, clusters)).sum(axis=-1).argmax())
+    return cluster_mean(believed[best] - exchanged[best], clusters, rng).measurement("meg.belief.gain", "nats")
+
+
+def _summed(nats: Floats, clusters: NDArray[np.intp]) -> Floats:
+    """(B, G) of (B, T) nats."""
+    places = np.unique(clusters, return_inverse=True)[1]
+    return np.stack([np.bincount(places, weights=row) for row in nats])
 
 
 def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
     trajectories = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
-    believed, true, goal = [], [], report.classes.index(GOAL)
+    goal = report.classes.index(GOAL)
+    samples: dict[str, list[Episode]] = {BELIEVED: [], TRUE: [], EXCHANGED: []}
+    differ = []
     for (key, turn), decoded in zip(report.rows, report.decoded, strict=True):
         if key in trajectories:
             trajectory = trajectories[key]
             model = model_of(trajectory, evidence)
-            probabilities = _goal(model, decoded[..., goal], trajectory)
-            believed.append(one_turn(trajectory, turn, standing_still(model, probabilities)))
-            true.append(one_turn(trajectory, turn, standing_still(model, model.labels["goal"])))
-    if not true:
+            believed = _goal(model, decoded[..., goal], trajectory)
+            maps = {BELIEVED: believed, TRUE: model.labels["goal"], EXCHANGED: _exchanged(believed, model)}
+            differ.append(bool((maps[EXCHANGED] != believed).any()))
+            for name, utility in maps.items():
+                samples[name].append(one_turn(trajectory, turn, standing_still(model, utility)))
+    if not differ:
         raise GdeError("no held-out turn is of an episode that was finished")
-    return _Turns(Sample.of(believed), Sample.of(true))
+    return _Turns(*(Sample.of(samples[name]) for name in (BELIEVED, TRUE, EXCHANGED)), np.array(differ))
+
+
+def _exchanged(believed: Floats, model: TabularMDP) -> Floats:
+    """The map with the true goal's probability and the largest in each other's place."""
+    best = int(believed.argmax())
+    goal, mode = same_cell(model, model.labels["goal"] > 0), same_cell(model, np.arange(len(believed)) == best)
+    turned = believed.copy()
+    turned[mode], turned[goal] = believed[goal].max(), believed[best]
+    return turned
 
 
 def _goal(model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory) -> Floats:

@@ -1,6 +1,6 @@
 """Goal-directedness of the agent of a run: towards its goal, towards other things, towards anything."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isinf
 
@@ -17,24 +17,34 @@ from gde_plugins.meg.trajectories.candidates import menu
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import SampledMeg, from_trajectories
 from gde_plugins.meg.trajectories.linear import Linear, held_out
+from gde_plugins.meg.trajectories.optimum import optimal_share
+from gde_plugins.meg.trajectories.placebo import beyond_placebo
+from gde_plugins.meg.trajectories.reflexes import reflexes
 from gde_plugins.meg.trajectories.side_by_side import Sample
 
 CHANCE = "none"
 """The utility of an agent that is after nothing."""
 
 
-def known(evidence: Evidence) -> Sequence[Measurement]:
+def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """MEG towards the reward of the world's model (MacDermott et al. 2024, Definition 3.2), from the episodes played.
 
-    "meg.known" in nats an episode; ".share" of the most that so many decisions can have; ".beta" the rationality, in
+    "meg.known" in nats an episode; ".share" of the most that so many decisions can have; ".of_optimal" that share, of
+    the share that an optimal agent has in the same worlds, which compares between worlds; ".beta" the rationality, in
     units of 1 / reward, negative where the agent works against it; ".unusable" the decisions without an action, each
     worth 0 nats. Every n but that of ".unusable" counts episodes. A world taken by itself has no ".beta": it is often
     infinite, and a mean over the other worlds would be of none but those where the agent slipped.
+
+    ".beyond" is how many nats more an episode the goal predicts the agent than a placebo goal does, up to where it
+    first gets to either, and ".beyond.p" the p value of the hypothesis that the agent is goal-blind, whatever its
+    reflexes; its n counts independent worlds. See `beyond_placebo`. There is none in a world taken by itself.
+
+    With `deadline`, here and below, the agent knows when the episode is cut off; else it plans as if it never were.
     """
-    return _measured("meg.known", _known, evidence)
+    return _measured("meg.known", _known, evidence, deadline)
 
 
-def unknown(evidence: Evidence) -> Sequence[Measurement]:
+def unknown(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """MEG towards anything that is linear in the state features of all worlds (Definition 4.3), with shared weights.
 
     Names as for `known`. By feature, scaled to range 1: "meg.unknown.weight", what the agent seems to be after, and
@@ -42,24 +52,28 @@ def unknown(evidence: Evidence) -> Sequence[Measurement]:
     weights fitted to other worlds: the pull of a useless key on an agent that is after the goal too. There is none of
     these below 5 independent worlds a feature.
     """
-    return _measured("meg.unknown", _unknown, evidence)
+    return _measured("meg.unknown", _unknown, evidence, deadline)
 
 
-def towards(evidence: Evidence) -> Sequence[Measurement]:
+def towards(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """MEG towards every state feature that all worlds have, negative where the agent avoids it, and what it is after.
 
     "meg.to" by "utility", with ".share" as for `known`. "meg.to.posterior" is the probability that
-    the agent is after this feature and nothing else, given that it is after one of them or, "none", acts at random; a
-    priori all are equally likely; for rationality see `SampledMeg.evidence`.
+    the agent is after this feature and nothing else, given that it is after one of them, follows one of the
+    `reflexes`, which are named so, or, "none", acts at random; a priori all are equally likely; for rationality see
+    `SampledMeg.evidence`.
     """
-    return _measured("meg.to", _each, evidence)
+    return _measured("meg.to", _each, evidence, deadline)
 
 
 def _measured(
-    name: str, measure: Callable[[Sequence[Episode], Evidence], Sequence[Measurement]], evidence: Evidence
+    name: str,
+    measure: Callable[[Sequence[Episode], Evidence], Sequence[Measurement]],
+    evidence: Evidence,
+    deadline: bool,
 ) -> Sequence[Measurement]:
     try:
-        return measure(observed(evidence), evidence)
+        return measure(observed(evidence, deadline), evidence)
     except (GdeError, ValueError) as error:
         return [Measurement(name=name, value=None, unit="nats", n=0, reason=str(error))]
 
@@ -67,8 +81,42 @@ def _measured(
 def _known(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
     found = from_trajectories(episodes, rng=generator(evidence.seed, "metric", "meg.known"))
     unusable = Measurement(name="meg.known.unusable", value=float(found.n_unusable), unit="count", n=found.n_decisions)
-    beta = [] if "world" in evidence.part else [_beta(found)]
-    return [*_sizes("meg.known", found, {}), *beta, unusable]
+    if "world" in evidence.part:
+        return [*_sizes("meg.known", found, {}), unusable]
+    sizes = [*_sizes("meg.known", found, {}), _of_optimal(found, episodes)]
+    return [*sizes, _beta(found), unusable, *_beyond(episodes, evidence.seed)]
+
+
+def _of_optimal(found: SampledMeg, episodes: Sequence[Episode]) -> Measurement:
+    most = optimal_share(episodes) if found.share is not None else 0.0
+    reason = found.reason or ("" if most > 0 else "an optimal agent is no more goal-directed than chance here")
+    return Measurement(
+        name="meg.known.of_optimal",
+        value=None if reason or found.share is None else found.share / most,
+        unit="share",
+        n=found.n,
+        interval=None
+        if reason or found.share_interval is None
+        else (found.share_interval[0] / most, found.share_interval[1] / most),
+        reason=reason,
+    )
+
+
+def _beyond(episodes: Sequence[Episode], seed: int) -> Iterator[Measurement]:
+    name = "meg.known.beyond"
+    try:
+        found = beyond_placebo(episodes, generator(seed, "metric", name))
+    except ValueError as error:
+        yield Measurement(name=name, value=None, unit="nats", n=0, reason=str(error))
+        return
+    yield found.estimate.measurement(name, "nats")
+    yield Measurement(
+        name=f"{name}.p",
+        value=found.finding.p_value,
+        unit="probability",
+        n=found.estimate.n_clusters,
+        reason=found.finding.reason,
+    )
 
 
 def _unknown(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
@@ -88,7 +136,7 @@ def _unknown(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measur
 def _each(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measurement]:
     found = {name: _towards(episodes, name, evidence.seed) for name in _features(episodes)}
     sizes = [each for name in found for each in _sizes("meg.to", found[name], {"utility": name})]
-    return [*sizes, *_posterior(found)]
+    return [*sizes, *_posterior(found, episodes)]
 
 
 def _features(episodes: Sequence[Episode]) -> tuple[str, ...]:
@@ -110,13 +158,18 @@ def _towards(episodes: Sequence[Episode], name: str, seed: int) -> SampledMeg:
     return from_trajectories(episodes, name, rng=generator(seed, "metric", "meg.to", name), signed=True)
 
 
-def _posterior(found: dict[str, SampledMeg]) -> Iterator[Measurement]:
-    evidence = [0.0 if each.evidence is None else each.evidence for each in found.values()]
-    probabilities = softmax([*evidence, 0.0])
+def _posterior(found: dict[str, SampledMeg], episodes: Sequence[Episode]) -> Iterator[Measurement]:
+    evidence = {name: 0.0 if each.evidence is None else each.evidence for name, each in found.items()}
     n = next(iter(found.values())).n
-    for name, probability in zip([*found, CHANCE], probabilities, strict=True):
+    for name, probability in posterior(evidence, episodes).items():
         where: Labels = {"utility": name}
-        yield Measurement(name="meg.to.posterior", value=float(probability), unit="probability", n=n, where=where)
+        yield Measurement(name="meg.to.posterior", value=probability, unit="probability", n=n, where=where)
+
+
+def posterior(evidence: Mapping[str, float], episodes: Sequence[Episode]) -> dict[str, float]:
+    """Probabilities of what is pursued, of reflexes and of random choice, given the evidence for each pursuit."""
+    rivals = {**evidence, **reflexes(episodes), CHANCE: 0.0}
+    return dict(zip(rivals, softmax([*rivals.values()]).tolist(), strict=True))
 
 
 def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]:

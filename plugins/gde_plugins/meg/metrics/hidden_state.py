@@ -1,14 +1,14 @@
 """Goal-directedness towards utilities that the agent's hidden state chooses."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.mdp import TabularMDP
+from gde.data.mdp import Floats, TabularMDP
 from gde.data.probe import Control, ProbeReport
 from gde.data.result import Measurement
 from gde.errors import GdeError
@@ -34,7 +34,8 @@ def inside(evidence: Evidence) -> Sequence[Measurement]:
     in worlds that w and W were not fitted to: where "utility" is "hidden", and for comparison "features", with W = 0.
     "meg.inside.gain" is their paired difference: how much more the hidden state says of what the agent pursues now
     than the features of the world do. It is to be read against the same for an untrained twin and for the input
-    embeddings ("control"). Every n counts turns.
+    embeddings ("control"): "meg.inside.beyond" is the paired difference from the gain of that control, on the same
+    turns. Every n counts turns.
 
     After the reasoning (mark "post") the hidden state may hold the action itself, and any action can be explained by
     a utility of where it leads; so only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice of
@@ -45,36 +46,66 @@ def inside(evidence: Evidence) -> Sequence[Measurement]:
     reports = [report for report in evidence.probe_reports if _is_of_components(report)]
     if not reports:
         return [_unmeasured({}, "no probe decoded components; choose --probe components")]
-    return [each for report in reports for each in _measured(report, evidence)]
+    found = [_measured(report, evidence) for report in reports]
+    return [*(each for one in found for each in one.measurements), *_beyond_controls(found, evidence.seed)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Found:
+    """What was measured with one source of components."""
+
+    report: ProbeReport
+    measurements: Sequence[Measurement]
+    gains: Floats | None = None
+    """(T,) of each turn; None where there are none."""
+    clusters: Sequence[str] = ()
 
 
 def _is_of_components(report: ProbeReport) -> bool:
     return report.arm.probe.rpartition(":")[2] == PROBE and report.arm.control in ARMS and report.decoded.ndim == 2
 
 
-def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
-    arm = report.arm
-    where: Labels = {"layer": arm.layer, "mark": arm.mark, "control": arm.control}
+def _measured(report: ProbeReport, evidence: Evidence) -> _Found:
+    where = _where(report)
     try:
         turns, features = _turns(report, evidence)
     except GdeError as error:
-        yield _unmeasured(where, str(error))
-        return
+        return _Found(report=report, measurements=[_unmeasured(where, str(error))])
     hidden = tuple(name for name in turns[0].mdp.labels if name.partition(" ")[0] in features)
     clusters = [turn.cluster for turn in turns]
     if len(set(clusters)) < FOLDS:
-        yield _unmeasured(where, f"wanted held-out turns of at least {FOLDS} worlds, got {len(set(clusters))}")
-        return
-    key = "metric", "meg.inside"
+        reason = f"wanted held-out turns of at least {FOLDS} worlds, got {len(set(clusters))}"
+        return _Found(report=report, measurements=[_unmeasured(where, reason)])
+    key = evidence.seed, "metric", "meg.inside"
     scores = {
-        name: held_out(turns, chosen, generator(evidence.seed, *key), PRIOR_SPREAD)
+        name: held_out(turns, chosen, generator(*key), PRIOR_SPREAD)
         for name, chosen in (("hidden", hidden), ("features", features))
     }
+    measurements = []
     for name, nats in scores.items():
-        estimate = cluster_mean(nats, clusters, generator(evidence.seed, *key, name)).measurement("meg.inside", "nats")
-        yield replace(estimate, where={**where, "utility": name})
-    gain = cluster_mean(scores["hidden"] - scores["features"], clusters, generator(evidence.seed, *key, "gain"))
-    yield replace(gain.measurement("meg.inside.gain", "nats"), where=where)
+        estimate = cluster_mean(nats, clusters, generator(*key, name)).measurement("meg.inside", "nats")
+        measurements.append(replace(estimate, where={**where, "utility": name}))
+    gains = scores["hidden"] - scores["features"]
+    gain = cluster_mean(gains, clusters, generator(*key, "gain")).measurement("meg.inside.gain", "nats")
+    measurements.append(replace(gain, where=where))
+    return _Found(report=report, measurements=measurements, gains=gains, clusters=clusters)
+
+
+def _beyond_controls(found: Sequence[_Found], seed: int) -> Iterator[Measurement]:
+    """Of each arm with a control at the same place and of the same turns."""
+    for one in found:
+        for other in found:
+            of_control = other.report.arm.control != "none" and other.report.arm.mark == one.report.arm.mark
+            same = of_control and one.report.arm.control == "none" and one.report.rows == other.report.rows
+            if same and one.gains is not None and other.gains is not None:
+                rng = generator(seed, "metric", "meg.inside.beyond", other.report.arm.name)
+                estimate = cluster_mean(one.gains - other.gains, one.clusters, rng)
+                where = {**_where(one.report), "control": other.report.arm.control}
+                yield replace(estimate.measurement("meg.inside.beyond", "nats"), where=where)
+
+
+def _where(report: ProbeReport) -> Labels:
+    return {"layer": report.arm.layer, "mark": report.arm.mark, "control": report.arm.control}
 
 
 def _turns(report: ProbeReport, evidence: Evidence) -> tuple[list[Episode], tuple[str, ...]]:

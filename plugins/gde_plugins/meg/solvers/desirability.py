@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from gde.data.mdp import Floats
-from gde_plugins.meg.solvers.dynamics import Dynamics, Utility
-from gde_plugins.meg.solvers.unrolled import Unrolled
+from gde_plugins.meg.solvers.dynamics import Dynamics, Indices, Utility
+from gde_plugins.meg.solvers.unrolled import Stage, Unrolled
 
 LARGEST = 690.0
 """Nats by which values may differ from the middle, so that floating point, which ends at exp 709, can hold them."""
@@ -27,7 +27,7 @@ class Desirability:
         self._unrolled, self._n_actions = unrolled, unrolled.dynamics.n_actions
         self._ends = bool(len(unrolled.dynamics.ending))
         self._following = unrolled.decisions.successors.indices.reshape(self._n_actions, -1)
-        self._steps = [(step, _summed(step.stage.successors, self._n_actions)) for step in unrolled.steps[1:]]
+        self._steps = [(step, _counted(step.stage)) for step in unrolled.steps[1:]]
         self._backwards = [(step, matrix.T) for step, matrix in reversed(self._steps)]
 
     @staticmethod
@@ -38,7 +38,7 @@ class Desirability:
 
     def within(self, utility: Utility) -> bool:
         """Whether it holds of this utility, in nats, and floating point suffices."""
-        low, high = self._range(utility)
+        low, high = utility_range(utility, self._ends)
         return len(utility.acting) == 1 and (high - low) / 2 * self._unrolled.horizon <= LARGEST
 
     def response(self, utility: Utility) -> "LinearResponse":
@@ -46,7 +46,7 @@ class Desirability:
 
         Every time step is worth as much less as makes the middle of all utilities zero, which changes no choice.
         """
-        middle = sum(self._range(utility)) / 2
+        middle = sum(utility_range(utility, self._ends)) / 2
         growth = (np.exp(utility.acting[0] - middle) / self._n_actions)[self._unrolled.states]
         desirable = growth * self._n_actions  # with one state to go that is all
         desirable[self._unrolled.n_lasting :] = 1.0
@@ -68,11 +68,6 @@ class Desirability:
             pulled[after] += matrix @ going
         return self._unrolled.by_state(desirable * pulled)
 
-    def _range(self, utility: Utility) -> tuple[float, float]:
-        """Least and most that a time step is worth; nothing is, where it may come after an end."""
-        low, high = float(utility.acting.min()), float(utility.acting.max())
-        return (min(low, 0.0), max(high, 0.0)) if self._ends else (low, high)
-
 
 @dataclass(frozen=True, eq=False)
 class LinearResponse:
@@ -89,12 +84,22 @@ class LinearResponse:
         return self.desirability.pull(self.desirable, self.growth, change)
 
 
-def _summed(successors: csr_array, n_actions: int) -> csr_array:
+def _counted(stage: Stage) -> csr_array:
     """(S, M) number of actions that lead from one state to another."""
-    followed = successors.indices.reshape(n_actions, -1)
-    n_states = followed.shape[1]
+    return summed(stage.successors.indices.reshape(stage.n_actions, -1), stage.n_following)
+
+
+def utility_range(utility: Utility, ends: bool) -> tuple[float, float]:
+    """Least and most that a time step is worth; nothing is, where it may come after an end."""
+    low, high = float(utility.acting.min()), float(utility.acting.max())
+    return (min(low, 0.0), max(high, 0.0)) if ends else (low, high)
+
+
+def summed(followed: Indices, n_following: int) -> csr_array:
+    """(S, M) number of actions that lead from one state to another, given (A, S) where they lead."""
+    n_actions, n_states = followed.shape
     ends = np.arange(0, n_actions * n_states + 1, n_actions, dtype=followed.dtype)
     entries = np.ones(n_actions * n_states), followed.ravel(order="F"), ends
-    summed = csr_array(entries, shape=(n_states, successors.shape[1]))
-    summed.sum_duplicates()
-    return summed
+    counts = csr_array(entries, shape=(n_states, n_following))
+    counts.sum_duplicates()
+    return counts

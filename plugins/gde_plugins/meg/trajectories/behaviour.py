@@ -54,9 +54,15 @@ class Behaviour:
 
     def table(self, betas: Sequence[float] | Floats, reward: Floats | None = None, fast: bool = False) -> Floats:
         """(B, N) as `scores`, at each of B rationalities; `fast` if rounding need not be that of `scores`."""
-        utility = self._utility(self.reward if reward is None else reward)
-        scores = [self._scores(self._policy(utility, float(beta), fast), bool(np.isinf(beta))) for beta in betas]
-        return np.array(scores).reshape(len(betas), len(self.sample))
+        utility, receding = self._utility(self.reward if reward is None else reward), self.scene.receding
+        at_once = [bool(fast and receding and receding.within(utility, float(beta))) for beta in betas]
+        table = np.empty((len(betas), len(self.sample)))
+        for i in np.flatnonzero(~np.array(at_once, dtype=bool)):
+            table[i] = self._scores(self._policy(utility, float(betas[i]), fast), bool(np.isinf(betas[i])))
+        if receding and any(at_once):
+            chosen = receding.policies(utility, np.asarray(betas)[at_once])[self.scene.decisions.taken]
+            table[at_once] = (self.scene.decisions.summed @ above_chance(chosen, self.n_actions)).T
+        return table
 
     def scores_of_chance(self, beta: float) -> Floats:
         """(N,) as `scores`, expected of random choice in the same states."""

@@ -27,16 +27,18 @@ class Episode:
     actions: Indices
     """(T,) UNUSABLE where there is none. Such a decision uses up its time step and is worth 0 nats: neither the goal
     nor chance predicts it. It still counts as a decision wherever nats are divided by decisions."""
-    horizon: int
-    """Number of states whose utility counts, as in `known_utility`; the last of as many decisions affects nothing. An
-    episode that is cut off after H decisions, but whose last action can still reach the goal, has H + 1."""
+    horizon: int | None = None
+    """Number of states whose utility counts, as in `known_utility`, for an agent that is told of a deadline; the last
+    of as many decisions affects nothing. An episode that is cut off after H decisions, but whose last action can still
+    reach the goal, has H + 1. None: the agent is told of none, and plans equally far ahead in every decision, see
+    `gde_plugins.meg.trajectories.planning`."""
     cluster: str = ""
     """Episodes of one cluster are resampled together; empty: the episode is independent of all others."""
 
     def __post_init__(self) -> None:
         if self.states.shape != self.actions.shape or self.states.ndim != 1:
             raise ValueError(f"states and actions must be equally long, got {self.states.shape}, {self.actions.shape}")
-        if len(self.states) > self.horizon or self.horizon < 1:
+        if self.horizon is not None and (len(self.states) > self.horizon or self.horizon < 1):
             raise ValueError(f"horizon: wanted at least one and each decision, {len(self.states)}, got {self.horizon}")
         for name, values, least, n in (
             ("states", self.states, 0, self.mdp.n_states),

@@ -144,7 +144,7 @@ def _known(behaviour: Behaviour, groups: Indices, rng: np.random.Generator, sign
     value = _middle(plug_in, cross_fitted) * (copysign(1.0, profile.beta) if signed else 1.0) or 0.0  # never -0.0
     share = value / float(ceilings.mean())
     per_cluster = [np.bincount(units, weights=per).astype(np.float64) for per in (np.ones(n), ceilings)]
-    intervals = [profile.interval(rng, per) if several else None for per in per_cluster]
+    intervals = profile.intervals(rng, *per_cluster) if several else [None, None]
     interval, share_interval = intervals if signed else map(_folded, intervals)
     return {
         "value": value,

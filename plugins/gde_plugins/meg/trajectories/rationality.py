@@ -18,7 +18,7 @@ from gde.data.mdp import Floats
 from gde.numerics.stats import CONFIDENCE, RESAMPLES, Interval, expanded_bca
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 
-MAGNITUDES = np.geomspace(1e-3, 1e3, 37)
+MAGNITUDES = np.geomspace(1e-3, 1e2, 31)
 """Rationalities on the grid, in units of 1 / (largest minus smallest utility of a state), of either sign. Where one
 state's utility dwarfs all other differences, it goes on from there, see `_scanned`."""
 EXTREME = 1e15
@@ -112,8 +112,8 @@ class Profile:
         prior: Floats = np.log(widths / widths.sum(), where=widths > 0, out=np.full(len(widths), -inf))
         return prior
 
-    def interval(self, rng: np.random.Generator, per: Floats) -> Interval | None:
-        """95 % interval of the signed accuracy, summed and divided by the sum of `per` (G,), e.g. episodes.
+    def intervals(self, rng: np.random.Generator, *per: Floats) -> list[Interval | None]:
+        """95 % intervals of the signed accuracy, summed and divided by the sum of each of `per` (G,), e.g. episodes.
 
         The best rationality of every resample of the clusters is found again. The interval is that of the signed
         square root, which near zero is proportional to the rationality, where the accuracy itself is folded. It holds
@@ -121,10 +121,16 @@ class Profile:
         """
         G = len(self.accuracy)
         if G < 2:
-            return None
+            return [None for _ in per]
         counts = rng.multinomial(G, np.full(G, 1 / G), size=RESAMPLES).astype(np.float64)
+        totals = self._totals(counts)
+        return [self._interval(totals, counts @ each, each) for each in per]
+
+    def _interval(self, totals: Floats, divisors: Floats, per: Floats) -> Interval:
+        """Given the (R, B) totals of R resamples, and what each is divided by."""
+        G = len(self.accuracy)
         value = self._roots(self._of_all()[None], per.sum(keepdims=True))[0]
-        replicates = self._roots(self._totals(counts), counts @ per)
+        replicates = self._roots(totals, divisors)
         jackknife = self._roots(self._without_one(), per.sum() - per)
         low, high = (root * abs(root) for root in expanded_bca(float(value), replicates, jackknife, G))
         if 2 * self.best < chi2.ppf(CONFIDENCE, 1):
@@ -201,7 +207,7 @@ def _refined(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, 
     at = int(totals.argmax())
     center, sign = log(abs(grid[at])), float(np.sign(grid[at]))
     found = minimize_scalar(
-        lambda x: -behaviour.scores(sign * exp(x)).sum(),
+        lambda x: -behaviour.table([sign * exp(x)], fast=True).sum(),
         bounds=(center - STEP, center + STEP),
         method="bounded",
         options={"xatol": PRECISION},

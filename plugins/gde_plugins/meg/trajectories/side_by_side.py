@@ -12,9 +12,11 @@ from scipy.sparse import coo_array, csr_array
 from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.desirability import Desirability
 from gde_plugins.meg.solvers.dynamics import Dynamics, Indices
+from gde_plugins.meg.solvers.receding import Receding
 from gde_plugins.meg.solvers.unrolled import Unrolled
 from gde_plugins.meg.trajectories.candidates import Pursuit, Statewise, standing_still
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of, shared_labels
+from gde_plugins.meg.trajectories.planning import planned_ahead
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,9 @@ class Decisions:
     """(D,) actions and (D,) decisions: where what was done is in an array (A, D)."""
     summed: csr_array
     """(N, D) discount**t where a decision at time t is the episode's: sums over the decisions of each."""
+    ahead: Indices | None
+    """(S,) states that count from a decision on, by state of the worlds side by side, where no agent is told of a
+    deadline; None where one is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +46,24 @@ class Scene:
     @cached_property
     def unrolled(self) -> Unrolled:
         """What of the worlds the decisions' policies depend on."""
-        return Unrolled(Dynamics(self.mdp), self.decisions.states, self.decisions.to_go)
+        return Unrolled(self.dynamics, self.decisions.states, self.decisions.to_go)
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """Of the worlds."""
+        return Dynamics(self.mdp)
 
     @cached_property
     def desirability(self) -> Desirability | None:
         """The faster recursion, where nothing is left to chance."""
-        return Desirability(self.unrolled) if Desirability.applies(self.unrolled.dynamics) else None
+        return Desirability(self.unrolled) if Desirability.applies(self.dynamics) else None
+
+    @cached_property
+    def receding(self) -> Receding | None:
+        """The same for many rationalities at once, where no agent is told of a deadline."""
+        if self.decisions.ahead is None or not Desirability.applies(self.dynamics):
+            return None
+        return Receding(self.dynamics, self.decisions.states, self.decisions.ahead)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +99,11 @@ class Sample(Sequence[Episode]):
     def clusters(self) -> Indices:
         """(N,) index of each episode's cluster."""
         return clusters_of(self.episodes)
+
+    @property
+    def plays(self) -> Indices:
+        """Episodes in each of the different worlds."""
+        return np.bincount(self._world_of_episodes, minlength=len(self.worlds))
 
     @cached_property
     def n_unusable(self) -> int:
@@ -127,21 +149,36 @@ class Sample(Sequence[Episode]):
             kind = "worlds of one number of actions, one discount and one shape of reward"
             raise ValueError(f"wanted episodes in {kind}, got {sorted(kinds) or 'no episode'}")
         rewards = [world.reward if rewarded else np.zeros(world.n_states) for world in worlds]
-        return Scene(side_by_side(worlds, rewards), self._decisions([world.n_states for world in worlds]))
+        together = side_by_side(worlds, rewards)
+        return Scene(together, self._decisions(together, np.array([world.n_states for world in worlds])))
 
-    def _decisions(self, sizes: Sequence[int]) -> Decisions:
-        """In worlds of these sizes."""
-        first = dict(zip(self.worlds, np.cumsum([0, *sizes[:-1]]), strict=True))
+    def _decisions(self, together: TabularMDP, sizes: Indices) -> Decisions:
+        """In worlds side by side, of these sizes."""
+        first = np.repeat((np.cumsum(sizes) - sizes)[self._world_of_episodes], self.lengths)
         actions = np.concatenate([episode.actions for episode in self])
-        states = np.concatenate([episode.states for episode in self])
-        states = states + np.repeat([first[id(episode.mdp)] for episode in self], self.lengths)
-        to_go = np.repeat([episode.horizon for episode in self], self.lengths) - self._times
+        states = first + np.concatenate([episode.states for episode in self])
+        ahead = None if all(episode.horizon for episode in self) else np.repeat(planned_ahead(together, sizes), sizes)
+        to_go = self._to_go(states, ahead)
         usable = np.flatnonzero(actions != UNUSABLE)
         order = usable[np.argsort(to_go[usable], kind="stable")]
         decided = np.arange(len(order))
         weighed = self._weights[order], (self._episode_of_turns[order], decided)
         summed = coo_array(weighed, shape=(len(self), len(order))).tocsr()
-        return Decisions(states[order], to_go[order], (actions[order], decided), summed)
+        if any(episode.horizon for episode in self):
+            ahead = None
+        return Decisions(states[order], to_go[order], (actions[order], decided), summed, ahead)
+
+    def _to_go(self, states: Indices, ahead: Indices | None) -> Indices:
+        """Of each turn of all episodes: states that count from it on, see `Episode.horizon`."""
+        deadlines = np.repeat([episode.horizon or 0 for episode in self], self.lengths)
+        left = deadlines - self._times
+        return left if ahead is None else np.where(deadlines > 0, left, ahead[states])
+
+    @cached_property
+    def _world_of_episodes(self) -> Indices:
+        """(N,) index among the different worlds."""
+        place = {world: i for i, world in enumerate(self.worlds)}
+        return np.array([place[id(episode.mdp)] for episode in self], dtype=np.intp)
 
     @cached_property
     def _episode_of_turns(self) -> Indices:

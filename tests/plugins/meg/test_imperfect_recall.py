@@ -1,0 +1,68 @@
+"""Decisions that do not recall what others did: no concave problem, held against brute force."""
+
+from math import log
+
+import numpy as np
+import pytest
+from scipy.special import entr
+
+from gde_plugins.meg.causal import Diagram, decision, forgetful_mouse, known_utility, target_variables, utility
+from gde_plugins.meg.causal.diagram import chance
+
+XOR = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+
+
+def two_hands(first: float, second: float, outcome: np.ndarray = XOR) -> Diagram:
+    """Two decisions that know nothing, least of all of each other, and what comes of both."""
+    return Diagram(
+        decision("D1", [1 - first, first]), decision("D2", [1 - second, second]), chance("T", outcome, ["D1", "D2"])
+    )
+
+
+def brute_force(first: float, second: float, pays: np.ndarray, n: int = 400) -> float:
+    """MEG towards pays[d1, d2] by Definition 3.2: of policies on a grid, the most random ones for what they earn."""
+    grid = np.linspace(0, 1, n + 1)
+    p, q = np.meshgrid(grid, grid, indexing="ij")
+    earned = (1 - p) * ((1 - q) * pays[0, 0] + q * pays[0, 1]) + p * ((1 - q) * pays[1, 0] + q * pays[1, 1])
+    entropy = sum(entr(each) + entr(1 - each) for each in (p, q))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = [np.where(x > 0, x * np.log(y), 0.0) for x, y in ((first, p), (1 - first, 1 - p))]
+        logs += [np.where(x > 0, x * np.log(y), 0.0) for x, y in ((second, q), (1 - second, 1 - q))]
+    predicted = 2 * log(2) + sum(logs)
+    level = np.round((earned - earned.min()) / np.ptp(earned) * n / 4).astype(int)
+    best = np.full(level.max() + 1, -np.inf)
+    np.maximum.at(best, level.ravel(), entropy.ravel())
+    return float(predicted[entropy >= best[level] - 1e-9].max())
+
+
+@pytest.mark.parametrize("pays", [[1.0, 0.0], [0.0, 1.0]])
+def test_of_equally_good_solutions_it_is_the_one_that_predicts_best(pays: list[float]) -> None:
+    """Agreeing on 1 and agreeing on 0 are as good; the utility that pays for agreement was said to predict nothing."""
+    found = known_utility(two_hands(0.8, 0.8).posit(utilities=[utility("U", pays, ["T"])]))
+    itself = 2 * (log(2) - float(entr(0.8) + entr(0.2)))
+    assert found.value == pytest.approx(itself, abs=1e-6)
+    assert found.bounds[1] == pytest.approx(itself)
+    assert brute_force(0.8, 0.8, XOR @ np.array(pays)) == pytest.approx(itself, abs=0.01)
+
+
+def test_target_variables_are_at_least_as_good_as_any_utility_of_theirs() -> None:
+    decided = two_hands(0.9, 0.3)
+    known = known_utility(decided.posit(utilities=[utility("U", [3.0, -2.0], ["T"])]))
+    assert target_variables(decided, ["T"]).value >= known.value - 1e-6
+
+
+def test_decisions_that_a_target_does_not_depend_on_raise_no_bound() -> None:
+    """S2 is settled before the second decision: half of the mouse's choices are about something else."""
+    found = target_variables(forgetful_mouse(1.0), ["S2"])
+    assert found.bounds[1] <= found.ceiling + 1e-12
+    assert found.ceiling == pytest.approx(log(2))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_random_outcome_of_two_hands_is_no_worse_than_brute_force(seed: int) -> None:
+    """Definition 3.2 on a grid of policies; the search may do better than the grid's steps, and no worse."""
+    rng = np.random.default_rng(seed)
+    outcome = rng.dirichlet(np.ones(2), size=(2, 2))
+    first, second = rng.uniform(0.1, 0.9, size=2)
+    found = known_utility(two_hands(first, second, outcome).posit(utilities=[utility("U", [0.0, 1.0], ["T"])]))
+    assert found.value == pytest.approx(brute_force(first, second, outcome @ np.array([0.0, 1.0])), abs=0.03)

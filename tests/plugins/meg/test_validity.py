@@ -1,0 +1,31 @@
+"""The suite of agents of which the truth is known."""
+
+from gde.data.plan import Choice
+from gde.testing import check_reproduction
+from gde_plugins.meg.config import ValidityConfig
+from gde_plugins.meg.validity.study import WITH, WITHOUT, ValidityStudy
+from gde_plugins.meg.validity.walkers import BLIND, SEEKING
+
+STUDY = ValidityStudy(ValidityConfig(samples=1, worlds=8, size=7))
+"""Computes its tables once."""
+
+
+def test_the_contract() -> None:
+    check_reproduction(lambda: STUDY)
+
+
+def test_every_agent_is_measured_in_every_kind_of_world_by_every_rule() -> None:
+    rows = STUDY.compare({})
+    assert len(rows) == 3 * (len(BLIND) + len(SEEKING))
+    assert {row.table.partition(",")[0] for row in rows} == {"False positives", "Power"}
+    for row in rows:
+        assert row.others.keys() == {WITH, WITHOUT}
+        assert row.ours.interval is not None
+    optimal = [row for row in rows if row.quantity == "optimal" and row.ours.where["world"] != "open"]
+    assert all(row.others[WITHOUT].value == 1 for row in optimal)
+
+
+def test_the_scale_is_that_of_the_number_of_runs() -> None:
+    study = ValidityStudy(ValidityConfig(samples=4, worlds=2, size=5))
+    study.plans(0.5, Choice(name="random"))
+    assert {row.ours.n for row in study.compare({})} == {2}
