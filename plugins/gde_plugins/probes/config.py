@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gde.data.completion import ModelInfo
 
 Variant = Literal["mlp", "linear"]
+MapVariant = Literal["mlp", "linear", "bilinear", "cellwise"]
 Depth = Literal["early", "middle", "late"]
 THIRDS: dict[Depth, int] = {"early": 1, "middle": 2, "late": 3}
 
@@ -33,38 +34,20 @@ class Several:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeConfig:
-    """Which activations are read, and how a probe learns to read them."""
+class ReadingConfig:
+    """Which activations are read."""
 
     layer: Annotated[tuple[Annotated[int, Ge(0)] | Depth, ...], Several()] = ("middle",)
     """Decoder layers counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23). Each is read
     by a probe of its own."""
     marks: tuple[str, ...] = ("pre", "post")
     """Token marks read, each by a probe of its own: before and after the reasoning."""
-    variants: tuple[Variant, ...] = ("mlp", "linear")
-    """Models fitted side by side; the controls are run for the first."""
-    hidden: Annotated[int, Ge(1)] = 1024
-    """Hidden units of the MLP."""
-    whiten: bool = True
-    """Even out the variance of the inputs' principal axes before training, beyond z-scoring; false for z-scoring
-    alone, as in Arghal et al. (2026). The probe stays the same function of the activations, and is found in fewer
-    steps."""
-    epochs: Annotated[int, Ge(1)] = 20
-    """Passes over the training turns."""
-    batch: Annotated[int, Ge(1)] = 32
-    """Turns a step."""
-    learning_rate: Annotated[float, Gt(0)] = 3e-3
-    """Of AdamW for the MLP at the first step; it falls to zero along half a cosine."""
-    linear_learning_rate: Annotated[float, Gt(0)] = 3e-2
-    """The same for the linear probe."""
-    weight_decay: Annotated[float, Ge(0)] = 1e-3
-    """Of AdamW."""
     device: str = "cpu"
     """Where torch trains, e.g. cpu or cuda."""
 
     def __post_init__(self) -> None:
         for name in ("layer", "marks", "variants"):
-            chosen = getattr(self, name)
+            chosen = getattr(self, name, ("",))
             if not chosen or len(set(chosen)) != len(chosen):
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
 
@@ -92,9 +75,43 @@ def _layer(layer: int | Depth, model: "ModelInfo") -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProbeConfig(ReadingConfig):
+    """How a network of one hidden layer, or none, learns to read activations."""
+
+    hidden: Annotated[int, Ge(1)] = 1024
+    """Hidden units of the MLP."""
+    whiten: bool = True
+    """Even out the variance of the inputs' principal axes before training, beyond z-scoring; false for z-scoring
+    alone, as in Arghal et al. (2026). The probe stays the same function of the activations, and is found in fewer
+    steps."""
+    epochs: Annotated[int, Ge(1)] = 20
+    """Passes over the training turns."""
+    batch: Annotated[int, Ge(1)] = 32
+    """Turns a step."""
+    learning_rate: Annotated[float, Gt(0)] = 3e-3
+    """Of AdamW for the MLP at the first step; it falls to zero along half a cosine."""
+    linear_learning_rate: Annotated[float, Gt(0)] = 3e-2
+    """The same for linear probes."""
+    weight_decay: Annotated[float, Ge(0)] = 1e-3
+    """Of AdamW."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceConfig(ProbeConfig):
+    """How the distance to the goal is decoded (Arghal et al. 2026, appendix F.3)."""
+
+    variants: tuple[Variant, ...] = ("mlp", "linear")
+    """Models fitted side by side, each with its controls; reports speak of the first."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CogmapConfig(ProbeConfig):
     """How the map is decoded (Arghal et al. 2026, section 5.1)."""
 
+    variants: tuple[MapVariant, ...] = ("mlp", "linear", "bilinear")
+    """Models fitted side by side, each with its controls; reports speak of the first. `linear` is that of Arghal et al.
+    (2026), linear in activations and coordinates together: it cannot peak within a map, so what it misses may well be
+    there linearly. `bilinear` is linear in the activations for each row and each column, `cellwise` for each cell."""
     size: Annotated[int, Interval(ge=3, le=63)] = 15
     """Side of the decoded square. Smaller grids are padded to it; equal to the grid's own for a size-specific probe."""
     cells: Annotated[int, Ge(1)] | None = 16

@@ -15,7 +15,7 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
-from gde_plugins.probes.config import ProbeConfig
+from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.training import Examples, Settings, fit_network
 from gde_plugins.probes.weights import CellWeights, cell_coordinates, check_finite, z_scores
 
@@ -49,7 +49,7 @@ class DistanceReadout:
 class DistanceProbe:
     """Regresses the optimal remaining length (Arghal et al. 2026, appendix F.3)."""
 
-    config: ProbeConfig
+    config: DistanceConfig
 
     @property
     def variants(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, Offer
 from gde_plugins.probes import measures
-from gde_plugins.probes.config import CogmapConfig, ProbeConfig
+from gde_plugins.probes.config import CogmapConfig, DistanceConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -30,7 +30,7 @@ def gde_probes() -> Sequence[AnyOffer]:
         Offer(
             name="distance",
             summary="how many steps the goal is away by the shortest way",
-            config=ProbeConfig,
+            config=DistanceConfig,
             make=_distance,
             measures=measures.DISTANCE,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
@@ -46,7 +46,7 @@ def _cogmap(config: CogmapConfig, _: "Context") -> "Probe":
     return CogmapProbe(config)
 
 
-def _distance(config: ProbeConfig, _: "Context") -> "Probe":
+def _distance(config: DistanceConfig, _: "Context") -> "Probe":
     from gde_plugins.probes.distance import DistanceProbe
 
     return DistanceProbe(config)

@@ -9,10 +9,10 @@ from gde.data.observation import Observation, World
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.errors import GdeError
-from gde_plugins.probes.config import ProbeConfig
+from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.distance import DistanceProbe, DistanceReadout
 
-PROBE = DistanceProbe(ProbeConfig(hidden=64, epochs=60))
+PROBE = DistanceProbe(DistanceConfig(hidden=64, epochs=60))
 EMBEDDING = np.random.default_rng(0).normal(size=(2, 24))
 
 

@@ -74,8 +74,11 @@ def labels_text(labels: Labels) -> str:
 
 def arm_text(arm: Arm) -> str:
     """What of a probe an arm is: its model, layer and moment, or what is taken away from it."""
-    if arm.control != "none":
-        return CONTROLS[arm.control][0]
+    return place_text(arm) if arm.control == "none" else CONTROLS[arm.control][0]
+
+
+def place_text(arm: Arm) -> str:
+    """What of a probe an arm is, or is a control of."""
     return f"{arm.variant}, layer {arm.layer}, {MARKS.get(arm.mark, arm.mark)}"
 
 
