@@ -111,6 +111,15 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=optimum,
             default=True,
         ),
+        Offer(
+            name="equivariance",
+            summary="on transformed grids: whether the policy is that of the base grid, transformed",
+            config=NoConfig,
+            make=_equivariance,
+            measures=measures.EQUIVARIANCE,
+            needs=frozenset({Facet.STATE}),
+            default=True,
+        ),
     )
 
 
@@ -130,3 +139,9 @@ def _recovery(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.grid.metrics.recovery import recovery
 
     return recovery
+
+
+def _equivariance(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.grid.metrics.equivariance import equivariance
+
+    return equivariance

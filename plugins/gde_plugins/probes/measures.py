@@ -41,4 +41,10 @@ DISTANCE = (
         phrase="tells the steps to the goal with a mean error of {}",
     ),
     Measure(name="r2", title="Variance explained", unit="share", better="more", headline=True),
+    Measure(name="mae.mean", title="Error of naming the mean", unit="steps", better="less"),
+    Measure(name="r2.mean", title="Variance explained by the mean", unit="share", better="more"),
+    Measure(name="mae.manhattan", title="Error of a line through the Manhattan distance", unit="steps", better="less"),
+    Measure(name="r2.manhattan", title="Variance explained by the Manhattan distance", unit="share", headline=True),
+    Measure(name="mae.length", title="Error of a line through the length of the answer", unit="steps", better="less"),
+    Measure(name="r2.length", title="Variance explained by the length of the answer", unit="share", headline=True),
 )
