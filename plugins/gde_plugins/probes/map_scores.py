@@ -54,7 +54,7 @@ def score_maps(
     size = int(on_map.any(axis=1).sum(axis=1).max())
     for code in _single(cells, classes):
         present = (cells == code).any(axis=(1, 2))
-        scores.located(classes[code], _distances(decoded, cells, code), present, size)
+        scores.located(classes[code], distances(decoded, cells, code), present, size)
         scores.spread(classes[code], decoded.argmax(axis=-1) == code, cells == code, size)
     return scores.measurements
 
@@ -139,7 +139,7 @@ def _single(cells: NDArray[np.int64], classes: Sequence[str]) -> Iterator[int]:
             yield code
 
 
-def _distances(decoded: NDArray[np.float32], cells: NDArray[np.int64], code: int) -> NDArray[np.int64]:
+def distances(decoded: NDArray[np.float32], cells: NDArray[np.int64], code: int) -> NDArray[np.int64]:
     """(N,) rows plus columns between the likeliest and the true cell of a class; no meaning where it has none."""
     size = cells.shape[1]
     found = np.divmod(decoded[..., code].reshape(len(cells), -1).argmax(axis=1), size)

@@ -48,3 +48,32 @@ DISTANCE = (
     Measure(name="mae.length", title="Error of a line through the length of the answer", unit="steps", better="less"),
     Measure(name="r2.length", title="Variance explained by the length of the answer", unit="share", headline=True),
 )
+FIRST = "Decoded maps in first turns, as published"
+FIRST_MAPS = (
+    Measure(name="maps.accuracy", title="Cells of the grid that are right", unit="share", better="more", group=FIRST),
+    Measure(name="maps.accuracy.majority", title="The same, naming each cell's commonest class", group=FIRST),
+    Measure(name="maps.recall.*", title="* recall, first turns", unit="share", better="more", group=FIRST),
+    Measure(name="maps.precision.*", title="* precision, first turns", unit="share", better="more", group=FIRST),
+    Measure(name="maps.top1.*", title="* top-1, first turns", unit="share", better="more", group=FIRST),
+    Measure(name="maps.distance.*", title="* distance, first turns", unit="cells", better="less", group=FIRST),
+    Measure(name="maps.spread.*", title="Distance of all cells decoded as *", unit="cells", group=FIRST),
+    Measure(name="maps.worlds", title="Worlds that the probes were trained on", unit="count", group=FIRST),
+)
+BELIEVED = "Actions against decoded maps"
+BELIEFS = (
+    Measure(name="beliefs.accuracy.true", title="Optimal on the true map", unit="share", group=BELIEVED),
+    Measure(name="beliefs.accuracy.decoded", title="Optimal on the decoded map", unit="share", group=BELIEVED),
+    Measure(name="beliefs.valid", title="Decoded maps with a way", unit="share", better="more", group=BELIEVED),
+    Measure(name="beliefs.agreement", title="Optimal on both", unit="share", group=BELIEVED),
+    Measure(name="beliefs.agreement.released", title="Some action optimal on both", unit="share", group=BELIEVED),
+    Measure(name="beliefs.recovery", title="Errors that are optimal on the decoded map", unit="share", group=BELIEVED),
+    Measure(
+        name="beliefs.recovery.released",
+        title="Errors where some action is optimal on both",
+        unit="share",
+        group=BELIEVED,
+    ),
+    Measure(name="beliefs.expected", title="Expected optimality on sampled maps", unit="share", group=BELIEVED),
+    Measure(name="beliefs.expected.chance", title="That of a random action", unit="share", group=BELIEVED),
+    Measure(name="beliefs.spread.*", title="Distance of all cells decoded as *", unit="cells", group=BELIEVED),
+)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, Offer
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.probes import measures
 from gde_plugins.probes.config import CogmapConfig, DistanceConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
+    from gde.parts.metric import Metric
     from gde.parts.probe import Probe
 
 
@@ -38,6 +39,41 @@ def gde_probes() -> Sequence[AnyOffer]:
             extra="probes",
         ),
     )
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """What decoded maps say as published, and what of the agent's actions follows from them."""
+    return (
+        Offer(
+            name="maps",
+            summary="decoded maps scored as published: first turns, cells of the true grid, padding not chosen",
+            config=NoConfig,
+            make=_maps,
+            measures=measures.FIRST_MAPS,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
+        ),
+        Offer(
+            name="beliefs",
+            summary="actions against the optimum on the decoded map: accuracy, agreement, recovery, expectation",
+            config=NoConfig,
+            make=_beliefs,
+            measures=measures.BELIEFS,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
+        ),
+    )
+
+
+def _maps(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.probes.first_maps import maps
+
+    return maps
+
+
+def _beliefs(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.probes.beliefs import beliefs
+
+    return beliefs
 
 
 def _cogmap(config: CogmapConfig, _: "Context") -> "Probe":

@@ -1,7 +1,7 @@
 """Measurements of decoded maps that share their clusters and their randomness."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,10 @@ class Scores:
             return
         means = np.array([mean_distance(called[turn], true[turn]) for turn in turns])
         self._distance(f"spread.{name}", means, self.groups[turns], size)
+
+    def under(self, prefix: str) -> list[Measurement]:
+        """The measurements, their names beginning with the prefix."""
+        return [replace(one, name=f"{prefix}.{one.name}") for one in self.measurements]
 
     def _distance(
         self, name: str, misses: NDArray[np.float64] | NDArray[np.int64], groups: NDArray[np.str_], size: int
