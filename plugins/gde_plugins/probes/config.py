@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gde.data.completion import ModelInfo
 
 Variant = Literal["mlp", "linear"]
+PlanVariant = Literal["oneshot", "autoregressive"]
 MapVariant = Literal["mlp", "linear", "bilinear", "cellwise"]
 Depth = Literal["early", "middle", "late"]
 THIRDS: dict[Depth, int] = {"early": 1, "middle": 2, "late": 3}
@@ -118,3 +119,32 @@ class CogmapConfig(ProbeConfig):
     """Cells of each turn a step, drawn so that the loss stays unbiased; none for all."""
     balance: Literal["classes", "none"] = "classes"
     """Weigh cells by the inverse frequency of their class, or all alike."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig(ReadingConfig):
+    """How the actions to come are decoded (Arghal et al. 2026, section 5.3)."""
+
+    variants: tuple[PlanVariant, ...] = ("oneshot",)
+    """Models fitted side by side, each with its controls: `oneshot` names all actions at once, `autoregressive` one by
+    one, each seeing those named before, so that it can make up a plan that the activations do not hold."""
+    horizon: Annotated[int, Interval(ge=2, le=256)] = 10
+    """Actions decoded, the end counted as one; turns with more to come are left out."""
+    turns: Literal["all", "first"] = "all"
+    """Turns that are decoded; `first` as published."""
+    width: Annotated[int, Ge(8)] | None = None
+    """Of the decoder; none for that of the model, at most 1,024."""
+    depth: Annotated[int, Ge(1)] = 4
+    """Layers of the decoder."""
+    heads: Annotated[int, Ge(1)] = 8
+    """Of its attention."""
+    dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.1
+    """Share of hidden units left out at random in training."""
+    epochs: Annotated[int, Ge(1)] = 20
+    """Passes over the training turns."""
+    batch: Annotated[int, Ge(1)] = 32
+    """Turns a step."""
+    learning_rate: Annotated[float, Gt(0)] = 1e-3
+    """Of AdamW at the first step; it falls to zero along half a cosine."""
+    decay: Annotated[float, Interval(gt=0, le=1)] = 0.95
+    """Weight of an action in the loss, relative to that before it."""

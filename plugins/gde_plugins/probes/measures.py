@@ -48,6 +48,26 @@ DISTANCE = (
     Measure(name="mae.length", title="Error of a line through the length of the answer", unit="steps", better="less"),
     Measure(name="r2.length", title="Variance explained by the length of the answer", unit="share", headline=True),
 )
+PLAN = (
+    Measure(
+        name="prefix.1",
+        title="Next action",
+        unit="share",
+        better="more",
+        headline=True,
+        phrase="names the next action in {} of turns",
+    ),
+    Measure(name="prefix.3", title="Next three actions", unit="share", better="more", headline=True),
+    Measure(name="prefix.*", title="Next * actions", unit="share", better="more"),
+    Measure(name="marginal.1", title="Next action, naming the commonest", unit="share", headline=True),
+    Measure(name="marginal.*", title="Next * actions, naming the commonest", unit="share"),
+    Measure(name="random.*", title="Next * actions, guessing", unit="share"),
+    Measure(name="length.exact", title="Length of the plan", unit="share", better="more"),
+    Measure(name="length.decoded", title="Length, decoded", unit="actions"),
+    Measure(name="length.true", title="Length, true", unit="actions"),
+    Measure(name="length.bias", title="Length, decoded less true", unit="actions"),
+    Measure(name="length.error", title="Error of the length, median", unit="actions", better="less"),
+)
 FIRST = "Decoded maps in first turns, as published"
 FIRST_MAPS = (
     Measure(name="maps.accuracy", title="Cells of the grid that are right", unit="share", better="more", group=FIRST),

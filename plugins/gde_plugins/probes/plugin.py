@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.probes import measures
-from gde_plugins.probes.config import CogmapConfig, DistanceConfig
+from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -35,6 +35,16 @@ def gde_probes() -> Sequence[AnyOffer]:
             make=_distance,
             measures=measures.DISTANCE,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
+            imports=("torch",),
+            extra="probes",
+        ),
+        Offer(
+            name="plan",
+            summary="the actions that an agent is going to take, all at once",
+            config=PlanConfig,
+            make=_plan,
+            measures=measures.PLAN,
+            needs=frozenset({Facet.ACTIVATIONS}),
             imports=("torch",),
             extra="probes",
         ),
@@ -86,3 +96,9 @@ def _distance(config: DistanceConfig, _: "Context") -> "Probe":
     from gde_plugins.probes.distance import DistanceProbe
 
     return DistanceProbe(config)
+
+
+def _plan(config: PlanConfig, _: "Context") -> "Probe":
+    from gde_plugins.probes.plan import PlanProbe
+
+    return PlanProbe(config)

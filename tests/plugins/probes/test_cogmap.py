@@ -163,7 +163,7 @@ def test_activations_that_are_not_finite_are_refused_by_row(planted: Callable[[i
 
 def test_the_plugin_offers_probes() -> None:
     offers = {offer.name: offer for offer in gde_probes()}
-    assert offers.keys() == {"cogmap", "distance"}
+    assert offers.keys() == {"cogmap", "distance", "plan"}
     for offer in offers.values():
         assert isinstance(offer.make(offer.config(), PlainContext()), Probe)
         assert not offer.missing()

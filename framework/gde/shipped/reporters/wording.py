@@ -19,7 +19,7 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
 """A control's name and what is taken away from the probe in it."""
 LEAST = 0.001
 """Smaller probabilities are not told apart."""
-MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
+MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning", "reasoning": "while reasoning"}
 
 
 def heading(title: str, unit: str) -> str:
