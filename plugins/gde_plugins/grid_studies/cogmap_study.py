@@ -83,8 +83,7 @@ class CogmapStudy:
 
 def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     """The printed numbers of cognitive maps beside those of a run, its controls and a reader without activations."""
-    # Whichever layer was read: it is the only one.
-    numbers = [replace(one, where={k: v for k, v in one.where.items() if k != "layer"}) for one in measurements]
+    numbers = without_layer(measurements)
     worlds = find(numbers, "maps.worlds", variant="mlp", mark="pre", fit="none")
     n = int(worlds.value or 0)
     warning = f": too few to compare, {n} worlds trained on" if n < LEAST else f": only {n} worlds trained on"
@@ -103,6 +102,11 @@ def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
             others={} if printed.of_sizes or n < LEAST else dict(_beside(numbers, printed)),
         )
     yield Comparison(quantity="worlds trained on", paper=None, ours=worlds, source="section 5.1", table=table)
+
+
+def without_layer(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """The measurements of whichever layer was read, where it is the only one."""
+    return [replace(one, where={k: v for k, v in one.where.items() if k != "layer"}) for one in measurements]
 
 
 def _ours(numbers: Sequence[Measurement], printed: Printed) -> Measurement:

@@ -63,7 +63,9 @@ class CogmapReadout:
         """The inverse of `arrays`, of a readout of this variant."""
         places = PLACES.get(variant)
         return cls(
-            weights=PlaceWeights.from_arrays(places, arrays) if places else CellWeights.from_arrays(arrays),
+            weights=PlaceWeights.from_arrays(places, len(arrays["trained"]), arrays)
+            if places
+            else CellWeights.from_arrays(arrays),
             size=arrays["prior"].shape[0],
             n_classes=arrays["prior"].shape[-1],
             trained=arrays["trained"].astype(np.int64),

@@ -26,6 +26,7 @@ class PlaceWeights:
     """Parameters of either read-out; D activations, F places (cells, or rows and then columns), C classes."""
 
     places: Places
+    n_classes: int
     mean: NDArray[np.float32]
     """(D,) of the activations in training."""
     scale: NDArray[np.float32]
@@ -41,6 +42,7 @@ class PlaceWeights:
         n = len(incidence(places, shape)[0]) * n_classes
         return cls(
             places=places,
+            n_classes=n_classes,
             mean=np.zeros(n_inputs, np.float32),
             scale=np.ones(n_inputs, np.float32),
             by_place=np.zeros((n_inputs, n), np.float32),
@@ -48,19 +50,19 @@ class PlaceWeights:
         )
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """All parameters by name."""
+        """All parameters by name; not which places there are, nor how many classes."""
         return {"mean": self.mean, "scale": self.scale, "by_place": self.by_place, "bias": self.bias}
 
     @classmethod
-    def from_arrays(cls, places: Places, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+    def from_arrays(cls, places: Places, n_classes: int, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
         """The inverse of `arrays`; other names are ignored."""
-        return cls(places=places, **{name: arrays[name] for name in ("mean", "scale", "by_place", "bias")})
+        kept = {name: arrays[name] for name in ("mean", "scale", "by_place", "bias")}
+        return cls(places=places, n_classes=n_classes, **kept)
 
     def probabilities(self, inputs: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
         """(N, *shape, C) softmax for every cell."""
-        matrix = incidence(self.places, shape)
         scores = ((inputs - self.mean) / self.scale) @ self.by_place + self.bias
-        logits = matrix @ scores.reshape(len(inputs), matrix.shape[1], -1)
+        logits = incidence(self.places, shape) @ scores.reshape(len(inputs), -1, self.n_classes)
         return np.asarray(softmax(logits, axis=-1), dtype=np.float32).reshape(len(inputs), *shape, -1)
 
     def unscaled(
