@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 from gde.data.figure import Figure
-from gde.data.json import Labels
+from gde.data.json import Json, Labels
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
@@ -82,8 +82,8 @@ class ProbesStudy:
 
 
 def _of_size(general: Plan, size: int) -> Plan:
-    layers = ["early", "middle", "late"] if size == LAYERS_SIZE else ["middle"]
-    config = {"size": size, "variants": ["mlp"], "marks": ["pre"], "layer": layers}
+    layers: list[Json] = ["early", "middle", "late"] if size == LAYERS_SIZE else ["middle"]
+    config: dict[str, Json] = {"size": size, "variants": ["mlp"], "marks": ["pre"], "layer": layers}
     return replace(
         general,
         environment=Choice(name="grid", config={"size": size, "density": list(DENSITIES)}),

@@ -104,11 +104,11 @@ def _index(names: Sequence[str], action: str | None) -> int:
 
 
 def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
-    valid = judged.decoded.any(axis=1)
+    valid: Bools = np.asarray(judged.decoded.any(axis=1))
     true, decoded = judged.best(judged.true), judged.best(judged.decoded)
-    both = (judged.true & judged.decoded).any(axis=1)
-    wrong = valid & ~true
-    every = np.ones(len(valid), dtype=bool)
+    both: Bools = np.asarray((judged.true & judged.decoded).any(axis=1))
+    wrong: Bools = valid & ~true
+    every: Bools = np.ones(len(valid), dtype=bool)
     for name, hits, among, reason in (
         ("beliefs.accuracy.true", true, every, ""),
         ("beliefs.valid", valid, every, ""),
@@ -119,7 +119,7 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
         ("beliefs.recovery.released", both, wrong, NO_ERROR),
     ):
         yield _averaged(judged.arm, name, hits.astype(np.float64), among, seed, reason)
-    known = ~np.isnan(judged.expected).any(axis=1)
+    known: Bools = np.asarray(~np.isnan(judged.expected).any(axis=1))
     rows = np.arange(len(known))
     at_action = np.where(judged.taken >= 0, judged.expected[rows, judged.taken], 0.0)
     for name, values in (("beliefs.expected", at_action), ("beliefs.expected.chance", judged.expected.mean(axis=1))):

@@ -165,7 +165,7 @@ class CogmapProbe:
             device=config.device,
         )
         examples = Examples(inputs=train.inputs, shape=shape, targets=codes, weights=weights)
-        return fit_places(places, examples, len(trained), settings, rng), trained
+        return fit_places(places, examples, len(trained), settings, rng), trained.astype(np.int64)
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
         return CogmapReadout.from_arrays(variant, arrays)

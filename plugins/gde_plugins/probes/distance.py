@@ -129,7 +129,7 @@ class DistanceProbe:
 
 
 def _errors(
-    errors: NDArray[np.float64], steps: NDArray[Any], groups: NDArray[np.str_], suffix: str, rng: np.random.Generator
+    errors: NDArray[Any], steps: NDArray[Any], groups: NDArray[np.str_], suffix: str, rng: np.random.Generator
 ) -> list[Measurement]:
     deviations = steps - steps.mean()
     mae = cluster_mean(np.abs(errors), groups, rng).measurement(f"mae{suffix}", "steps")

@@ -49,7 +49,7 @@ def _train(start: PlaceWeights, examples: Examples, settings: Settings, rng: np.
             tensors["bias"].grad = at_scores.sum(0)
             optimizer.step()
             cosine.step()
-    return replace(start, **{name: tensor.cpu().numpy() for name, tensor in tensors.items()})
+    return replace(start, by_place=tensors["by_place"].cpu().numpy(), bias=tensors["bias"].cpu().numpy())
 
 
 def _gradient(tensors: dict[str, Tensor], matrix: Tensor, inputs: Tensor, targets: Tensor, weights: Tensor) -> Tensor:

@@ -61,7 +61,7 @@ class PlanDecoder(nn.Module):
         """(N, H, C) of each action; autoregressive, given the likeliest ones before it."""
         self.eval()
         device = self.mean.device
-        chunks = [self._decoded(part.to(device)) for part in torch.from_numpy(np.array(tokens)).split(256)]
+        chunks = [self._decoded(part.to(device)) for part in torch.from_numpy(np.array(tokens)).split(256)]  # type: ignore[no-untyped-call]
         return torch.cat(chunks).softmax(-1).cpu().numpy()
 
     def _decoded(self, tokens: Tensor) -> Tensor:
@@ -103,10 +103,10 @@ def fit_decoder(
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
     decoder.train()
     for _ in range(epochs):
-        for rows in torch.from_numpy(rng.permutation(len(plans))).split(batch):
+        for rows in torch.from_numpy(rng.permutation(len(plans))).split(batch):  # type: ignore[no-untyped-call]
             loss = _loss(decoder, inputs[rows].to(device), targets[rows].to(device), weights)
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(decoder.parameters(), 1.0)
             optimizer.step()
             cosine.step()

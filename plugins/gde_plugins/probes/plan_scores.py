@@ -76,4 +76,5 @@ def _lengths(
 
 def _ends(is_end: NDArray[np.bool_]) -> NDArray[np.int64]:
     """(N,) actions before the first end; all of them where there is none."""
-    return np.where(is_end.any(axis=1), is_end.argmax(axis=1), is_end.shape[1]).astype(np.int64)
+    places: NDArray[np.int64] = np.where(is_end.any(axis=1), is_end.argmax(axis=1), is_end.shape[1]).astype(np.int64)
+    return places

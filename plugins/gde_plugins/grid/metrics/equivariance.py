@@ -5,7 +5,7 @@ does: turned back into the frame of the base grid, it would be the same on both,
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -55,8 +55,8 @@ def _compared(
         and goals[base, of] == goals[base, NONE]
         and (found := _differences(policies[base, NONE], policies[base, kind])).size
     }
-    for found in _measured(pairs, seed, kind) if pairs else _nothing():
-        yield replace(found, where={"transform": kind, **found.where})
+    for one in _measured(pairs, seed, kind) if pairs else _nothing():
+        yield replace(one, where={"transform": kind, **one.where})
 
 
 def _nothing() -> Iterator[Measurement]:
@@ -89,7 +89,8 @@ def _policies(trajectories: Sequence[Trajectory]) -> tuple[Policies, dict[tuple[
         to_base = np.array(one.world.facts["to_base"], dtype=np.int64)
         goals[key] = _turned(to_base, position(one.world.facts, "goal"), 1)
         told = one.world.facts["moves"]
-        moves = {str(action): _turned(to_base, (move[0], move[1]), 0) for action, move in dict(told).items()}  # type: ignore[arg-type]
+        assert isinstance(told, Mapping)
+        moves = {action: _turned(to_base, position(told, action), 0) for action in told}
         of_grid = policies.setdefault(key, {})
         for turn in one.turns:
             if turn.state is not None and turn.decision.action in moves:
