@@ -21,6 +21,8 @@ KNOWN_ANYWAY = {
     ("gde.cli.reproduce_command", "Agent that takes part, e.g. gpt-oss or random."): "an example in help",
     ("gde.cli.reproduce_command", "gpt-oss"): "the agent of the published studies, which --agent changes",
     ("gde.runs.reproducing", "gpt-oss"): "the same from Python",
+    ("gde.cli.eval_command", "plan"): "a file with a plan",
+    ("gde.request.provenance", "plan"): "the same: what was asked for",
     ("gde.data.completion", "length"): "why a completion ended",
     ("gde.shipped.reporters.episodes", "optimal"): "a verdict on a turn",
     ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",
@@ -81,6 +83,7 @@ def test_names_in_the_sources_of_metrics_are_declared() -> None:
     declared = [measure for entry in METRICS for measure in entry.offer.measures]
     families = {measure.name.partition(".")[0] for measure in declared if "*" not in measure.name}
     names = re.compile(rf"({'|'.join(families)})(\.[a-z_0-9]+)+")
+    declared += [measure for entry in PROBES for measure in entry.offer.measures]  # of the same modules
     for module in {entry.module.rpartition(".")[0] for entry in METRICS}:
         for name, source in sources().items():
             for text in literals(source) if name.startswith(f"{module}.") else ():

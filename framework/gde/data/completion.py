@@ -67,7 +67,7 @@ class Completion:
     marks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Places to read activations at: name to indices into prompt_tokens + tokens. A backend that knows its
     template gives "pre" (the tokens that close the prompt, before any reasoning) and, when the model reasoned
-    to the end, "post" (the same template tokens after the reasoning)."""
+    to the end, "post" (the same template tokens after the reasoning); "reasoning" are all tokens of it, if any."""
     n_prompt: int = 0
     """Tokens of the prompt, as billed."""
     n_completion: int = 0

@@ -4,32 +4,46 @@ What was said under interventions is replayed under them: what is read is the st
 untrained twin is replayed under the same ones, for a control is given all that the model was given.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+
+import numpy as np
 
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.trajectory import Trajectory
 from gde.parts.language_model import WhiteBox
-from gde.store.activations import ActivationStore, Row
+from gde.store.activations import ActivationStore, Place, Row
 
 BATCH = 64
 Sequences = Iterator[tuple[Row, TokenSequence]]
+Records = Iterable[tuple[Row, ActivationRecord]]
+Stored = Mapping[Place, set[Row]]
+"""Layer and mark to the turns whose activations there are stored."""
 
 
 def record(found: Sequences, model: WhiteBox, source: str, request: CaptureRequest, store: ActivationStore) -> int:
-    """Capture every turn that is not stored yet. Gives the number of turns captured."""
-    return store.write(source, _captured(_lacking(found, source, request, store), model, request))
+    """Capture every turn of which something is not stored yet; what is stored stays. Gives the number of turns."""
+    stored = _stored(source, request, store)
+    return store.write(source, _new(_captured(_lacking(found, stored), model, request), stored))
 
 
 def record_bags(found: Sequences, model: WhiteBox, source: str, marks: Sequence[str], store: ActivationStore) -> int:
-    """Store, for each mark, the mean input embedding of all tokens up to it: which tokens there were, and no more.
+    """Store, for each mark, the mean input embedding of all tokens up to it: which tokens there were, and no more, once
+    for each marked token, so that a probe of it is as wide as one of the activations.
 
     The marked tokens themselves are template tokens, the same in every turn, so their own embeddings say nothing.
     """
     request = CaptureRequest(layers=(EMBEDDING,), marks=tuple(marks))
-    wanted = _lacking(found, source, request, store)
-    whole = ((row, _up_to_marks(sequence)) for row, sequence in wanted)
-    return store.write(source, ((row, _mean(each)) for row, each in _captured(whole, model, request)))
+    stored = _stored(source, request, store)
+    marked: dict[Row, Mapping[str, tuple[int, ...]]] = {}  # of those on their way through the model
+
+    def whole() -> Sequences:
+        for row, sequence in _lacking(found, stored):
+            marked[row] = sequence.marks
+            yield row, _up_to_marks(sequence)
+
+    captured = _captured(whole(), model, request)
+    return store.write(source, _new(((row, _repeated(each, marked.pop(row))) for row, each in captured), stored))
 
 
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
@@ -53,15 +67,24 @@ def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
                 yield (str(trajectory.key), turn.index), sequence
 
 
-def _lacking(found: Sequences, source: str, request: CaptureRequest, store: ActivationStore) -> Sequences:
+def _stored(source: str, request: CaptureRequest, store: ActivationStore) -> Stored:
+    return {(layer, mark): store.stored(source, layer, mark) for layer in request.layers for mark in request.marks}
+
+
+def _lacking(found: Sequences, stored: Stored) -> Sequences:
     """The sequences of which something that is asked for, and that they have, is not stored."""
-    stored = {(layer, mark): store.stored(source, layer, mark) for layer in request.layers for mark in request.marks}
     for row, sequence in found:
         if any(row not in rows for (_, mark), rows in stored.items() if mark in sequence.marks):
             yield row, sequence
 
 
-def _captured(wanted: Sequences, model: WhiteBox, request: CaptureRequest) -> Iterator[tuple[Row, ActivationRecord]]:
+def _new(records: Records, stored: Stored) -> Records:
+    """The records without what is stored: its files stay the ones that the index names."""
+    for row, each in records:
+        yield row, ActivationRecord(values={place: of for place, of in each.values.items() if row not in stored[place]})
+
+
+def _captured(wanted: Sequences, model: WhiteBox, request: CaptureRequest) -> Records:
     while batch := list(islice(wanted, BATCH)):
         records = model.capture([sequence for _, sequence in batch], request)
         yield from zip((row for row, _ in batch), records, strict=True)
@@ -73,5 +96,11 @@ def _up_to_marks(sequence: TokenSequence) -> TokenSequence:
     return TokenSequence(tokens=sequence.tokens, marks=marks)
 
 
-def _mean(record: ActivationRecord) -> ActivationRecord:
-    return ActivationRecord(values={place: values.mean(0, keepdims=True) for place, values in record.values.items()})
+def _repeated(record: ActivationRecord, marks: Mapping[str, tuple[int, ...]]) -> ActivationRecord:
+    """The mean over all tokens, as many times as the mark has tokens."""
+    return ActivationRecord(
+        values={
+            (layer, mark): np.repeat(values.mean(0, keepdims=True), len(marks[mark]), axis=0)
+            for (layer, mark), values in record.values.items()
+        }
+    )

@@ -25,21 +25,22 @@ Labelled = dict[str, ProbeLabels]
 MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
 """Sources of activations: the run's language model, its twin with random weights, and mean input embeddings."""
 OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
+"""Controls that differ from layer to layer; the others are told all that they can tell by the first."""
 
 
 def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
-    """Every variant at every place, then the controls of the main variant at the first mark: at the first layer all, at
-    the others those that differ from layer to layer."""
-    for layer in request.layers:
-        for mark in request.marks:
-            for variant in probe.variants:
-                yield Arm(probe=name, variant=variant, layer=layer, mark=mark)
-    main = Arm(probe=name, variant=probe.variants[0], layer=request.layers[0], mark=request.marks[0])
-    for control in CONTROLS:
-        yield replace(main, control=control)
-    for layer in request.layers[1:]:
-        for control in OF_A_LAYER:
-            yield replace(main, layer=layer, control=control)
+    """Every variant at every place, then the controls of each of these: at the first layer all, at the others those
+    that differ from layer to layer."""
+    measured = [
+        Arm(probe=name, variant=variant, layer=layer, mark=mark)
+        for layer in request.layers
+        for mark in request.marks
+        for variant in probe.variants
+    ]
+    yield from measured
+    for arm in measured:
+        for control in CONTROLS if arm.layer == request.layers[0] else OF_A_LAYER:
+            yield replace(arm, control=control)
 
 
 @dataclass(kw_only=True)

@@ -4,6 +4,7 @@ from gde.data.measure import Measure
 
 OBJECTS = "Keys and other objects"
 FOG = "In fog"
+TURNED = "On transformed grids"
 AFTER = "After the perturbation"
 
 KEYS = (
@@ -110,4 +111,15 @@ RECOVERY = (
         better="less",
         group=AFTER,
     ),
+)
+EQUIVARIANCE = (
+    Measure(
+        name="equivariance.distance",
+        title="Distance of the policy from that on the base grid, turned",
+        unit="share",
+        better="less",
+        group=TURNED,
+    ),
+    Measure(name="equivariance.shift", title="Moves made more often on the base grid", unit="share", group=TURNED),
+    Measure(name="equivariance.p", title="p value of these shifts", unit="probability", group=TURNED),
 )

@@ -36,6 +36,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="rooms with a locked door: take the key, open the door, reach the goal",
             config=KeyDoorConfig,
             make=_make_key_door,
+            version=2,
             gives=TABULATED | {KEYS},
         ),
         Offer(
@@ -43,6 +44,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="the rooms of key-door without the door: the key, or another object, is good for nothing",
             config=KeyNoDoorConfig,
             make=_make_key_no_door,
+            version=2,
             gives=TABULATED | {KEYS},
         ),
         Offer(
@@ -50,6 +52,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="two equally short ways to the goal, a useless key or other object on one of them",
             config=TwoPathKeyConfig,
             make=_make_two_path_key,
+            version=2,
             gives=TABULATED | {KEYS},
         ),
     )
@@ -111,6 +114,15 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=optimum,
             default=True,
         ),
+        Offer(
+            name="equivariance",
+            summary="on transformed grids: whether the policy is that of the base grid, transformed",
+            config=NoConfig,
+            make=_equivariance,
+            measures=measures.EQUIVARIANCE,
+            needs=frozenset({Facet.STATE}),
+            default=True,
+        ),
     )
 
 
@@ -130,3 +142,9 @@ def _recovery(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.grid.metrics.recovery import recovery
 
     return recovery
+
+
+def _equivariance(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.grid.metrics.equivariance import equivariance
+
+    return equivariance

@@ -1,6 +1,6 @@
 """The probing study of Arghal et al. (2026), section 5.1: what is printed of it, and the plan that re-runs it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gde.data.figure import Figure
@@ -14,24 +14,42 @@ SIZES = (7, 9, 11, 13, 15)
 DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 WORLDS = 10
 """Grids for each pair of size and density (section 4)."""
+LEAST, FEW = 30, 1000
+"""Worlds trained on: with fewer than the one nothing is compared, with fewer than the other with a warning. Arghal et
+al. (2026) train on several thousand."""
+CONTROLS = ("coordinates", "shuffled", "untrained", "embeddings")
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number and the measurement of ours that answers it."""
+    """A printed number and the measurement of ours that answers it: of all sizes, or the least or greatest of them."""
 
     quantity: str
     value: float
     source: str
     variant: str
     mark: str
-    measurement: str = "cogmap.accuracy"
+    measurement: str = "maps.accuracy"
+    of_sizes: str = ""
 
 
+AGENT, GOAL = "maps.distance.agent", "maps.distance.goal"
+FIG_6, FIG_7 = "section 5.1, fig. 6", "section 5.1, fig. 7"
 PRINTED = (
     Printed("cell accuracy, MLP, before reasoning", 0.75, "section 5.1, fig. 8", "mlp", "pre"),
     Printed("cell accuracy, MLP, after reasoning", 0.60, "section 5.1, fig. 8", "mlp", "post"),
-    Printed("cell accuracy, linear, before reasoning", 0.391, "section 5.1, fig. 6", "linear", "pre"),
+    Printed("cell accuracy, linear, before reasoning", 0.391, FIG_6, "linear", "pre"),
+    Printed("cell accuracy, MLP, best size", 0.757, FIG_6, "mlp", "pre", of_sizes="greatest"),
+    Printed("recall of the goal, worst size", 0.83, FIG_6, "mlp", "pre", "maps.recall.goal", "least"),
+    Printed("recall of the goal, best size", 0.99, FIG_6, "mlp", "pre", "maps.recall.goal", "greatest"),
+    Printed("recall of the agent, worst size", 0.72, FIG_6, "mlp", "pre", "maps.recall.agent", "least"),
+    Printed("recall of the agent, best size", 1.00, FIG_6, "mlp", "pre", "maps.recall.agent", "greatest"),
+    Printed(
+        "distance of the agent, worst size (printed: below)", 2, FIG_7, "mlp", "pre", "maps.distance.agent", "greatest"
+    ),
+    Printed(
+        "distance of the goal, worst size (printed: below)", 2, FIG_7, "mlp", "pre", "maps.distance.goal", "greatest"
+    ),
 )
 
 
@@ -39,7 +57,8 @@ class CogmapStudy:
     """300 grids of five sizes and six densities, one general probe padded to size 15.
 
     Arghal et al. (2026) train on some 6,000 further single-step samples that were not printed; here training and
-    held-out grids are drawn from the same 300, so at scale 1 the probe sees fewer grids than theirs.
+    held-out grids are drawn from the same 300, so at scale 1 the probe sees fewer grids than theirs. Scores are of
+    the same quantity: first turns, the cells of the true grid, padding not chosen.
     """
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
@@ -48,32 +67,65 @@ class CogmapStudy:
             environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
             agent=agent,
             probes=(Choice(name="cogmap", config={"size": max(SIZES)}),),
+            metrics=(Choice(name="success"), Choice(name="accuracy"), Choice(name="maps")),
             episodes=scaled(WORLDS, scale),
         )
         return {"cogmap": plan}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """Every printed number beside ours."""
-        return [
-            Comparison(
-                quantity=printed.quantity,
-                paper=printed.value,
-                ours=_find(runs["cogmap"].result.measurements, printed),
-                source=f"Arghal et al. (2026), {printed.source}",
-            )
-            for printed in PRINTED
-        ]
+        """Every printed number beside ours and its controls."""
+        return [*map_rows(runs["cogmap"].result.measurements)]
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
         """None: the page of the run shows the decoded maps."""
         return ()
 
 
-def _find(measurements: Sequence[Measurement], printed: Printed) -> Measurement:
-    """The printed arm's measurement, whichever layer was read."""
-    anywhere = [replace(one, where=_without_layer(one)) for one in measurements]
-    return find(anywhere, printed.measurement, variant=printed.variant, mark=printed.mark, control="none")
+def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
+    """The printed numbers of cognitive maps beside those of a run, its controls and a reader without activations."""
+    numbers = without_layer(measurements)
+    worlds = find(numbers, "maps.worlds", variant="mlp", mark="pre", fit="none")
+    n = int(worlds.value or 0)
+    warning = f": too few to compare, {n} worlds trained on" if n < LEAST else f": only {n} worlds trained on"
+    table = f"Cognitive maps in first turns (section 5.1){warning if n < FEW else ''}"
+    for printed in PRINTED:
+        ours = _ours(numbers, printed)
+        if n < LEAST:
+            reason = f"fitted on {n} worlds: wanted {LEAST} or more; give a larger --scale"
+            ours = Measurement(name=ours.name, value=None, unit=ours.unit, n=ours.n, reason=reason)
+        yield Comparison(
+            quantity=printed.quantity,
+            paper=printed.value,
+            ours=ours,
+            source=f"Arghal et al. (2026), {printed.source}",
+            table=table,
+            others={} if printed.of_sizes or n < LEAST else dict(_beside(numbers, printed)),
+        )
+    yield Comparison(quantity="worlds trained on", paper=None, ours=worlds, source="section 5.1", table=table)
 
 
-def _without_layer(one: Measurement) -> Labels:
-    return {key: value for key, value in one.where.items() if key != "layer"}
+def without_layer(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """The measurements of whichever layer was read, where it is the only one."""
+    return [replace(one, where={k: v for k, v in one.where.items() if k != "layer"}) for one in measurements]
+
+
+def _ours(numbers: Sequence[Measurement], printed: Printed) -> Measurement:
+    where: Labels = {"variant": printed.variant, "mark": printed.mark, "fit": "none"}
+    if not printed.of_sizes:
+        return find(numbers, printed.measurement, **where)
+    of_sizes = [
+        one
+        for one in numbers
+        if one.name == printed.measurement and one.value is not None and {**where, **one.where} == one.where
+    ]
+    sized = sorted((one for one in of_sizes if "size" in one.where), key=lambda one: one.value or 0.0)
+    if not sized:
+        return find((), printed.measurement, **where)
+    return sized[-1 if printed.of_sizes == "greatest" else 0]
+
+
+def _beside(numbers: Sequence[Measurement], printed: Printed) -> Iterator[tuple[str, Measurement]]:
+    where: Labels = {"variant": printed.variant, "mark": printed.mark}
+    yield "commonest class", find(numbers, "maps.accuracy.majority", **where, fit="none")
+    for control in CONTROLS:
+        yield control, find(numbers, printed.measurement, **where, fit=control)

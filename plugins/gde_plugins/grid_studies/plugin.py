@@ -23,6 +23,13 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             make=_cogmap,
         ),
         Offer(
+            name="telos-probes",
+            summary="Maps, beliefs against behaviour, distances and plans, decoded before and after reasoning "
+            "(Arghal et al. 2026, section 5 and appendix F).",
+            config=NoConfig,
+            make=_probes,
+        ),
+        Offer(
             name="telos-behaviour",
             summary="Accuracy by difficulty, iso-difficulty transforms and key worlds (Arghal et al. 2026, section 4).",
             config=BehaviourConfig,
@@ -35,6 +42,12 @@ def _cogmap(_: NoConfig, __: "Context") -> object:
     from gde_plugins.grid_studies.cogmap_study import CogmapStudy
 
     return CogmapStudy()
+
+
+def _probes(_: NoConfig, __: "Context") -> object:
+    from gde_plugins.grid_studies.probes_study import ProbesStudy
+
+    return ProbesStudy()
 
 
 def _behaviour(config: BehaviourConfig, context: "Context") -> object:

@@ -1,7 +1,8 @@
 """Splitting a completion into reasoning and answer, at the level of token ids, and marking where activations are read.
 
 The marks are those of Arghal et al. (2026), section 5.1: the last three tokens of the prompt ("pre"), and the three
-tokens that stand in the same place once the model has reasoned ("post").
+tokens that stand in the same place once the model has reasoned ("post"); and all tokens of the reasoning between them
+("reasoning"), another number in every turn.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,8 +61,10 @@ class ThinkTags:
             return Plain(decode=self.decode).read(prompt, tokens)
         marks = _before_reasoning(prompt)
         if self.unthink not in tokens[begin:]:
+            marks = {**marks, **_reasoned(range(len(prompt) + begin, len(prompt) + len(tokens)))}
             return Reading(text="", reasoning=self.decode(tokens[begin:]).strip(), marks=marks)
         close = list(tokens).index(self.unthink, begin)
+        marks = {**marks, **_reasoned(range(len(prompt) + begin, len(prompt) + close))}
         return Reading(
             text=self.decode(tokens[close + 1 :]).strip(),
             reasoning=self.decode(tokens[begin:close]).strip(),
@@ -82,6 +85,8 @@ class _HarmonyMessage:
     at: int
     """Index of its <|channel|> token."""
     body: Sequence[int]
+    begin: int
+    """Index of the body's first token."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +105,13 @@ class Harmony:
         messages = tuple(self._messages(tokens))
         analysis = [self.decode(message.body) for message in messages if message.channel == "analysis"]
         final = next((message for message in messages if message.channel == "final"), None)
-        marks = _before_reasoning(prompt)
+        thoughts = [
+            len(prompt) + index
+            for message in messages
+            if message.channel == "analysis"
+            for index in range(message.begin, message.begin + len(message.body))
+        ]
+        marks = {**_before_reasoning(prompt), **_reasoned(thoughts)}
         if final and tuple(tokens[: final.at][-N_MARKED:][:2]) == (self.end, self.start):
             marks = {**marks, "post": _last_three(len(prompt) + final.at)}
         return Reading(
@@ -117,7 +128,8 @@ class Harmony:
             begin = list(tokens).index(self.message, at) + 1
             after = (index for index in range(begin, len(tokens)) if tokens[index] in boundaries)
             header = self.decode(tokens[at + 1 : begin - 1]).split()
-            yield _HarmonyMessage(channel=header[0] if header else "", at=at, body=tokens[begin : next(after, None)])
+            body = tokens[begin : next(after, None)]
+            yield _HarmonyMessage(channel=header[0] if header else "", at=at, body=body, begin=begin)
 
 
 def channels_of(tokenizer: Any) -> Channels:
@@ -143,6 +155,11 @@ def channels_of(tokenizer: Any) -> Channels:
 
 def _before_reasoning(prompt: Sequence[int]) -> Mapping[str, tuple[int, ...]]:
     return {"pre": _last_three(len(prompt))}
+
+
+def _reasoned(places: Sequence[int]) -> Mapping[str, tuple[int, ...]]:
+    """A mark is left out where it has no tokens."""
+    return {"reasoning": tuple(places)} if places else {}
 
 
 def _last_three(end: int) -> tuple[int, ...]:

@@ -19,10 +19,17 @@ LOCAL_IMPORTS = ("torch", "transformers", "safetensors", "jinja2")
 def make_nano(config: NanoConfig, _: "Context") -> "LanguageModel":
     """The embedded model, on the CPU, so that every machine gives the same tokens."""
     from gde_plugins.language_models.nano import NOTICE, folder
+    from gde_plugins.language_models.nano.architecture import untrained_model
     from gde_plugins.language_models.transformers_model import TransformersModel
 
     return TransformersModel.load(
-        folder(), device="cpu", dtype=config.dtype, batch_size=config.batch_size, name="nano", notice=NOTICE
+        folder(),
+        device="cpu",
+        dtype=config.dtype,
+        batch_size=config.batch_size,
+        name="nano",
+        notice=NOTICE,
+        initial=untrained_model,
     )
 
 

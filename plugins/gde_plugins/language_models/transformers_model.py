@@ -1,7 +1,7 @@
 """A causal language model of transformers: completes conversations and lets its residual stream be read."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,16 +23,29 @@ from gde_plugins.language_models.generation import Generated, Job, generate
 from gde_plugins.language_models.loading import choose_experts, load, quiet
 from gde_plugins.language_models.residual_stream import Change
 
+Initial = Callable[[Any, int], Any]
+"""Makes a model with random weights, given the tokenizer and a seed; leaves the global random state as it is."""
+
 
 class TransformersModel:
     """A white-box language model. Concurrent requests are generated together; equal requests give equal tokens."""
 
-    def __init__(self, *, model: Any, tokenizer: Any, info: ModelInfo, batch_size: int, date: str) -> None:
+    def __init__(
+        self,
+        *,
+        model: Any,
+        tokenizer: Any,
+        info: ModelInfo,
+        batch_size: int,
+        date: str,
+        initial: Initial | None = None,
+    ) -> None:
         self._model = model
         self._tokenizer = tokenizer
         self._info = info
         self._batch_size = batch_size
         self._date = date
+        self._initial = initial
         self._template = ChatTemplate(tokenizer, whose=info.name, date=date)
         self._channels = channels_of(tokenizer)
         self._stops = _stop_tokens(model, tokenizer) | self._channels.stops
@@ -55,8 +68,9 @@ class TransformersModel:
         date: str = "2025-08-05",
         name: str = "",
         notice: str = "",
+        initial: Initial | None = None,
     ) -> Self:
-        """Load a folder, a GGUF file or a model of a hub.
+        """Load a folder, a GGUF file or a model of a hub; `initial` is how its weights began, where that is known.
 
         Raises:
             GdeError: it cannot be read, or has no chat template.
@@ -70,7 +84,14 @@ class TransformersModel:
             notice=notice,
             versions=loaded.versions,
         )
-        return cls(model=loaded.model, tokenizer=loaded.tokenizer, info=info, batch_size=batch_size, date=date)
+        return cls(
+            model=loaded.model,
+            tokenizer=loaded.tokenizer,
+            info=info,
+            batch_size=batch_size,
+            date=date,
+            initial=initial,
+        )
 
     @property
     def info(self) -> ModelInfo:
@@ -130,12 +151,11 @@ class TransformersModel:
         return Tokenization(ids=tuple(encoded["input_ids"]), spans=spans)
 
     def untrained(self, seed: int) -> Self:
-        """The same architecture, freshly initialised from `seed`; the global random state is left as it is."""
-        config = copy.deepcopy(self._model.config)
-        with quiet(), torch.random.fork_rng():
-            torch.manual_seed(seed)
-            model: Any = AutoModelForCausalLM.from_config(config, dtype=self._model.dtype)  # type: ignore[no-untyped-call]
-        model = model.to(self._model.device).eval()
+        """The same architecture, freshly initialised from `seed` as this model was; where that is not known, as
+        transformers does. The global random state is left as it is."""
+        with quiet():
+            fresh = self._initial(self._tokenizer, seed) if self._initial else _fresh(self._model, seed)
+        model = fresh.to(device=self._model.device, dtype=self._model.dtype).eval()
         choose_experts(model, model.device.type)
         info = replace(
             self._info,
@@ -143,7 +163,12 @@ class TransformersModel:
             versions={**self._info.versions, "weights": f"random, seed {seed}"},
         )
         return type(self)(
-            model=model, tokenizer=self._tokenizer, info=info, batch_size=self._batch_size, date=self._date
+            model=model,
+            tokenizer=self._tokenizer,
+            info=info,
+            batch_size=self._batch_size,
+            date=self._date,
+            initial=self._initial,
         )
 
     def close(self) -> None:
@@ -153,6 +178,13 @@ class TransformersModel:
     def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
         with self._lock, _memory(self._info.name, self._batch_size):
             return generate(self._model, jobs, stops=self._stops, context=self._context, halt=halt)
+
+
+def _fresh(model: Any, seed: int) -> Any:
+    config = copy.deepcopy(model.config)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return AutoModelForCausalLM.from_config(config, dtype=model.dtype)  # type: ignore[no-untyped-call]
 
 
 def _stop_tokens(model: Any, tokenizer: Any) -> frozenset[int]:

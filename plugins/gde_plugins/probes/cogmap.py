@@ -15,23 +15,29 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.parts.probe import Readout
-from gde_plugins.probes.classifier import CogmapClassifier
+from gde_plugins.probes.classifier import CogmapClassifier, class_weights
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.map_scores import score_maps
+from gde_plugins.probes.places import Places, PlaceWeights
 from gde_plugins.probes.weights import CellWeights, check_finite, class_probabilities
+
+PLACES: Mapping[str, Places] = {"bilinear": "bilinear", "cellwise": "cellwise"}
+"""Variants whose weights belong to places."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CogmapReadout:
     """A fitted map decoder; needs NumPy alone."""
 
-    weights: CellWeights
+    weights: CellWeights | PlaceWeights
     size: int
     """Side of the decoded square."""
     n_classes: int
     """C: kinds of cells, and padding."""
     trained: NDArray[np.int64]
     """Classes that occurred in training, in the order of the network's outputs."""
+    prior: NDArray[np.float32]
+    """(size, size, C) share of the training turns in which a cell was of each class."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """(N, D) activations to (N, size, size, C) probabilities of the classes; 0 for one never trained on.
@@ -41,24 +47,29 @@ class CogmapReadout:
         """
         check_finite(inputs)
         maps = np.zeros((len(inputs), self.size, self.size, self.n_classes), dtype=np.float32)
-        shape = (self.size, self.size)
-        maps[..., self.trained] = class_probabilities(self.weights, np.asarray(inputs, dtype=np.float32), shape)
+        shape, inputs = (self.size, self.size), np.asarray(inputs, dtype=np.float32)
+        if isinstance(self.weights, PlaceWeights):
+            maps[..., self.trained] = self.weights.probabilities(inputs, shape)
+        else:
+            maps[..., self.trained] = class_probabilities(self.weights, inputs, shape)
         return maps
 
     def arrays(self) -> Mapping[str, NDArray[np.float32]]:
-        """The network's arrays, and "size" (1,), "n_classes" (1,) and "trained", the classes trained on."""
-        counts = {"size": self.size, "n_classes": self.n_classes}
-        extra = {name: np.array([count], np.float32) for name, count in counts.items()}
-        return {**self.weights.arrays(), **extra, "trained": self.trained.astype(np.float32)}
+        """The network's arrays, "prior", and "trained", the classes trained on."""
+        return {**self.weights.arrays(), "prior": self.prior, "trained": self.trained.astype(np.float32)}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
-        """The inverse of `arrays`."""
+    def from_arrays(cls, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+        """The inverse of `arrays`, of a readout of this variant."""
+        places = PLACES.get(variant)
         return cls(
-            weights=CellWeights.from_arrays(arrays),
-            size=int(arrays["size"][0]),
-            n_classes=int(arrays["n_classes"][0]),
+            weights=PlaceWeights.from_arrays(places, len(arrays["trained"]), arrays)
+            if places
+            else CellWeights.from_arrays(arrays),
+            size=arrays["prior"].shape[0],
+            n_classes=arrays["prior"].shape[-1],
             trained=arrays["trained"].astype(np.int64),
+            prior=arrays["prior"],
         )
 
 
@@ -95,7 +106,26 @@ class CogmapProbe:
             ValueError: activations that are not finite, naming the row.
         """
         check_finite(train.inputs)
-        config, linear = self.config, variant == "linear"
+        codes = train.labels.astype(np.int64)
+        prior = np.stack([(codes == code).mean(axis=0) for code in range(len(train.classes))], axis=-1)
+        weights, trained = (
+            self._places(PLACES[variant], train, rng)
+            if variant in PLACES
+            else self._network(variant == "linear", train, rng)
+        )
+        return CogmapReadout(
+            weights=weights,
+            size=self.config.size,
+            n_classes=len(train.classes),
+            trained=trained,
+            prior=prior.astype(np.float32),
+        )
+
+    def _network(
+        self, linear: bool, train: ProbeDataset, rng: np.random.Generator
+    ) -> tuple[CellWeights, NDArray[np.int64]]:
+        """The probe of the publication, and the classes that it was trained on."""
+        config = self.config
         classifier = CogmapClassifier(
             hidden=0 if linear else config.hidden,
             whiten=config.whiten,
@@ -108,19 +138,43 @@ class CogmapProbe:
             device=config.device,
             random_state=int(rng.integers(2**31)),
         ).fit(train.inputs, train.labels)
-        return CogmapReadout(
-            weights=classifier.weights_,
-            size=config.size,
-            n_classes=len(train.classes),
-            trained=classifier.classes_,
-        )
+        return classifier.weights_, classifier.classes_
 
-    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
-        return CogmapReadout.from_arrays(arrays)
+    def _places(
+        self, places: Places, train: ProbeDataset, rng: np.random.Generator
+    ) -> tuple[PlaceWeights, NDArray[np.int64]]:
+        """A linear probe of places, and the classes that it was trained on."""
+        # Imported here, like the classifier's network is by scikit-learn's users: a readout needs NumPy alone.
+        from gde_plugins.probes.place_training import fit_places
+        from gde_plugins.probes.training import Examples, Settings
+
+        config = self.config
+        trained, codes = np.unique(train.labels, return_inverse=True)
+        codes = codes.reshape(len(train.labels), -1).astype(np.int64)
+        balanced = config.balance == "classes"
+        weights = class_weights(codes, len(trained)) if balanced else np.ones(codes.shape)
+        shape = (config.size, config.size)
+        settings = Settings(
+            hidden=0,
+            whiten=config.whiten,
+            epochs=config.epochs,
+            batch=config.batch,
+            cells=None,
+            learning_rate=config.linear_learning_rate,
+            weight_decay=config.weight_decay,
+            device=config.device,
+        )
+        examples = Examples(inputs=train.inputs, shape=shape, targets=codes, weights=weights)
+        return fit_places(places, examples, len(trained), settings, rng), trained.astype(np.int64)
+
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
+        return CogmapReadout.from_arrays(variant, arrays)
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         """See `score_maps`."""
-        return score_maps(readout.predict(test.inputs), test.labels.astype(np.int64), test.groups, test.classes, rng)
+        assert isinstance(readout, CogmapReadout)
+        decoded, cells = readout.predict(test.inputs), test.labels.astype(np.int64)
+        return score_maps(decoded, cells, test.groups, test.classes, rng, readout.prior)
 
     def _cells(self, trajectory: Trajectory, turn: Turn) -> NDArray[np.int64]:
         where = f"cogmap: turn {turn.index} of episode {trajectory.key}"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gde.data.completion import ModelInfo
 
 Variant = Literal["mlp", "linear"]
+PlanVariant = Literal["oneshot", "autoregressive"]
+MapVariant = Literal["mlp", "linear", "bilinear", "cellwise"]
 Depth = Literal["early", "middle", "late"]
 THIRDS: dict[Depth, int] = {"early": 1, "middle": 2, "late": 3}
 
@@ -33,38 +35,20 @@ class Several:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeConfig:
-    """Which activations are read, and how a probe learns to read them."""
+class ReadingConfig:
+    """Which activations are read."""
 
     layer: Annotated[tuple[Annotated[int, Ge(0)] | Depth, ...], Several()] = ("middle",)
     """Decoder layers counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23). Each is read
     by a probe of its own."""
     marks: tuple[str, ...] = ("pre", "post")
     """Token marks read, each by a probe of its own: before and after the reasoning."""
-    variants: tuple[Variant, ...] = ("mlp", "linear")
-    """Models fitted side by side; the controls are run for the first."""
-    hidden: Annotated[int, Ge(1)] = 1024
-    """Hidden units of the MLP."""
-    whiten: bool = True
-    """Even out the variance of the inputs' principal axes before training, beyond z-scoring; false for z-scoring
-    alone, as in Arghal et al. (2026). The probe stays the same function of the activations, and is found in fewer
-    steps."""
-    epochs: Annotated[int, Ge(1)] = 20
-    """Passes over the training turns."""
-    batch: Annotated[int, Ge(1)] = 32
-    """Turns a step."""
-    learning_rate: Annotated[float, Gt(0)] = 3e-3
-    """Of AdamW for the MLP at the first step; it falls to zero along half a cosine."""
-    linear_learning_rate: Annotated[float, Gt(0)] = 3e-2
-    """The same for the linear probe."""
-    weight_decay: Annotated[float, Ge(0)] = 1e-3
-    """Of AdamW."""
     device: str = "cpu"
     """Where torch trains, e.g. cpu or cuda."""
 
     def __post_init__(self) -> None:
         for name in ("layer", "marks", "variants"):
-            chosen = getattr(self, name)
+            chosen = getattr(self, name, ("",))
             if not chosen or len(set(chosen)) != len(chosen):
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
 
@@ -92,12 +76,75 @@ def _layer(layer: int | Depth, model: "ModelInfo") -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProbeConfig(ReadingConfig):
+    """How a network of one hidden layer, or none, learns to read activations."""
+
+    hidden: Annotated[int, Ge(1)] = 1024
+    """Hidden units of the MLP."""
+    whiten: bool = True
+    """Even out the variance of the inputs' principal axes before training, beyond z-scoring; false for z-scoring
+    alone, as in Arghal et al. (2026). The probe stays the same function of the activations, and is found in fewer
+    steps."""
+    epochs: Annotated[int, Ge(1)] = 20
+    """Passes over the training turns."""
+    batch: Annotated[int, Ge(1)] = 32
+    """Turns a step."""
+    learning_rate: Annotated[float, Gt(0)] = 3e-3
+    """Of AdamW for the MLP at the first step; it falls to zero along half a cosine."""
+    linear_learning_rate: Annotated[float, Gt(0)] = 3e-2
+    """The same for linear probes."""
+    weight_decay: Annotated[float, Ge(0)] = 1e-3
+    """Of AdamW."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceConfig(ProbeConfig):
+    """How the distance to the goal is decoded (Arghal et al. 2026, appendix F.3)."""
+
+    variants: tuple[Variant, ...] = ("mlp", "linear")
+    """Models fitted side by side, each with its controls; reports speak of the first."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CogmapConfig(ProbeConfig):
     """How the map is decoded (Arghal et al. 2026, section 5.1)."""
 
+    variants: tuple[MapVariant, ...] = ("mlp", "linear", "bilinear")
+    """Models fitted side by side, each with its controls; reports speak of the first. `linear` is that of Arghal et al.
+    (2026), linear in activations and coordinates together: it cannot peak within a map, so what it misses may well be
+    there linearly. `bilinear` is linear in the activations for each row and each column, `cellwise` for each cell."""
     size: Annotated[int, Interval(ge=3, le=63)] = 15
     """Side of the decoded square. Smaller grids are padded to it; equal to the grid's own for a size-specific probe."""
     cells: Annotated[int, Ge(1)] | None = 16
     """Cells of each turn a step, drawn so that the loss stays unbiased; none for all."""
     balance: Literal["classes", "none"] = "classes"
     """Weigh cells by the inverse frequency of their class, or all alike."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig(ReadingConfig):
+    """How the actions to come are decoded (Arghal et al. 2026, section 5.3)."""
+
+    variants: tuple[PlanVariant, ...] = ("oneshot",)
+    """Models fitted side by side, each with its controls: `oneshot` names all actions at once, `autoregressive` one by
+    one, each seeing those named before, so that it can make up a plan that the activations do not hold."""
+    horizon: Annotated[int, Interval(ge=2, le=256)] = 10
+    """Actions decoded, the end counted as one; turns with more to come are left out."""
+    turns: Literal["all", "first"] = "all"
+    """Turns that are decoded; `first` as published."""
+    width: Annotated[int, Ge(8)] | None = None
+    """Of the decoder; none for that of the model, at most 1,024."""
+    depth: Annotated[int, Ge(1)] = 4
+    """Layers of the decoder."""
+    heads: Annotated[int, Ge(1)] = 8
+    """Of its attention."""
+    dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.1
+    """Share of hidden units left out at random in training."""
+    epochs: Annotated[int, Ge(1)] = 20
+    """Passes over the training turns."""
+    batch: Annotated[int, Ge(1)] = 32
+    """Turns a step."""
+    learning_rate: Annotated[float, Gt(0)] = 1e-3
+    """Of AdamW at the first step; it falls to zero along half a cosine."""
+    decay: Annotated[float, Interval(gt=0, le=1)] = 0.95
+    """Weight of an action in the loss, relative to that before it."""

@@ -2,22 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
+from gde.data.cell_map import CellMap
 from gde.data.completion import ModelInfo
 from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
+from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
-from gde_plugins.probes.config import ProbeConfig
+from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.training import Examples, Settings, fit_network
 from gde_plugins.probes.weights import CellWeights, cell_coordinates, check_finite, z_scores
+
+BESIDE = ("manhattan", "length")
+"""What a reader without activations could tell the distance from: rows plus columns from agent to goal, and tokens of
+the completion."""
+UNKNOWN = -1.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -25,6 +31,8 @@ class DistanceReadout:
     """A fitted regression; needs NumPy alone."""
 
     weights: CellWeights
+    baselines: NDArray[np.float32]
+    """(3, 2) intercept and slope in training of the distance on nothing, on each of `BESIDE`."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """(N, D) activations to (N,) steps to the goal.
@@ -37,19 +45,19 @@ class DistanceReadout:
         return np.concatenate([steps[:, 0, 0] for _, steps in chunks])
 
     def arrays(self) -> Mapping[str, NDArray[np.float32]]:
-        return self.weights.arrays()
+        return {**self.weights.arrays(), "baselines": self.baselines}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
         """The inverse of `arrays`."""
-        return cls(weights=CellWeights.from_arrays(arrays))
+        return cls(weights=CellWeights.from_arrays(arrays), baselines=arrays["baselines"])
 
 
 @dataclass(frozen=True)
 class DistanceProbe:
     """Regresses the optimal remaining length (Arghal et al. 2026, appendix F.3)."""
 
-    config: ProbeConfig
+    config: DistanceConfig
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -59,7 +67,8 @@ class DistanceProbe:
         return self.config.capture(model)
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        """(T,) steps to the goal by the shortest way: the optimal return with its sign turned.
+        """(T, 3) steps to the goal by the shortest way, the optimal return with its sign turned; then what is `BESIDE`
+        it, -1 where it is not known.
 
         Raises:
             GdeError: a turn whose optimal value is not known.
@@ -68,7 +77,8 @@ class DistanceProbe:
         known = [0.0 - value for value in values if value is not None and np.isfinite(value)]
         if len(known) < len(values):
             raise GdeError(f"distance: episode {trajectory.key} has turns without an optimal value; choose --env grid")
-        return ProbeLabels(values=np.array(known, dtype=np.float64))
+        beside = [(_manhattan(trajectory, turn), _length(turn)) for turn in trajectory.turns]
+        return ProbeLabels(values=np.column_stack([known, np.reshape(beside, (-1, 2))]).astype(np.float64))
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
         """A network of least squared error.
@@ -78,7 +88,7 @@ class DistanceProbe:
         """
         check_finite(train.inputs)
         config, linear = self.config, variant == "linear"
-        steps = train.labels[:, None].astype(np.float64)
+        steps = train.labels[:, :1].astype(np.float64)
         mean, scale = z_scores(steps)
         scored = ((steps - mean) / scale).astype(np.float32)
         settings = Settings(
@@ -93,21 +103,64 @@ class DistanceProbe:
         )
         examples = Examples(inputs=train.inputs, shape=(), targets=scored, weights=np.ones(scored.shape))
         weights, _ = fit_network(examples, 1, settings, rng)
-        return DistanceReadout(weights=_in_steps(weights, mean, scale))
+        lines = [(steps.mean(), 0.0), *(_line(column, steps[:, 0]) for column in train.labels.T[1:])]
+        return DistanceReadout(weights=_in_steps(weights, mean, scale), baselines=np.array(lines, dtype=np.float32))
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
         return DistanceReadout.from_arrays(arrays)
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """ "mae", the mean absolute error in steps, and "r2", the share of the variance explained."""
-        errors = readout.predict(test.inputs) - test.labels
-        deviations = test.labels - test.labels.mean()
-        mae = cluster_mean(np.abs(errors), test.groups, rng).measurement("mae", "steps")
-        if not deviations.any():
-            reason = "all held-out distances are equal"
-            return [mae, Measurement(name="r2", value=None, unit="share", n=len(errors), reason=reason)]
-        explained = cluster_ratio(deviations**2 - errors**2, deviations**2, test.groups, rng)
-        return [mae, explained.measurement("r2", "share")]
+        """ "mae", the mean absolute error in steps, and "r2", the share of the variance explained; the same with
+        ".mean", ".manhattan" and ".length" of readers who know the mean of the training turns, or the best line
+        through what is `BESIDE`."""
+        assert isinstance(readout, DistanceReadout)
+        steps = test.labels[:, 0]
+        found = _errors(readout.predict(test.inputs) - steps, steps, test.groups, "", rng)
+        columns = np.column_stack([np.zeros(len(steps)), test.labels[:, 1:]])
+        for (intercept, slope), column, name in zip(readout.baselines, columns.T, ("mean", *BESIDE), strict=True):
+            if (column == UNKNOWN).any():
+                found += [
+                    Measurement(name=f"{score}.{name}", value=None, unit=unit, n=0, reason=f"{name} is not known")
+                    for score, unit in (("mae", "steps"), ("r2", "share"))
+                ]
+            else:
+                found += _errors(intercept + slope * column - steps, steps, test.groups, f".{name}", rng)
+        return found
+
+
+def _errors(
+    errors: NDArray[Any], steps: NDArray[Any], groups: NDArray[np.str_], suffix: str, rng: np.random.Generator
+) -> list[Measurement]:
+    deviations = steps - steps.mean()
+    mae = cluster_mean(np.abs(errors), groups, rng).measurement(f"mae{suffix}", "steps")
+    if not deviations.any():
+        reason = "all held-out distances are equal"
+        return [mae, Measurement(name=f"r2{suffix}", value=None, unit="share", n=len(errors), reason=reason)]
+    explained = cluster_ratio(deviations**2 - errors**2, deviations**2, groups, rng)
+    return [mae, explained.measurement(f"r2{suffix}", "share")]
+
+
+def _line(column: NDArray[Any], steps: NDArray[np.float64]) -> tuple[float, float]:
+    """Intercept and slope of least squares; the mean alone where the column does not vary."""
+    spread = column - column.mean()
+    slope = float(spread @ steps / (spread @ spread)) if spread.any() else 0.0
+    return float(steps.mean() - slope * column.mean()), slope
+
+
+def _manhattan(trajectory: Trajectory, turn: Turn) -> float:
+    """Rows plus columns from agent to goal, where the record has a map with both."""
+    try:
+        shown = CellMap.from_record(trajectory.world, turn.state) if turn.state else None
+        ends = (shown.place_of("agent"), shown.place_of("goal")) if shown else None
+    except ValueError:
+        return UNKNOWN
+    return UNKNOWN if ends is None else float(np.abs(np.subtract(*ends)).sum())
+
+
+def _length(turn: Turn) -> float:
+    """Tokens of the completion, where there is one."""
+    completion = turn.decision.completion
+    return float(completion.n_completion) if completion else UNKNOWN
 
 
 def _in_steps(weights: CellWeights, mean: NDArray[np.float32], scale: NDArray[np.float32]) -> CellWeights:

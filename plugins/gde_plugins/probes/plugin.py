@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, Offer
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.probes import measures
-from gde_plugins.probes.config import CogmapConfig, ProbeConfig
+from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
+    from gde.parts.metric import Metric
     from gde.parts.probe import Probe
 
 
@@ -22,6 +23,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="the map an agent holds: agent, goal, wall or empty, for every cell of the grid",
             config=CogmapConfig,
             make=_cogmap,
+            version=2,
             measures=measures.MAP,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
             imports=("torch", "sklearn"),
@@ -30,14 +32,60 @@ def gde_probes() -> Sequence[AnyOffer]:
         Offer(
             name="distance",
             summary="how many steps the goal is away by the shortest way",
-            config=ProbeConfig,
+            config=DistanceConfig,
             make=_distance,
+            version=2,
             measures=measures.DISTANCE,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
             imports=("torch",),
             extra="probes",
         ),
+        Offer(
+            name="plan",
+            summary="the actions that an agent is going to take, all at once",
+            config=PlanConfig,
+            make=_plan,
+            measures=measures.PLAN,
+            needs=frozenset({Facet.ACTIVATIONS}),
+            imports=("torch",),
+            extra="probes",
+        ),
     )
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """What decoded maps say as published, and what of the agent's actions follows from them."""
+    return (
+        Offer(
+            name="maps",
+            summary="decoded maps scored as published: first turns, cells of the true grid, padding not chosen",
+            config=NoConfig,
+            make=_maps,
+            measures=measures.FIRST_MAPS,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
+        ),
+        Offer(
+            name="beliefs",
+            summary="actions against the optimum on the decoded map: accuracy, agreement, recovery, expectation",
+            config=NoConfig,
+            make=_beliefs,
+            measures=measures.BELIEFS,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
+        ),
+    )
+
+
+def _maps(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.probes.first_maps import maps
+
+    return maps
+
+
+def _beliefs(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.probes.beliefs import beliefs
+
+    return beliefs
 
 
 def _cogmap(config: CogmapConfig, _: "Context") -> "Probe":
@@ -46,7 +94,13 @@ def _cogmap(config: CogmapConfig, _: "Context") -> "Probe":
     return CogmapProbe(config)
 
 
-def _distance(config: ProbeConfig, _: "Context") -> "Probe":
+def _distance(config: DistanceConfig, _: "Context") -> "Probe":
     from gde_plugins.probes.distance import DistanceProbe
 
     return DistanceProbe(config)
+
+
+def _plan(config: PlanConfig, _: "Context") -> "Probe":
+    from gde_plugins.probes.plan import PlanProbe
+
+    return PlanProbe(config)

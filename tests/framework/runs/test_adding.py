@@ -68,9 +68,19 @@ def test_a_metric_that_is_asked_for_again_replaces_its_own_numbers_alone(run: Re
     assert after["accuracy"] == by_source(run)["accuracy"]
 
 
+def indexed(folder: str) -> set[tuple[object, ...]]:
+    """File, source, layer, mark, episode and turn of all stored activations."""
+    with closing(sqlite3.connect(Path(folder) / "run.sqlite")) as connection:
+        query = "SELECT file, source, layer, mark, episode, turn FROM activations"
+        return {tuple(row) for row in connection.execute(query)}
+
+
 def test_probes_are_added_under_their_names_and_by_layer(run: Result, asking: Catalogue) -> None:
     deep = Choice(name="layered", alias="deep", config={"layer": "0,1"})
+    stored = indexed(run.run)
     result = probe(run.run, [deep, Choice(name="where", alias="twin")], asking)
+    assert stored < indexed(run.run)
+    assert all((Path(run.run) / "activations" / file).is_file() for file, *_ in indexed(run.run))
     after, before = by_source(result), by_source(run)
     assert {source: after[source] for source in before} == before
     assert {one.where["layer"] for one in after["deep"]} == {0, 1}

@@ -107,16 +107,16 @@ class Kept:
         return set()
 
     def write(self, source: str, records: Iterable[tuple[object, ActivationRecord]]) -> int:
-        found = [{mark: values[0] for (_, mark), values in each.values.items()} for _, each in records]
+        found = [{mark: values for (_, mark), values in each.values.items()} for _, each in records]
         self.values = found[0]
         return len(found)
 
 
-def test_a_bag_is_the_mean_embedding_of_all_tokens_up_to_the_mark() -> None:
+def test_a_bag_is_the_mean_embedding_of_all_tokens_up_to_the_mark_for_each_of_its_tokens() -> None:
     model, kept = PlantedModel(), Kept()
     sequence = TokenSequence(tokens=(1, 2, 3, 4), marks={"all": (0, 1, 2, 3)})
     every = model.capture([sequence], CaptureRequest(layers=(EMBEDDING,), marks=("all",)))[0].values[EMBEDDING, "all"]
-    episodes = [trajectory(said())]
+    episodes = [trajectory(said(marks={"pre": (0, 1), "post": (3,)}))]
     assert record_bags(sequences(episodes, "m"), model, "bags", ("pre", "post"), kept) == 1  # type: ignore[arg-type]
-    assert np.allclose(kept.values["pre"], every[:2].mean(0), atol=1e-6)
-    assert np.allclose(kept.values["post"], every.mean(0), atol=1e-6)
+    assert np.allclose(kept.values["pre"], [every[:2].mean(0)] * 2, atol=1e-6)
+    assert np.allclose(kept.values["post"], [every.mean(0)], atol=1e-6)

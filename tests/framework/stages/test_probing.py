@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gde.data.probe import Arm, ProbeDataset, ProbeLabels, ProbeReport
+from gde.data.activations import CaptureRequest
+from gde.data.probe import CONTROLS, Arm, ProbeDataset, ProbeLabels, ProbeReport
 from gde.errors import GdeError
-from gde.stages.probing import dataset_classes
+from gde.stages.probing import OF_A_LAYER, arms, dataset_classes
 from gde.store.journal import Journal
 from gde.store.probes import read_reports, write_report
+from gde.testing.plan_probe import PlanProbe
 
 LABELS = ProbeLabels(values=np.array([0, 1, 1]), classes=("free", "taken"))
 
@@ -51,3 +53,13 @@ def test_a_stored_report_knows_its_classes_again(tmp_path: Path) -> None:
         write_report(journal, tmp_path, report, "made")
         (again,) = read_reports(journal, tmp_path)
     assert again.classes == report.classes
+
+
+def test_every_variant_at_every_mark_has_all_controls() -> None:
+    probe = PlanProbe(variants=("ridge", "mean"))
+    found = list(arms("p", probe, CaptureRequest(layers=(0, 1), marks=("pre", "post"))))
+    assert len(found) == len(set(found)) == 8 + 4 * 4 + 4 * 2
+    assert [arm.control for arm in found[:8]] == ["none"] * 8
+    for measured in found[:8]:
+        controls = {arm.control for arm in found[8:] if replace(arm, control="none") == measured}
+        assert controls == set(CONTROLS if measured.layer == 0 else OF_A_LAYER)

@@ -159,6 +159,12 @@ def test_twins_differ_in_one_cell_of_the_text_and_nothing_else(name: str, seed: 
         assert shown(twins[artefact]).splitlines()[-1] == shown(twins["none"]).splitlines()[-1]
 
 
+def test_worlds_that_look_the_same_are_one_observation() -> None:
+    worlds = [begun("two-path-key", seed, artefact="none").world() for seed in range(60)]
+    looks = [(tuple(each.facts["rows"]), tuple(each.facts["agent"]), tuple(each.facts["goal"])) for each in worlds]  # type: ignore[arg-type]
+    assert len({each.cluster for each in worlds}) == len(set(looks)) < 20
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_the_world_without_the_door_is_that_with_it(seed: int) -> None:
     doored, bare = begun("key-door", seed).world(), begun("key-no-door", seed).world()

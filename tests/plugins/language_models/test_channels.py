@@ -69,9 +69,10 @@ def test_harmony_reads_both_channels_and_marks_the_same_template_tokens_twice(wo
     assert (reading.reasoning, reading.text) == ("so go up", "up")
     whole = prompt + tokens
     template = words(NEXT)
-    assert set(reading.marks) == {"pre", "post"}
-    for mark in reading.marks.values():
-        assert tuple(whole[index] for index in mark) == template
+    assert set(reading.marks) == {"pre", "reasoning", "post"}
+    for mark in ("pre", "post"):
+        assert tuple(whole[index] for index in reading.marks[mark]) == template
+    assert tuple(whole[index] for index in reading.marks["reasoning"]) == words("so go up")
     assert reading.marks["pre"] == tuple(range(len(prompt) - 3, len(prompt)))
     assert whole[reading.marks["post"][-1] + 1] == words.ids["<|channel|>"]
 

@@ -103,7 +103,7 @@ def test_layers_that_a_model_lacks_are_refused() -> None:
         ({"marks": ()}, "marks: at least one and each once"),
         ({"variants": ("mlp", "mlp")}, "variants: at least one and each once"),
         ({"layer": -1}, "greater than or equal to 0"),
-        ({"variants": ("forest",)}, "'mlp' or 'linear'"),
+        ({"variants": ("forest",)}, "'mlp', 'linear', 'bilinear' or 'cellwise'"),
         ({"size": 2}, "greater than or equal to 3"),
     ],
 )
@@ -124,7 +124,7 @@ def test_the_probe_measures_what_is_planted(planted: Callable[[int, int], ProbeD
     assert (control["accuracy"] or 0) > 0.4
 
 
-@pytest.mark.parametrize("variant", ["mlp", "linear"])
+@pytest.mark.parametrize("variant", ["mlp", "linear", "bilinear", "cellwise"])
 def test_a_readout_is_rebuilt_from_its_arrays(planted: Callable[[int, int], ProbeDataset], variant: str) -> None:
     data = planted(5, 1)
     readout = CogmapProbe(SMALL).fit(variant, data, rng())
@@ -134,7 +134,7 @@ def test_a_readout_is_rebuilt_from_its_arrays(planted: Callable[[int, int], Prob
     decoded = readout.predict(data.inputs)
     assert decoded.shape == (5, 7, 7, 5)
     assert decoded.dtype == np.float32
-    assert (CogmapReadout.from_arrays(arrays).predict(data.inputs) == decoded).all()
+    assert (CogmapReadout.from_arrays(variant, arrays).predict(data.inputs) == decoded).all()
 
 
 def test_fitting_is_a_function_of_the_generator(planted: Callable[[int, int], ProbeDataset]) -> None:
@@ -163,7 +163,33 @@ def test_activations_that_are_not_finite_are_refused_by_row(planted: Callable[[i
 
 def test_the_plugin_offers_probes() -> None:
     offers = {offer.name: offer for offer in gde_probes()}
-    assert offers.keys() == {"cogmap", "distance"}
+    assert offers.keys() == {"cogmap", "distance", "plan"}
     for offer in offers.values():
         assert isinstance(offer.make(offer.config(), PlainContext()), Probe)
         assert not offer.missing()
+
+
+@pytest.mark.parametrize("variant", ["bilinear", "cellwise"])
+def test_linear_probes_of_places_find_what_the_papers_linear_probe_cannot(
+    planted: Callable[[int, int], ProbeDataset], variant: str
+) -> None:
+    probe, train, test = CogmapProbe(SMALL), planted(600, 1), planted(100, 2)
+    scores = {
+        each: {m.name: m.value or 0 for m in probe.score(probe.fit(each, train, rng()), test, rng())}
+        for each in (variant, "linear")
+    }
+    assert scores[variant]["top1.agent"] > 0.85
+    assert scores["linear"]["top1.agent"] < 0.3
+    assert scores[variant]["auc.agent"] > 0.95
+
+
+def test_what_a_reader_without_activations_would_say_is_measured_beside(
+    planted: Callable[[int, int], ProbeDataset],
+) -> None:
+    probe, train, test = CogmapProbe(SMALL), planted(200, 1), planted(50, 2)
+    scores = {m.name: m.value or 0 for m in probe.score(probe.fit("bilinear", train, rng()), test, rng())}
+    inside = (test.labels[:, 1:-1, 1:-1] != PAD) & (test.labels[:, 1:-1, 1:-1] != WALL)
+    empty = (test.labels[:, 1:-1, 1:-1] == EMPTY) & inside
+    assert scores["accuracy.interior.constant"] == pytest.approx(empty.sum() / inside.sum(), abs=0.02)
+    assert scores["recall.macro.constant"] == pytest.approx(1 / 4)
+    assert scores["accuracy.grid.majority"] > 0.8

@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gde.data.observation import Observation, World
+from gde.data.completion import Completion
+from gde.data.observation import Observation, State, World
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.errors import GdeError
-from gde_plugins.probes.config import ProbeConfig
+from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.distance import DistanceProbe, DistanceReadout
 
-PROBE = DistanceProbe(ProbeConfig(hidden=64, epochs=60))
+PROBE = DistanceProbe(DistanceConfig(hidden=64, epochs=60))
 EMBEDDING = np.random.default_rng(0).normal(size=(2, 24))
 
 
@@ -22,7 +23,9 @@ def planted(n: int, seed: int) -> ProbeDataset:
     offsets = rng.integers(-10, 11, size=(n, 2))
     return ProbeDataset(
         inputs=(offsets @ EMBEDDING + rng.normal(scale=0.1, size=(n, 24))).astype(np.float32),
-        labels=np.abs(offsets).sum(axis=1).astype(np.float64),
+        labels=np.column_stack(
+            [np.abs(offsets).sum(axis=1), np.abs(offsets).sum(axis=1) + rng.normal(size=n), np.full(n, -1)]
+        ),
         groups=np.array([f"world{row // 2}" for row in range(n)]),
     )
 
@@ -51,7 +54,7 @@ def trajectory(*values: float | None) -> Trajectory:
 
 
 def test_labels_are_steps_to_the_goal() -> None:
-    assert PROBE.labels(trajectory(-3.0, -2.0)).values.tolist() == [3, 2]
+    assert PROBE.labels(trajectory(-3.0, -2.0)).values.tolist() == [[3, -1, -1], [2, -1, -1]]
     for unknown in (None, -np.inf):
         with pytest.raises(GdeError, match="episode 0/3/0 has turns without an optimal value"):
             PROBE.labels(trajectory(-3.0, unknown))
@@ -66,9 +69,26 @@ def test_only_the_mlp_learns_a_distance_that_is_not_linear() -> None:
     assert abs(linear["r2"] or 0) < 0.1
 
 
+def test_manhattan_distance_and_length_of_the_answer_are_beside_it() -> None:
+    world = World(id="w", facts={"rows": ["#####", "#___#", "#####"], "goal": [1, 3]})
+    completion = Completion(text="", reasoning=None, finish="stop", n_completion=12)
+    walked = trajectory(-2.0)
+    turn = replace(walked.turns[0], state=State(facts={"agent": [1, 1]}), decision=Decision.act("RIGHT", completion))
+    assert PROBE.labels(replace(walked, world=world, turns=(turn,))).values.tolist() == [[2, 2, 12]]
+
+
+def test_readers_without_activations_are_measured_beside() -> None:
+    train, test = planted(400, 1), planted(100, 2)
+    readout = PROBE.fit("linear", train, np.random.default_rng(0))
+    found = {one.name: one for one in PROBE.score(readout, test, np.random.default_rng(0))}
+    assert (found["r2.manhattan"].value or 0) > 0.9  # planted with a standard error of 1
+    assert abs(found["r2.mean"].value or 0) < 0.05
+    assert found["mae.length"].reason == found["r2.length"].reason == "length is not known"
+
+
 @pytest.mark.parametrize("variant", ["mlp", "linear"])
 def test_a_constant_is_learned_in_steps(variant: str) -> None:
-    data = replace(planted(50, 1), labels=np.full(50, 7.0))
+    data = replace(planted(50, 1), labels=np.full((50, 3), 7.0))
     readout = PROBE.fit(variant, data, np.random.default_rng(0))
     np.testing.assert_allclose(readout.predict(data.inputs), 7, atol=0.5)
     r2 = PROBE.score(readout, data, np.random.default_rng(0))[1]

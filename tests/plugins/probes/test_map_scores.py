@@ -52,10 +52,22 @@ def test_every_score_of_two_small_maps() -> None:
         "distance.agent": 1 / 2,
         "top1.goal": 1.0,
         "distance.goal": 0.0,
+        "spread.agent": (3 / 2 + 0) / 2,
+        "spread.goal": 0.0,
+        "accuracy.grid": 21 / 25,
+        "recall.macro": (0 / 2 + 1 / 2 + 1 / 1 + 19 / 20) / 4,
+        "recall.interior.wall": None,
+        "precision.interior.wall": None,
+        "auc.empty": 0.25,
+        "auc.agent": 1 / 6,
+        "auc.goal": 1.0,
+        "auc.wall": None,
+        "brier": (2 * 3 / 16 + 2 * 1 / 9) / 2,
+        "calibration": 4 / 25,
     }
     assert {name: measurement.value for name, measurement in found.items()} == pytest.approx(expected)
-    assert {measurement.unit for name, measurement in found.items() if "distance" in name} == {"cells"}
-    assert {measurement.unit for name, measurement in found.items() if "distance" not in name} == {"share"}
+    cells = {name for name, measurement in found.items() if measurement.unit == "cells"}
+    assert cells == {name for name in found if name.startswith(("distance", "spread"))}
 
 
 def test_a_location_is_the_likeliest_of_all_cells_and_not_of_those_called_so() -> None:
@@ -95,7 +107,7 @@ def test_intervals_hold_the_value_and_repeat_with_the_seed() -> None:
     first, again = (score_maps(decoded, true, groups, CLASSES, np.random.default_rng(2)) for _ in range(2))
     assert first == again
     for measurement in first:
-        if measurement.name != "recall.pad" and measurement.value is not None:
+        if measurement.name not in {"recall.pad", "calibration"} and measurement.value is not None:
             assert measurement.interval is not None
             assert measurement.interval[0] <= measurement.value <= measurement.interval[1]
 
@@ -104,3 +116,30 @@ def test_interior_lies_within_the_outer_wall_of_the_true_grid() -> None:
     inside = interior(maps(TRUE) != PAD)
     assert np.argwhere(inside[0]).tolist() == [[1, 1], [1, 2], [2, 1], [2, 2]]
     assert np.argwhere(inside[1]).tolist() == [[1, 1]]
+
+
+def test_walls_within_are_told_apart_from_the_outer_wall() -> None:
+    true, decoded = ("####/#A##/#_G#/####",), certain(maps(("####/#A_#/##G#/####",)))
+    found = scores(true, decoded, GROUPS[:1])
+    assert found["recall.wall"].value == 12 / 13
+    assert found["recall.interior.wall"].value == 0
+    assert found["precision.interior.wall"].value == 0
+    assert found["auc.wall"].value == 1 / 3
+
+
+def test_worlds_without_a_miss_do_not_show_that_there_is_none() -> None:
+    true = maps(TRUE[:1]).repeat(20, axis=0)
+    groups = np.array([f"world{row}" for row in range(20)])
+    measured = score_maps(certain(true), true, groups, CLASSES, np.random.default_rng(0))
+    found = {one.name: one for one in measured}
+    low, high = found["distance.agent"].interval or (1, 0)
+    assert low == found["distance.agent"].value == 0
+    assert high == pytest.approx((1 - 0.025 ** (1 / 20)) * 6)  # the share of worlds that may miss, times the farthest
+
+
+def test_padding_is_not_chosen_on_the_grid() -> None:
+    decoded = certain(maps(TRUE[:1])) * 0.4
+    decoded[..., PAD] = 0.6
+    found = scores(TRUE[:1], decoded, GROUPS[:1])
+    assert found["accuracy"].value == 0
+    assert found["accuracy.grid"].value == found["recall.macro"].value == 1

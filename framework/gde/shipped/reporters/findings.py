@@ -1,7 +1,7 @@
 """A result as readers look at it: numbers with their company, headlines first, probes beside their best controls."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gde.data.measure import Better, Measure
 from gde.data.probe import Arm
@@ -22,7 +22,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A number of a probe's main arm, and the control that comes nearest to it."""
+    """A number of a probe's main arm, and of its controls the one that comes nearest to it."""
 
     measure: Measure
     ours: Measurement
@@ -120,7 +120,7 @@ def _probed(result: Result, arm: Arm, arms: Mapping[Arm, Sequence[Measurement]])
         reason = next((one.reason for one in arms[arm]), "")
         return Probed(arm=arm, numbers=(), reason=reason)
     names = [name for name in result.meanings.ordered(own) if result.meanings[name].headline] or list(own)[:1]
-    rivals = [other for other in arms if other.probe == arm.probe and other.control != "none"]
+    rivals = [other for other in arms if other.control != "none" and replace(other, control="none") == arm]
     numbers = (_beside(result.meanings[name], own[name], {rival: arms[rival] for rival in rivals}) for name in names)
     return Probed(arm=arm, numbers=tuple(numbers))
 

@@ -10,7 +10,7 @@ from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.shipped.reporters.claim import main_report
 from gde.shipped.reporters.tables import Cell, Group, Row, Table, cell, pick
-from gde.shipped.reporters.wording import CONTROLS, arm_text, heading, labels_text
+from gde.shipped.reporters.wording import CONTROLS, heading, labels_text, place_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,8 @@ def _tables(name: str, reports: Sequence[ProbeReport], strata: frozenset[str], m
 def _table(reports: Sequence[ProbeReport], columns: _Columns) -> Table:
     groups: dict[str, list[Row]] = {}
     for report in reports:
-        group = "Decoded from the model" if report.arm.control == "none" else "Controls"
+        control = report.arm.control
+        group = "Decoded from the model" if control == "none" else f"Control: {CONTROLS[control][0]}"
         groups.setdefault(group, []).append(_row(report, columns))
     listed = tuple(Group(title=title, rows=tuple(rows)) for title, rows in groups.items())
     return Table(columns=tuple(columns.headings.values()), groups=listed)
@@ -94,7 +95,7 @@ def _row(report: ProbeReport, columns: _Columns) -> Row:
     if report.arm.control != "none":
         hint = CONTROLS[report.arm.control][1]
     cells = columns.cells(_whole(report, columns.strata))
-    return Row(head=arm_text(report.arm), hint=report.reason or hint, cells=cells)
+    return Row(head=place_text(report.arm), hint=report.reason or hint, cells=cells)
 
 
 def _whole(report: ProbeReport, strata: frozenset[str]) -> list[Measurement]:

@@ -19,7 +19,7 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
 """A control's name and what is taken away from the probe in it."""
 LEAST = 0.001
 """Smaller probabilities are not told apart."""
-MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
+MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning", "reasoning": "while reasoning"}
 
 
 def heading(title: str, unit: str) -> str:
@@ -74,8 +74,11 @@ def labels_text(labels: Labels) -> str:
 
 def arm_text(arm: Arm) -> str:
     """What of a probe an arm is: its model, layer and moment, or what is taken away from it."""
-    if arm.control != "none":
-        return CONTROLS[arm.control][0]
+    return place_text(arm) if arm.control == "none" else CONTROLS[arm.control][0]
+
+
+def place_text(arm: Arm) -> str:
+    """What of a probe an arm is, or is a control of."""
     return f"{arm.variant}, layer {arm.layer}, {MARKS.get(arm.mark, arm.mark)}"
 
 

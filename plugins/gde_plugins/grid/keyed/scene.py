@@ -51,13 +51,14 @@ class Scene:
 
     @property
     def base(self) -> str:
-        """Equal for scenes that differ in nothing but the object and the door."""
-        return _digest(*self.rows, self.agent, self.goal, self.place)
+        """Equal for scenes that differ in nothing but the object, where it lies, and the door: without it they look the
+        same, so they are no independent observations."""
+        return _digest(*self.rows, self.agent, self.goal)
 
     @property
     def identity(self) -> str:
         """Equal for equal scenes."""
-        return _digest(self.base, self.artefact, self.door)
+        return _digest(self.base, self.place, self.artefact, self.door)
 
 
 Draw = Callable[[np.random.Generator], Scene]

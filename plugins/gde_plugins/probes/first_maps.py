@@ -1,0 +1,82 @@
+"""Decoded maps scored as published: the first turn of each episode, the cells of the true grid, padding not chosen."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.cell_map import PAD
+from gde.data.evidence import Evidence
+from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
+from gde.seeding import generator
+from gde_plugins.probes.decoded_turns import DecodedTurns, decoded_turns, true_map
+from gde_plugins.probes.map_scores import distances, likeliest_on_map
+from gde_plugins.probes.scoring import Scores
+
+NONE_DECODED = "no probe decoded maps; choose --probe cogmap"
+
+
+def maps(evidence: Evidence) -> Sequence[Measurement]:
+    """What Arghal et al. (2026), section 5.1, print of cognitive maps, of every arm of a probe that decodes maps.
+
+    "maps.accuracy", "maps.recall.CLASS" and "maps.precision.CLASS" over the cells of the true grid, the likeliest class
+    but padding being named; "maps.top1.CLASS", "maps.distance.CLASS" and "maps.spread.CLASS" of agent and goal, as
+    `cogmap` has them; "maps.accuracy.majority" of a reader who names each cell's commonest class in the first turns of
+    the worlds that were trained on, of which "maps.worlds" counts how many there are. All of them of first turns
+    alone, by size and density too where no control is concerned. Every n counts turns.
+
+    Probes are fitted to the whole run, so parts of it have no such numbers.
+    """
+    if evidence.part:
+        return ()
+    arms = [turns.take(np.array([turn.index == 0 for turn in turns.turns])) for turns in decoded_turns(evidence)]
+    if not any(arm.turns for arm in arms):
+        return [unmeasured("maps.accuracy", "share", NONE_DECODED)]
+    return [each for arm in arms if arm.turns for each in _measured(arm, evidence)]
+
+
+def _measured(arm: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
+    yield from arm.under(_scores(arm, evidence.seed))
+    if arm.where["fit"] == "none":
+        worlds, prior = _trained(arm, evidence)
+        scores = Scores(arm.groups, generator(evidence.seed, "metric", "maps", "majority"))
+        named = np.broadcast_to(likeliest_on_map(prior, arm.classes), arm.cells.shape)
+        on_map = arm.cells != arm.classes.index(PAD)
+        scores.share("maps.accuracy.majority", (named == arm.cells) & on_map, on_map, "")
+        trained = Measurement(name="maps.worlds", value=float(worlds), unit="count", n=worlds)
+        yield from arm.under([*scores.measurements, trained])
+        for part in arm.parts():
+            yield from part.under(_scores(part, evidence.seed))
+
+
+def _scores(arm: DecodedTurns, seed: int) -> list[Measurement]:
+    scores = Scores(arm.groups, generator(seed, "metric", "maps", *map(str, arm.where.values())))
+    named = likeliest_on_map(arm.decoded, arm.classes)
+    on_map = arm.cells != arm.classes.index(PAD)
+    right = (named == arm.cells) & on_map
+    scores.share("maps.accuracy", right, on_map, "")
+    for code, name in enumerate(arm.classes):
+        if name != PAD:
+            true, called = arm.cells == code, (named == code) & on_map
+            scores.share(f"maps.recall.{name}", right & true, true, f"no {name} cell on the held-out maps")
+            scores.share(f"maps.precision.{name}", right & called, called, f"no cell was decoded as {name}")
+    size = int(on_map.any(axis=1).sum(axis=1).max())
+    located = Scores(scores.groups, scores.rng)
+    for name in ("agent", "goal"):
+        code = arm.classes.index(name)
+        located.located(name, distances(arm.decoded, arm.cells, code), (arm.cells == code).any(axis=(1, 2)), size)
+        located.spread(name, arm.decoded.argmax(axis=-1) == code, arm.cells == code, size)
+    return [*scores.measurements, *located.under("maps")]
+
+
+def _trained(arm: DecodedTurns, evidence: Evidence) -> tuple[int, NDArray[np.float32]]:
+    """Worlds that are not held out, and (size, size, C) how often each cell was of each class in their first turns."""
+    held_out, size = {*arm.groups.tolist()}, arm.cells.shape[1]
+    others = [one for one in evidence.trajectories if one.turns and one.world.cluster not in held_out]
+    first = [true_map(one, one.turns[0], size) for one in others if one.turns[0].state is not None]
+    shape = (size, size, len(arm.classes))
+    if not first:
+        return 0, np.zeros(shape, dtype=np.float32)
+    prior = [(np.array(first) == code).mean(axis=0) for code in range(len(arm.classes))]
+    return len({one.world.cluster for one in others}), np.stack(prior, axis=-1).astype(np.float32)

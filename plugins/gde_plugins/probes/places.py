@@ -1,0 +1,84 @@
+"""Linear read-outs of a map that tell cells apart by where they are.
+
+The paper's linear probe adds what it reads from the activations to what it reads from a cell's coordinates: its logits
+are the same slope in every map, and cannot peak where the agent is. Here the weights belong to places:
+
+    cellwise:  logits(h, cell) = h @ W[cell] + b[cell]
+    bilinear:  logits(h, cell) = h @ (R[row] + C[column]) + r[row] + c[column]
+
+The first is a linear classifier of its own for every cell; the second, which has far fewer weights, reads rows and
+columns apart. Both are linear in the activations.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+Places = Literal["cellwise", "bilinear"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlaceWeights:
+    """Parameters of either read-out; D activations, F places (cells, or rows and then columns), C classes."""
+
+    places: Places
+    n_classes: int
+    mean: NDArray[np.float32]
+    """(D,) of the activations in training."""
+    scale: NDArray[np.float32]
+    """(D,) standard deviations, 1 where an activation never varies."""
+    by_place: NDArray[np.float32]
+    """(D, F * C)."""
+    bias: NDArray[np.float32]
+    """(F * C,)."""
+
+    @classmethod
+    def initial(cls, places: Places, n_inputs: int, shape: tuple[int, ...], n_classes: int) -> Self:
+        """Zeros: the loss is convex, so there is no symmetry to break."""
+        n = len(incidence(places, shape)[0]) * n_classes
+        return cls(
+            places=places,
+            n_classes=n_classes,
+            mean=np.zeros(n_inputs, np.float32),
+            scale=np.ones(n_inputs, np.float32),
+            by_place=np.zeros((n_inputs, n), np.float32),
+            bias=np.zeros(n, np.float32),
+        )
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """All parameters by name; not which places there are, nor how many classes."""
+        return {"mean": self.mean, "scale": self.scale, "by_place": self.by_place, "bias": self.bias}
+
+    @classmethod
+    def from_arrays(cls, places: Places, n_classes: int, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+        """The inverse of `arrays`; other names are ignored."""
+        kept = {name: arrays[name] for name in ("mean", "scale", "by_place", "bias")}
+        return cls(places=places, n_classes=n_classes, **kept)
+
+    def probabilities(self, inputs: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
+        """(N, *shape, C) softmax for every cell."""
+        scores = ((inputs - self.mean) / self.scale) @ self.by_place + self.bias
+        logits = incidence(self.places, shape) @ scores.reshape(len(inputs), -1, self.n_classes)
+        return np.asarray(softmax(logits, axis=-1), dtype=np.float32).reshape(len(inputs), *shape, -1)
+
+    def unscaled(
+        self, mean: NDArray[np.float32], scale: NDArray[np.float32], axes: NDArray[np.float32] | None
+    ) -> "PlaceWeights":
+        """The same read-out of activations as captured, given what they were normalised by in training."""
+        weights = self.by_place if axes is None else axes @ self.by_place
+        return replace(self, mean=mean, scale=scale, by_place=weights)
+
+
+def incidence(places: Places, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """(cells, F) 1 where a cell, in C order, is at a place."""
+    n = int(np.prod(shape))
+    if places == "cellwise":
+        return np.eye(n, dtype=np.float32)
+    at = np.indices(shape).reshape(len(shape), n)
+    return np.concatenate(
+        [np.eye(side, dtype=np.float32)[index] for side, index in zip(shape, at, strict=True)], axis=1
+    )

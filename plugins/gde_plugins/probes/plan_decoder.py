@@ -1,0 +1,122 @@
+"""The plan decoder: learned queries, one for each action to come, that look at the marked tokens.
+
+Every token goes through one bottleneck, a linear map and a layer normalisation; a transformer decoder looks at them
+from the queries; a linear head names an action, or the end, for each (Arghal et al. 2026, section 5.3). One shot, no
+query sees what another has named. The autoregressive decoder is given the actions before, those that were taken in
+training and those that it has named itself later.
+"""
+
+import math
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+Form = Literal["oneshot", "autoregressive"]
+
+
+class PlanDecoder(nn.Module):
+    """D inputs a token, W wide, H actions of C kinds, the end among them."""
+
+    mean: Tensor
+    scale: Tensor
+
+    def __init__(
+        self, *, form: Form, inputs: int, width: int, depth: int, heads: int, horizon: int, kinds: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.form, self.kinds = form, kinds
+        self.register_buffer("mean", torch.zeros(inputs))
+        self.register_buffer("scale", torch.ones(inputs))
+        self.bottleneck = nn.Sequential(nn.Linear(inputs, width), nn.LayerNorm(width))
+        self.queries = nn.Parameter(torch.randn(horizon, width) * 0.15)
+        self.named = nn.Embedding(kinds + 1, width)  # the last stands for nothing named yet
+        layer = nn.TransformerDecoderLayer(width, heads, 4 * width, dropout=dropout, batch_first=True, norm_first=True)
+        self.decoder = nn.TransformerDecoder(layer, depth, norm=nn.LayerNorm(width))
+        self.head = nn.Linear(width, kinds)
+
+    def forward(self, tokens: Tensor, before: Tensor | None = None) -> Tensor:
+        """(B, H, C) logits.
+
+        Args:
+            tokens: (B, T, D), NaN after the last token of a row.
+            before: (B, H) kinds of the actions, of which each is shown to those after it; autoregressive alone.
+        """
+        absent = torch.isnan(tokens[:, :, 0])
+        seen = torch.where(absent[..., None], 0.0, (tokens - self.mean) / self.scale)
+        queries = self.queries.expand(len(tokens), -1, -1)
+        mask = None
+        if before is not None:
+            nothing = torch.full_like(before[:, :1], self.kinds)
+            queries = queries + self.named(torch.cat([nothing, before[:, :-1]], dim=1))
+            mask = nn.Transformer.generate_square_subsequent_mask(before.shape[1], device=tokens.device)
+        found = self.decoder(queries, self.bottleneck(seen), tgt_mask=mask, memory_key_padding_mask=absent)
+        logits: Tensor = self.head(found)
+        return logits
+
+    @torch.no_grad()
+    def probabilities(self, tokens: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(N, H, C) of each action; autoregressive, given the likeliest ones before it."""
+        self.eval()
+        device = self.mean.device
+        chunks = [self._decoded(part.to(device)) for part in torch.from_numpy(np.array(tokens)).split(256)]  # type: ignore[no-untyped-call]
+        return torch.cat(chunks).softmax(-1).cpu().numpy()
+
+    def _decoded(self, tokens: Tensor) -> Tensor:
+        if self.form == "oneshot":
+            logits: Tensor = self(tokens)
+            return logits
+        named = torch.zeros(len(tokens), len(self.queries), dtype=torch.long, device=tokens.device)
+        for place in range(named.shape[1]):
+            logits = self(tokens, named)
+            named[:, place] = logits[:, place].argmax(-1)
+        return logits
+
+
+def fit_decoder(
+    decoder: PlanDecoder,
+    tokens: NDArray[np.float32],
+    plans: NDArray[np.int64],
+    *,
+    epochs: int,
+    batch: int,
+    learning_rate: float,
+    decay: float,
+    rng: np.random.Generator,
+) -> None:
+    """Teach the decoder the plans (N, H) of tokens (N, T, D); -1 where a plan is over, which it is not taught.
+
+    Cross-entropy, an action's weight falling by `decay` from each to the next, AdamW on half a cosine, gradients cut at
+    norm 1.
+    """
+    there = tokens[~np.isnan(tokens[:, :, 0])]
+    deviation = there.std(axis=0, dtype=np.float64)
+    decoder.mean.copy_(torch.from_numpy(there.mean(axis=0, dtype=np.float64)))
+    decoder.scale.copy_(torch.from_numpy(np.where(deviation > 1e-7, deviation, 1.0)))
+    device = decoder.mean.device
+    inputs, targets = torch.from_numpy(np.array(tokens)), torch.from_numpy(plans)
+    weights = decay ** torch.arange(plans.shape[1], dtype=torch.float32, device=device)
+    optimizer = torch.optim.AdamW(decoder.parameters(), lr=learning_rate)
+    steps = epochs * math.ceil(len(plans) / batch)
+    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
+    decoder.train()
+    for _ in range(epochs):
+        for rows in torch.from_numpy(rng.permutation(len(plans))).split(batch):  # type: ignore[no-untyped-call]
+            loss = _loss(decoder, inputs[rows].to(device), targets[rows].to(device), weights)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(decoder.parameters(), 1.0)
+            optimizer.step()
+            cosine.step()
+
+
+def _loss(decoder: PlanDecoder, tokens: Tensor, plans: Tensor, weights: Tensor) -> Tensor:
+    """Weighted mean over the actions that plans have."""
+    before = plans.clamp(min=0) if decoder.form == "autoregressive" else None
+    logits = decoder(tokens, before)
+    losses = nn.functional.cross_entropy(logits.transpose(1, 2), plans.clamp(min=0), reduction="none")
+    shares = (plans >= 0) * weights
+    total: Tensor = (losses * shares).sum() / shares.sum()
+    return total

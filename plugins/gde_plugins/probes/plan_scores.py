@@ -1,0 +1,80 @@
+"""How well decoded plans agree with what the agent went on to do."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.result import Measurement
+from gde.numerics.stats import cluster_mean, cluster_share
+
+NO_PLAN = "no held-out turn has fewer actions to come than are decoded"
+
+
+def score_plans(
+    decoded: NDArray[np.float32],
+    plans: NDArray[np.int64],
+    marginal: NDArray[np.float32],
+    groups: NDArray[np.str_],
+    rng: np.random.Generator,
+) -> Sequence[Measurement]:
+    """Prefix accuracy and lengths (Arghal et al. 2026, section 5.3 and table 6), with intervals clustered by world.
+
+    "prefix.n": of the plans of n actions or more, the end counted as one, those whose first n are all decoded;
+    "marginal.n": the same of the likeliest action of each place in training, and "random.n" of uniform guesses among
+    the actions, as published. "length.exact", the share of plans whose length is decoded; "length.decoded" and
+    "length.true", the mean number of actions before the end; "length.bias", their difference, and
+    "length.error", the median of its size.
+
+    Args:
+        decoded: (N, H, C) probabilities of the end, which is 0, and of the actions.
+        plans: (N, H) which it was; -1 where a plan is over.
+        marginal: (H, C) frequencies in training.
+        groups: (N,) worlds.
+        rng: for resampling.
+    """
+    if not len(plans):
+        return [Measurement(name="prefix.1", value=None, unit="share", n=0, reason=NO_PLAN)]
+    named = decoded.argmax(axis=-1)
+    n_actions = decoded.shape[-1] - 1
+    prefixes = _prefixes(named, plans, marginal.argmax(axis=-1), n_actions, groups, rng)
+    return [*prefixes, *_lengths(named, plans, groups, rng)]
+
+
+def _prefixes(
+    named: NDArray[np.intp],
+    plans: NDArray[np.int64],
+    commonest: NDArray[np.intp],
+    n_actions: int,
+    groups: NDArray[np.str_],
+    rng: np.random.Generator,
+) -> Iterator[Measurement]:
+    right = np.logical_and.accumulate(named == plans, axis=1)
+    guessed = np.logical_and.accumulate(commonest == plans, axis=1)
+    for n in range(1, plans.shape[1] + 1):
+        long = plans[:, n - 1] >= 0
+        for name, hits in (("prefix", right), ("marginal", guessed)):
+            if not long.any():
+                reason = f"no held-out plan has {n} actions"
+                yield Measurement(name=f"{name}.{n}", value=None, unit="share", n=0, reason=reason)
+            else:
+                yield cluster_share(hits[long, n - 1], groups[long], rng).measurement(f"{name}.{n}", "share")
+        yield Measurement(name=f"random.{n}", value=float(max(n_actions, 1)) ** -n, unit="share", n=int(long.sum()))
+
+
+def _lengths(
+    named: NDArray[np.intp], plans: NDArray[np.int64], groups: NDArray[np.str_], rng: np.random.Generator
+) -> Iterator[Measurement]:
+    decoded, true = _ends(named == 0), _ends(plans == 0)
+    errors = decoded - true
+    yield cluster_share(errors == 0, groups, rng).measurement("length.exact", "share")
+    for name, values in (("decoded", decoded), ("true", true), ("bias", errors)):
+        yield cluster_mean(values, groups, rng).measurement(f"length.{name}", "actions")
+    median = float(np.median(np.abs(errors)))
+    yield Measurement(name="length.error", value=median, unit="actions", n=len(errors))
+
+
+def _ends(is_end: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(N,) actions before the first end; all of them where there is none."""
+    places: NDArray[np.int64] = np.where(is_end.any(axis=1), is_end.argmax(axis=1), is_end.shape[1]).astype(np.int64)
+    return places

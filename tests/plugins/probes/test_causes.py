@@ -1,0 +1,139 @@
+"""A planted cause is found, and what is merely decodable is not called one."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from gde.data.completion import ChatRequest, Completion, Message
+from gde.data.result import Measurement
+from gde.errors import GdeError
+from gde.testing.parts import LEFT, RIGHT, PlantedModel
+from gde_plugins.probes.causes import Case, Change, causal_effects, is_cause
+from gde_plugins.probes.interventions import (
+    Where,
+    ablate,
+    activations_of,
+    check_changed,
+    patch,
+    random_direction,
+    steer,
+    towards,
+)
+from gde_plugins.probes.places import PlaceWeights
+
+MODEL = PlantedModel()
+WHERE = Where(layer=0)
+N = 10
+CASES = [
+    Case(
+        request=ChatRequest(messages=(Message(role="user", content=f"#A{'_' * i}G#"),), seed=i),
+        world=f"world {i}",
+        predicted=frozenset({LEFT}),
+    )
+    for i in range(N)
+]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def answer(place: int) -> Completion:
+    return asyncio.run(MODEL.complete(CASES[place].request))
+
+
+def everywhere(name: str, direction: np.ndarray, dose: float = 1.0, control: str = "", layer: int = 0) -> Change:
+    made = steer(Where(layer=layer), direction, dose)
+    return Change(name=name, layer=layer, dose=dose, control=control, interventions=(made,) * N)
+
+
+def effects(*changes: Change) -> list[Measurement]:
+    return asyncio.run(causal_effects(MODEL, CASES, changes, lambda one: one.text, rng()))
+
+
+def number(found: Sequence[Measurement], name: str, change: Change) -> float | None:
+    (one,) = [one for one in found if one.name == name and one.where == change.where]
+    return one.value
+
+
+def test_a_planted_cause_is_found_at_the_dose_that_it_takes() -> None:
+    doses = [everywhere("steering", MODEL.turning, dose) for dose in (0.5, 2.0)]
+    control = everywhere("steering", random_direction(MODEL.turning, rng()), 2.0, "random direction")
+    found = effects(*doses, control)
+    assert [number(found, "effect", each) for each in (*doses, control)] == [0, 1, 0]
+    assert [number(found, "moved", each) for each in doses] == [0, 1]
+    assert [is_cause(found, each) for each in doses] == [False, True]
+    assert number(found, "excess", doses[1]) == 1
+
+
+def test_what_is_decodable_but_not_used_is_no_cause() -> None:
+    # Every text is planted linearly, so the difference of two is a direction that a probe finds.
+    decodable = activations_of(MODEL, answer(3), WHERE) - activations_of(MODEL, answer(4), WHERE)
+    changes = [everywhere("steering", decodable, dose) for dose in (1.0, 8.0)]
+    control = everywhere("steering", random_direction(decodable, rng()), 8.0, "random direction")
+    found = effects(*changes, control)
+    assert not any(is_cause(found, each) for each in changes)
+    assert [number(found, "effect", each) for each in changes] == [0, 0]
+
+
+def test_a_change_that_moves_no_more_than_its_control_is_no_cause() -> None:
+    tested, control = (everywhere("steering", MODEL.turning, 2.0, each) for each in ("", "wrong layer"))
+    assert number(found := effects(tested, control), "effect", tested) == 1
+    assert number(found, "excess", tested) == 0
+    assert not is_cause(found, tested)
+
+
+def test_patching_brings_the_twins_answer_and_ablation_takes_it_away() -> None:
+    steered = MODEL.turning * 2
+    twins = [activations_of(MODEL, answer(i), WHERE) + steered for i in range(N)]
+    patched = Change(name="patching", layer=0, interventions=tuple(patch(WHERE, twin) for twin in twins))
+    others = tuple(patch(WHERE, activations_of(MODEL, answer((i + 1) % N), WHERE)) for i in range(N))
+    control = Change(name="patching", layer=0, control="another grid", interventions=others)
+    removed = (*steer(WHERE, steered), *ablate(WHERE, [MODEL.turning, random_direction(MODEL.turning, rng())]))
+    ablated = Change(name="ablation", layer=0, interventions=(removed,) * N)
+    found = effects(patched, control, ablated)
+    assert is_cause(found, patched)
+    assert number(found, "effect", ablated) == 0
+    assert next(one for one in found if one.name == "excess" and one.where == ablated.where).reason == (
+        "ablation has no control"
+    )
+
+
+def test_ablation_removes_all_that_its_directions_span() -> None:
+    directions = [rng().normal(size=MODEL.width).astype(np.float32), np.ones(MODEL.width, np.float32)]
+    stream = np.random.default_rng(1).normal(size=(3, MODEL.width))
+    for each in ablate(WHERE, directions):
+        stream = np.asarray(each.applied(stream))
+    assert np.allclose(stream @ np.stack(directions).T, 0, atol=1e-4)
+
+
+def test_an_intervention_that_changes_nothing_is_refused() -> None:
+    with pytest.raises(GdeError, match="changed nothing in the forward pass"):
+        check_changed(MODEL, answer(0), steer(WHERE, MODEL.turning, 0.0))
+    with pytest.raises(GdeError, match="changed nothing in the forward pass"):
+        effects(everywhere("steering", MODEL.turning, 0.0))
+
+
+def test_the_direction_from_place_to_place_moves_the_scores_by_one_each() -> None:
+    random = rng()
+    weights = PlaceWeights(
+        places="cellwise",
+        n_classes=3,
+        mean=np.zeros(12, np.float32),
+        scale=random.uniform(0.5, 2, 12).astype(np.float32),
+        by_place=random.normal(size=(12, 4 * 3)).astype(np.float32),
+        bias=np.zeros(12, np.float32),
+    )
+    direction = towards(weights, code=1, here=2, there=0, n_tokens=3)
+    assert direction.shape == (3, 4)
+    scores = ((direction.reshape(-1) / weights.scale) @ weights.by_place).reshape(4, 3)
+    assert scores[0, 1] - scores[2, 1] == pytest.approx(2, rel=1e-4)
+
+
+def test_unusable_answers_are_no_predicted_ones() -> None:
+    change = everywhere("steering", MODEL.turning, 2.0)
+    found = asyncio.run(causal_effects(MODEL, CASES, [change], lambda _: None, rng(), samples=2))
+    assert number(found, "effect", change) == number(found, "moved", change) == 0
+    assert RIGHT not in CASES[0].predicted
