@@ -37,6 +37,10 @@ class RunFolderError(GdeError):
     """A run folder that is absent, taken, damaged or from another version."""
 
 
+class Unavailable(GdeError):
+    """A model that answers nobody at the moment, whatever it is asked: its server is gone, or refuses the key."""
+
+
 class RunFailed(GdeError):
     """Something outside the run's own parts stopped it after it had begun; what was finished is kept."""
 

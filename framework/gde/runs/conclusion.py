@@ -19,7 +19,7 @@ from gde.stages.episode import reason_of
 from gde.stages.evidence import gather
 from gde.stages.probing import results
 from gde.stages.scoring import score
-from gde.store.journal import Journal
+from gde.store.journal import RETRIED, Journal
 
 
 def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
@@ -54,7 +54,8 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
 def subject(ready: Ready, journal: Journal) -> Subject:
     """Who was evaluated where, in how many episodes."""
     agent, environment = ready.plan.agent.label, ready.plan.environment.label
-    return Subject(agent=agent, environment=environment, model=ready.agent_model, **journal.counts())
+    retried = len(journal.noted(RETRIED) or ())
+    return Subject(agent=agent, environment=environment, model=ready.agent_model, retried=retried, **journal.counts())
 
 
 def as_offered(metrics: Sequence[Chosen]) -> list[Chosen]:

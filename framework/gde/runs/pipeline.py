@@ -165,7 +165,8 @@ class Pipeline:
         trajectories = Recorded(self.folder.journal_path)
         for chosen in self.ready.rewards:
             model: Any = self.resources.make(chosen)
-            self.stop.run(reward(chosen.label, model, trajectories, self.ready.plan.concurrency, self.journal))
+            reach, concurrency = self.resources.models.reach, self.ready.plan.concurrency
+            self.stop.run(reward(chosen.label, model, trajectories, concurrency, self.journal, reach))
 
     def origin(self) -> dict[str, Json]:
         """Where the numbers come from, the rollout and what came after."""

@@ -9,7 +9,7 @@ from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
-from gde.errors import GdeError, RunFailed
+from gde.errors import GdeError, RunFailed, Unavailable
 from gde.numerics.tabular import solve
 from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
@@ -199,11 +199,13 @@ async def _decide(agent: Agent, observation: Observation, scope: Scope) -> Decis
         if not isinstance(decision, Decision):
             raise TypeError(f"act must give a Decision, got {decision!r}")
         check_known(scope, decision.completion)
+        if decision.status == "error" and scope.unanswered is not None:
+            raise scope.unanswered
     except asyncio.CancelledError as error:
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise  # a deadline or the end of the run, not the agent's own doing
         return Decision.unusable("error", reason_of(error))
-    except RunFailed:
+    except (RunFailed, Unavailable):
         raise
     except Exception as error:
         return Decision.unusable("error", reason_of(error))

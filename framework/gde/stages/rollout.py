@@ -7,13 +7,14 @@ from functools import lru_cache, partial
 from hashlib import sha256
 
 from gde.data.trajectory import EpisodeKey
-from gde.errors import RunFailed
+from gde.errors import RunFailed, Unavailable
 from gde.offers import Facet
 from gde.request.resolve import Chosen, Ready
 from gde.seeding import derive, generator
 from gde.stages.context import Resources
 from gde.stages.episode import Episode, reason_of
 from gde.stages.hosting import Hosts
+from gde.stages.outages import SecondChances
 from gde.store.journal import Journal
 
 Listed = tuple[tuple[str, ...], ...]
@@ -54,7 +55,8 @@ async def roll_out(
     """Run the episodes that the journal has not finished, `plan.concurrency` at a time.
 
     Raises:
-        RunFailed: the journal cannot be written. What goes wrong inside an episode is recorded as its failure.
+        RunFailed: the journal cannot be written, or a model answers nobody. What goes wrong inside an episode is
+            recorded as its failure.
     """
     finished = journal.finished()
     if ready.agent_model:
@@ -62,11 +64,11 @@ async def roll_out(
     plan = ready.plan
     threads = any(each is not None for each in (plan.turn_seconds, plan.episode_seconds, plan.run_seconds))
     hosts = [Hosts(partial(resources.make, stratum.environment), threads) for stratum in ready.strata]
-    waiting = (key for key in keys if str(key) not in finished)
+    waiting = SecondChances((key for key in keys if str(key) not in finished), resources.models.reach)
 
     async def work() -> None:
         for key in waiting:
-            await _run_episode(ready, resources, key, hosts[key.stratum], worlds, journal)
+            await _run_episode(ready, resources, key, hosts[key.stratum], worlds, journal, waiting)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -80,9 +82,16 @@ async def roll_out(
 
 
 async def _run_episode(
-    ready: Ready, resources: Resources, key: EpisodeKey, hosts: Hosts, worlds: Listed, journal: Journal
+    ready: Ready,
+    resources: Resources,
+    key: EpisodeKey,
+    hosts: Hosts,
+    worlds: Listed,
+    journal: Journal,
+    waiting: SecondChances[EpisodeKey],
 ) -> None:
-    """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason."""
+    """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason. Where a model answers
+    nobody at the moment, it comes again."""
     seed = _world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
     episode: Episode | None = None
     try:
@@ -93,6 +102,8 @@ async def _run_episode(
     except RunFailed:
         raise
     except Exception as error:
+        if isinstance(error, Unavailable) and waiting.put_back(key, str(key), error):
+            return
         if episode is not None and episode.begun:
             await journal.end(key, "failed", reason_of(error), None)
         else:
