@@ -186,7 +186,7 @@ def roll_out_share(path: Path, stop: Stop, share: Share) -> None:
         RunFailed: the journal cannot be written, the time of the plan is over, or the run was stopped.
     """
     ready, worlds, i, n = share
-    with closing(Journal.open(path)) as journal, closing(Resources(ready, journal)) as resources:
+    with closing(Journal.open(path)) as journal, closing(Resources(ready, journal, workers=n)) as resources:
         keys = (key for place, key in enumerate(episode_keys(ready, worlds)) if place % n == i)
         stop.run(_within(ready, resources, keys, worlds, journal))
 

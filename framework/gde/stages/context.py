@@ -17,6 +17,7 @@ from gde.request.model_names import find_model
 from gde.request.resolve import Chosen, Ready
 from gde.request.settings import build
 from gde.seeding import derive
+from gde.stages.budget import Budget
 from gde.stages.models import Models, Scope
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
@@ -25,13 +26,21 @@ from gde.store.probes import read_readout
 class Resources:
     """What all parts of a run share in one process: its models, its journal and a folder for scratch."""
 
-    def __init__(self, parts: Ready | Catalogue, journal: Journal | None = None, probes: Path | None = None) -> None:
+    def __init__(
+        self,
+        parts: Ready | Catalogue,
+        journal: Journal | None = None,
+        probes: Path | None = None,
+        workers: int = 1,
+    ) -> None:
         """Take the parts of a plan, or for what belongs to no plan all that is offered. Without a journal, what models
-        answer is not kept; `probes` is where fitted ones are."""
+        answer is not kept; `probes` is where fitted ones are; `workers` how many processes share the budget."""
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
         self.journal, self.probes = journal, probes
-        self.models = Models(self._make_model, journal)
+        plan = self.ready.plan if self.ready else None
+        budget = Budget(plan.max_calls, plan.max_tokens, journal, workers) if plan else None
+        self.models = Models(self._make_model, journal, budget)
         self._metrics: dict[str, Metric] = {}
 
     def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":

@@ -9,6 +9,7 @@ from typing import Any
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
+from gde.stages.budget import Budget
 from gde.stages.outages import Reach
 from gde.store.journal import Journal
 
@@ -19,11 +20,14 @@ NOTED = "models"
 class Models:
     """Makes each model when it is first asked for, once in a process."""
 
-    def __init__(self, make: Callable[[str], LanguageModel], journal: Journal | None) -> None:
+    def __init__(
+        self, make: Callable[[str], LanguageModel], journal: Journal | None, budget: Budget | None = None
+    ) -> None:
         """Take what makes a model of a name; without a journal nothing is kept."""
         self._make, self._journal = make, journal
         self._made: dict[str, LanguageModel] = {}
         self.reach = Reach()
+        self.budget = budget or Budget(None, None, None)
 
     def get(self, name: str) -> LanguageModel:
         """The model itself, not journaled: for activations, and for what need not be repeated."""
@@ -82,10 +86,12 @@ class Scope:
 
     async def _new(self, name: str, model: LanguageModel, request: ChatRequest, identity: str) -> Completion:
         try:
-            answer = await self._asked_of(name, model, request)
-            completion = replace(answer, request=identity, model=name, interventions=request.interventions)
-            if self._journal is not None:
-                await self._journal.call(self.name, self.turn, completion)
+            async with self.models.budget.call():
+                answer = await self._asked_of(name, model, request)
+                completion = replace(answer, request=identity, model=name, interventions=request.interventions)
+                if self._journal is not None:
+                    await self._journal.call(self.name, self.turn, completion)
+                self.models.budget.count(completion)
         except RunFailed as error:
             self.stopped = error
             raise

@@ -1,7 +1,8 @@
 """Models that answer nobody: a run that gets nowhere stops, and what was lost to a moment's outage comes again."""
 
+import asyncio
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable
 from typing import Generic, TypeVar
 
 from gde.errors import RunFailed, Unavailable
@@ -9,6 +10,8 @@ from gde.errors import RunFailed, Unavailable
 ItemT = TypeVar("ItemT")
 PATIENCE = 3
 """Requests in a row, each after all the tries that the model itself makes, that a model may leave without answer."""
+POLL = 0.01
+"""Seconds between two looks at whether others were answered."""
 
 
 class Reach:
@@ -36,25 +39,36 @@ class Reach:
 
 
 class SecondChances(Generic[ItemT]):
-    """Items one after another. Those that a model has not answered for come again after all others, once: by then it
-    has answered others, and it is the item's own fault, or the model is away."""
+    """Items one after another. Those that a model has not answered for come again after all others, once: as soon as
+    it has answered others, so that it is the item's own fault, or when nothing else is left, so that it is away."""
 
     def __init__(self, items: Iterable[ItemT], reach: Reach) -> None:
         self._items, self._reach = iter(items), reach
-        self._again: deque[ItemT] = deque()
+        self._busy = 0
+        self._again: deque[tuple[ItemT, str]] = deque()
         self._answers: dict[str, int] = {}
         """How many there were when an item was put back, by its name."""
 
-    def __iter__(self) -> Iterator[ItemT]:
-        return self
+    async def each(self) -> AsyncGenerator[ItemT, None]:
+        """The items that come to one of several workers."""
+        while (item := await self._next()) is not None:
+            self._busy += 1
+            try:
+                yield item
+            finally:
+                self._busy -= 1
 
-    def __next__(self) -> ItemT:
-        try:
-            return next(self._items)
-        except StopIteration:
-            if self._again:
-                return self._again.popleft()
-            raise
+    async def _next(self) -> ItemT | None:
+        for item in self._items:
+            return item
+        while self._again:
+            if not self._busy or self._answered_since(self._again[0][1]):
+                return self._again.popleft()[0]
+            await asyncio.sleep(POLL)
+        return None
+
+    def _answered_since(self, name: str) -> bool:
+        return self._reach.answers > self._answers[name]
 
     def put_back(self, item: ItemT, name: str, error: Unavailable) -> bool:
         """Whether the item, which is known by a name, comes again; if not, it has failed.
@@ -64,9 +78,9 @@ class SecondChances(Generic[ItemT]):
         """
         if name not in self._answers:
             self._answers[name] = self._reach.answers
-            self._again.append(item)
+            self._again.append((item, name))
             return True
-        if self._answers[name] == self._reach.answers:
+        if not self._answered_since(name):
             raise stopped(error) from error
         return False
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import aclosing
 from dataclasses import replace
 
 import numpy as np
@@ -42,14 +43,15 @@ async def reward(
     waiting = SecondChances(unjudged, reach or Reach())
 
     async def work() -> None:
-        for trajectory in waiting:
-            try:
-                found = await trace(name, model, trajectory)
-            except Unavailable as error:
-                if waiting.put_back(trajectory, str(trajectory.key), error):
-                    continue
-                found = _failed(name, trajectory, error)
-            write_trace(found, journal)
+        async with aclosing(waiting.each()) as mine:
+            async for trajectory in mine:
+                try:
+                    found = await trace(name, model, trajectory)
+                except Unavailable as error:
+                    if waiting.put_back(trajectory, str(trajectory.key), error):
+                        continue
+                    found = _failed(name, trajectory, error)
+                write_trace(found, journal)
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import aclosing, closing
 from functools import lru_cache, partial
 from hashlib import sha256
 
@@ -67,8 +67,9 @@ async def roll_out(
     waiting = SecondChances((key for key in keys if str(key) not in finished), resources.models.reach)
 
     async def work() -> None:
-        for key in waiting:
-            await _run_episode(ready, resources, key, hosts[key.stratum], worlds, journal, waiting)
+        async with aclosing(waiting.each()) as keys:
+            async for key in keys:
+                await _run_episode(ready, resources, key, hosts[key.stratum], worlds, journal, waiting)
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -114,7 +114,7 @@ class Journal:
         """Write what a language model answered to a request made on behalf of an episode or a part."""
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)})"
         changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        call = (f"INSERT INTO calls VALUES ({_marks(13)})", rows.call_row(scope, turn, completion))
+        call = (f"INSERT INTO calls VALUES ({_marks(14)})", rows.call_row(scope, turn, completion))
         await self._commit([*changes, call])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
@@ -240,6 +240,12 @@ class Journal:
         """Decisions of the finished turns, in order, without their completions."""
         found = self.query("SELECT status, action, detail FROM turns WHERE episode = ? ORDER BY turn", (episode,))
         return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in found]
+
+    def spent(self) -> tuple[int, int | None]:
+        """How many requests models have answered, and with how many tokens; None where one did not tell."""
+        (row,) = self.query("SELECT count(*), count(n_prompt + n_completion), sum(n_prompt + n_completion) FROM calls")
+        calls, told, tokens = row
+        return calls, (tokens or 0) if told == calls else None
 
     def probes(self) -> set[str]:
         """The probes that have stored arms."""

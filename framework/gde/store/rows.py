@@ -59,7 +59,8 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any,
     tokens = (_pack(completion.prompt_tokens), _pack(completion.tokens), to_json(completion.marks))
     asked = scope, completion.request, completion.model, turn
     changes = to_json([each.identity for each in completion.interventions])
-    return *asked, *text, *tokens, completion.n_prompt, completion.n_completion, changes
+    told = completion.n_prompt, completion.n_completion, completion.answered_by
+    return *asked, *text, *tokens, *told, changes
 
 
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
@@ -85,6 +86,7 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
         marks={name: tuple(places) for name, places in json.loads(row["marks"]).items()},
         n_prompt=row["n_prompt"],
         n_completion=row["n_completion"],
+        answered_by=row["answered_by"],
         request=row["request"],
         model=row["model"],
         interventions=interventions,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-VERSION = 4
+VERSION = 5
 
 TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;   -- e.g. which model answered
@@ -32,7 +32,7 @@ CREATE TABLE calls (
     model TEXT NOT NULL, turn INTEGER,
     text TEXT NOT NULL, reasoning TEXT, finish TEXT NOT NULL,
     prompt_tokens BLOB NOT NULL, tokens BLOB NOT NULL,   -- little-endian int32
-    marks TEXT NOT NULL, n_prompt INTEGER NOT NULL, n_completion INTEGER NOT NULL,
+    marks TEXT NOT NULL, n_prompt INTEGER, n_completion INTEGER, answered_by TEXT NOT NULL,
     interventions TEXT NOT NULL,    -- JSON list of those it was made with
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;

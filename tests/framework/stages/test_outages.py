@@ -1,5 +1,6 @@
 """A model that answers nobody stops the run, which goes on where it was; a moment's outage costs no episode."""
 
+import asyncio
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -40,24 +41,49 @@ def test_after_some_requests_in_a_row_without_answer_the_run_stops() -> None:
 
 
 def test_what_is_put_back_comes_once_more_after_all_others() -> None:
-    reach = Reach()
-    items = SecondChances([1, 2, 3], reach)
-    assert next(items) == 1
-    assert items.put_back(1, "1", AWAY)
-    assert [next(items), next(items)] == [2, 3]
-    reach.answered("m")
-    assert next(items) == 1
-    assert not items.put_back(1, "1", AWAY)  # others were answered: it is its own fault
-    assert list(items) == []
+    reach, came = Reach(), []
+
+    async def work() -> None:
+        items = SecondChances([1, 2, 3], reach)
+        async for item in items.each():
+            came.append(item)
+            if item != 1:
+                reach.answered("m")
+            elif not items.put_back(item, "1", AWAY):  # others were answered: it is its own fault
+                came.append("failed")
+
+    asyncio.run(work())
+    assert came == [1, 2, 3, 1, "failed"]
 
 
 def test_where_nobody_was_answered_meanwhile_it_is_no_fault_of_its_own() -> None:
-    items = SecondChances([1], Reach())
-    next(items)
-    items.put_back(1, "1", AWAY)
-    next(items)
+    async def work() -> None:
+        items = SecondChances([1], Reach())
+        async for item in items.each():
+            items.put_back(item, "1", AWAY)
+
     with pytest.raises(RunFailed, match="no server here"):
-        items.put_back(1, "1", AWAY)
+        asyncio.run(work())
+
+
+def test_what_is_put_back_waits_for_those_that_are_under_way() -> None:
+    reach = Reach()
+    items, came = SecondChances([1, 2], reach), []
+
+    async def work() -> None:
+        async for item in items.each():
+            if item == 1 and not came:
+                items.put_back(item, "1", AWAY)
+            elif item == 2:
+                await asyncio.sleep(0.05)
+                reach.answered("m")
+            came.append(item)
+
+    async def together() -> None:
+        await asyncio.gather(work(), work())
+
+    asyncio.run(together())
+    assert came == [1, 2, 1]
 
 
 @pytest.mark.parametrize("agent", ["asking-flickering", "swallowing-flickering"])
