@@ -92,6 +92,7 @@ def _opened(
     ((kind, choices),) = wanted.items()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
     with only_writer(folder.path), closing(folder.journal()) as journal:
+        journal.check()
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
         plan = plan if given is None else with_objects(plan, given)

@@ -161,6 +161,7 @@ def _warm(ready: Ready) -> None:
 
 def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool = False) -> Result:
     with only_writer(folder.path), closing(folder.journal()) as journal:
+        journal.check()
         checked_hash(folder, journal)
         if retry_failed:
             journal.forget_failed()
