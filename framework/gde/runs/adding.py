@@ -18,6 +18,7 @@ from gde.runs.conclusion import conclude, render
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.progress import Watch, ignore
 from gde.store.atomic import only_writer
+from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
@@ -92,7 +93,7 @@ def _opened(
     ((kind, choices),) = wanted.items()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
     with only_writer(folder.path), closing(folder.journal()) as journal:
-        journal.check()
+        refuse(journal.faults())
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
         plan = plan if given is None else with_objects(plan, given)

@@ -26,6 +26,7 @@ from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.rollout import count_episodes, list_worlds
 from gde.store.atomic import only_writer
+from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
 
 OutputT = TypeVar("OutputT")
@@ -161,7 +162,7 @@ def _warm(ready: Ready) -> None:
 
 def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool = False) -> Result:
     with only_writer(folder.path), closing(folder.journal()) as journal:
-        journal.check()
+        refuse(journal.faults())
         checked_hash(folder, journal)
         if retry_failed:
             journal.forget_failed()

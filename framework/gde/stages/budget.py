@@ -19,7 +19,7 @@ class Budget:
         """Take the limits of the plan, None for none, and the journal of what was spent before."""
         self._most = {"max_calls": calls, "max_tokens": tokens}
         limited = journal is not None and (calls is not None or tokens is not None)
-        spent = journal.spent() if journal is not None and limited else (0, 0)
+        spent = spent_before(journal) if journal is not None and limited else (0, 0)
         self._left = {
             name: -(-(most - (gone or 0)) // workers)
             for (name, most), gone in zip(self._most.items(), spent, strict=True)
@@ -69,3 +69,10 @@ class Budget:
         if self._untold and "max_tokens" in self._left:
             return "run.max_tokens cannot be kept, for a model does not tell how many it takes: set run.max_calls"
         return ""
+
+
+def spent_before(journal: Journal) -> tuple[int, int | None]:
+    """How many requests models have answered, and with how many tokens; None where one did not tell."""
+    (row,) = journal.query("SELECT count(*), count(n_prompt + n_completion), sum(n_prompt + n_completion) FROM calls")
+    calls, told, tokens = row
+    return calls, (tokens or 0) if told == calls else None

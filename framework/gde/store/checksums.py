@@ -62,13 +62,13 @@ def is_damage(error: sqlite3.Error) -> bool:
     return code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")) or "decode" in str(error)
 
 
-def refuse_faults(connection: sqlite3.Connection, schema: str) -> None:
-    """Raise the first fault.
+def refuse(faults: Iterable[str]) -> None:
+    """Whoever builds on a record wants to know before.
 
     Raises:
-        RunFolderError: there is one.
+        RunFolderError: there is a fault.
     """
-    for fault in faults(connection, schema):
+    for fault in faults:
         raise RunFolderError(f"{fault}; {ADVICE}")
 
 

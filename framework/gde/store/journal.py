@@ -80,7 +80,7 @@ class Journal:
             journal = cls(path, write=write)
             ((version,),) = journal.query("PRAGMA user_version")
             found = {(row["type"], row["name"]): row["sql"] for row in journal.query("SELECT * FROM sqlite_master")}
-        except sqlite3.Error as error:
+        except (sqlite3.Error, RunFolderError) as error:
             if journal is not None:
                 journal.close()
             raise RunFolderError(f"{path}: {error}; the file is damaged or cannot be read") from error
@@ -214,14 +214,6 @@ class Journal:
                 raise
             raise RunFolderError(f"run.sqlite: {error}; {checksums.ADVICE}") from error
 
-    def check(self) -> None:
-        """Look at every row: whoever builds on a record wants to know before.
-
-        Raises:
-            RunFolderError: something is not as it was written.
-        """
-        checksums.refuse_faults(self._connection, schema.TABLES)
-
     def faults(self) -> list[str]:
         """All that is not as it was written."""
         return [*checksums.faults(self._connection, schema.TABLES)]
@@ -263,12 +255,6 @@ class Journal:
         found = self.query("SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
         turns = (checksums.check("turns", row) for row in found)
         return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in turns]
-
-    def spent(self) -> tuple[int, int | None]:
-        """How many requests models have answered, and with how many tokens; None where one did not tell."""
-        (row,) = self.query("SELECT count(*), count(n_prompt + n_completion), sum(n_prompt + n_completion) FROM calls")
-        calls, told, tokens = row
-        return calls, (tokens or 0) if told == calls else None
 
     def probes(self) -> set[str]:
         """The probes that have stored arms."""

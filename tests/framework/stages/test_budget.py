@@ -10,7 +10,7 @@ import pytest
 from gde import Completion, Plan, RunFailed, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import write_plan
-from gde.stages.budget import Budget
+from gde.stages.budget import Budget, spent_before
 from gde.store.folder import RunFolder
 
 PLAN = Plan(environment="long-corridor", agent="asking-logged", metrics=["success"], episodes=5, concurrency=3)
@@ -74,7 +74,7 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
         evaluate(wanted, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
     with closing(folder.journal()) as journal:
-        calls, tokens = journal.spent()
+        calls, tokens = spent_before(journal)
         assert journal.failed_episodes() == []
     assert len((tmp_path / "log").read_text().splitlines()) == calls  # none was paid for and lost
     assert calls == 11 if limit == "max_calls" else tokens is not None and tokens >= 900
