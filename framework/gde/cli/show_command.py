@@ -7,7 +7,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.list_command import find_kind
-from gde.cli.output import show_json, show_table
+from gde.cli.output import show_json, show_table, tell
 
 
 def command(
@@ -27,7 +27,7 @@ def command(
         about = {"name": entry.qualified, "summary": entry.offer.summary}
         show_json({"schema": 1, **about, "fields": listed, "measures": measures})
         return
-    typer.echo(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
+    tell(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
     if fields:
         show_table("", ("field", "type", "default", "meaning"), [(f, t, str(d), h) for f, t, d, h in fields])
     rows = [(each.name, each.title, each.unit, each.better, each.group) for each in entry.offer.measures]

@@ -14,6 +14,7 @@ from gde.errors import GdeError
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.resolve import Chosen, Ready
+from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
 from gde.stages.episode import reason_of
 from gde.stages.evidence import gather
@@ -30,11 +31,13 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
         earlier: a result to which this one is added: what other metrics measured then is kept, and what those did
             that are not installed here.
     """
-    evidence = gather(run.folder, run.journal, lambda: run.ready)
+    run.resources.secrets.keep_out(run.journal.noted(NOTED) or ())
+    evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     kept = (*_kept(run, earlier),)
     measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept)
     measurements = (*kept, *measured, *results(evidence.probe_reports))
     failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
+    failures = run.resources.secrets.scrubbed_failures(failures)
     result = Result(
         run=str(run.folder.path),
         status=_status(measurements, failures, evidence),
@@ -69,7 +72,7 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     Raises:
         GdeError: none of them is.
     """
-    evidence = gather(run.folder, run.journal, lambda: run.ready)
+    evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     chosen = [each for each in run.ready.reporters if not each.absent]
     if run.ready.reporters and not chosen:
         raise GdeError(run.ready.reporters[0].absent)
@@ -121,7 +124,8 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
             reporter: Any = run.resources.make(chosen)
             reporter.render(run.ready.plan, result, evidence, run.folder.path)
         except Exception as error:
-            failures.append(Failure(stage="report", subject=chosen.label, reason=reason_of(error)))
+            reason = run.resources.secrets.scrubbed(reason_of(error))
+            failures.append(Failure(stage="report", subject=chosen.label, reason=reason))
     if not failures:
         return result
     status: RunStatus = "partial" if result.status == "ok" else result.status

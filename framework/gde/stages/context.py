@@ -1,6 +1,6 @@
 """What the parts of a run are made with, and what they share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
@@ -15,6 +15,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.metric_names import find_metric
 from gde.request.model_names import find_model
 from gde.request.resolve import Chosen, Ready
+from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build
 from gde.seeding import derive
 from gde.stages.budget import Budget
@@ -32,12 +33,19 @@ class Resources:
         journal: Journal | None = None,
         probes: Path | None = None,
         workers: int = 1,
+        keys_to: Collection[str] | None = None,
     ) -> None:
-        """Take the parts of a plan, or for what belongs to no plan all that is offered. Without a journal, what models
-        answer is not kept; `probes` is where fitted ones are; `workers` how many processes share the budget."""
+        """Take the parts of a plan, or for what belongs to no plan all that is offered.
+
+        Without a journal, what models answer is not kept; `probes` is where fitted ones are; `workers` is how many
+        processes share the budget, and `keys_to` as in `gde.request.secrets.Secrets`.
+        """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
         self.journal, self.probes = journal, probes
+        self.secrets = Secrets(keys_to)
+        if journal is not None:
+            journal.secrets = self.secrets
         plan = self.ready.plan if self.ready else None
         budget = Budget(plan.max_calls, plan.max_tokens, journal, workers) if plan else None
         self.models = Models(self._make_model, journal, budget)
@@ -114,6 +122,12 @@ class RunContext:
 
     def model(self, name: str) -> LanguageModel:
         return self._scope.model(name)
+
+    def secret(self, variable: str, url: str) -> str:
+        secret, journal = self._resources.secrets.give(variable, url), self._resources.journal
+        if secret and journal is not None:
+            journal.add_note(NOTED, {variable: ""})
+        return secret
 
     def metric(self, name: str) -> Metric:
         """Of the run's own metrics the one that is called so, else one with its defaults."""

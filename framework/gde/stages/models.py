@@ -90,6 +90,7 @@ class Scope:
                 answer = await self._asked_of(name, model, request)
                 completion = replace(answer, request=identity, model=name, interventions=request.interventions)
                 if self._journal is not None:
+                    completion = self._journal.secrets.scrubbed_answer(completion)
                     await self._journal.call(self.name, self.turn, completion)
                 self.models.budget.count(completion)
         except RunFailed as error:

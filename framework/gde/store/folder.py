@@ -105,7 +105,7 @@ class RunFolder:
             for failure in result.failures
         ]
         journal.write(statements)
-        stored = result_json(result)
+        stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
         signed = {**stored, "checksum": _checksum(stored)}
         write_whole(self.path / RESULT, json.dumps(signed, indent=1) + "\n")
 

@@ -19,6 +19,7 @@ from gde.data.json import Json
 from gde.data.observation import State, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFailed, RunFolderError
+from gde.request.secrets import Secrets
 from gde.store import checksums, rows, schema
 
 Statement = tuple[str, tuple[Any, ...]]
@@ -54,6 +55,8 @@ class Journal:
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
         self._connection = connect(path, write=write)
+        self.secrets = Secrets()
+        """Kept out of whatever is written."""
         self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
         self._interventions: WeakValueDictionary[str, Intervention] = WeakValueDictionary()
         """Those that are in use: most calls of a run are made with the same few."""
@@ -164,7 +167,7 @@ class Journal:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for query, values in statements:
-                self._connection.execute(query, values)
+                self._connection.execute(query, self.secrets.scrubbed_row(values))
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:

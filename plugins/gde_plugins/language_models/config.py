@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt
+
+from gde.errors import ConfigError
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
 BatchSize = Annotated[int, Ge(1)]
@@ -61,3 +64,10 @@ class OpenAIConfig:
     """Whether the server takes `reasoning_effort`; models that do not reason may refuse it."""
     limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """How the server calls the longest answer."""
+
+    def __post_init__(self) -> None:
+        if urlsplit(self.source).password is not None:
+            raise ConfigError(
+                "model.source: wanted a URL without a password, which would stand in every file of the run: put it into"
+                " an environment variable and name that with model.api_key_env"
+            )

@@ -40,13 +40,11 @@ def make_hf(config: HfConfig, _: "Context") -> "LanguageModel":
     )
 
 
-def make_openai(config: OpenAIConfig, _: "Context") -> "LanguageModel":
+def make_openai(config: OpenAIConfig, context: "Context") -> "LanguageModel":
     """A model behind a server."""
-    import os
-
     from gde_plugins.language_models.openai_model import OpenAIModel
 
-    return OpenAIModel(config, os.environ.get(config.api_key_env, ""))
+    return OpenAIModel(config, context.secret(config.api_key_env, config.source))
 
 
 @hookimpl
