@@ -10,7 +10,7 @@ from typing import Any
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
-from gde.errors import GdeError
+from gde.errors import FAULTS, GdeError
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.resolve import Chosen, Ready
@@ -123,7 +123,7 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
         try:
             reporter: Any = run.resources.make(chosen)
             reporter.render(run.ready.plan, result, evidence, run.folder.path)
-        except Exception as error:
+        except FAULTS as error:
             reason = run.resources.secrets.scrubbed(reason_of(error))
             failures.append(Failure(stage="report", subject=chosen.label, reason=reason))
     if not failures:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
-from gde.errors import RunFailed, Unavailable
+from gde.errors import FAULTS, RunFailed, Unavailable
 from gde.parts.reward_model import RewardModel
 from gde.stages.episode import reason_of
 from gde.stages.outages import Reach, SecondChances
@@ -74,11 +74,11 @@ async def trace(name: str, model: RewardModel, trajectory: Trajectory) -> Reward
         return replace(found, model=name, episode=str(trajectory.key))
     except (RunFailed, Unavailable):
         raise
-    except Exception as error:
+    except FAULTS as error:
         return _failed(name, trajectory, error)
 
 
-def _failed(name: str, trajectory: Trajectory, error: Exception) -> RewardTrace:
+def _failed(name: str, trajectory: Trajectory, error: BaseException) -> RewardTrace:
     return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason_of(error))
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from hashlib import sha256
 
 from gde.data.trajectory import EpisodeKey
-from gde.errors import RunFailed, Unavailable
+from gde.errors import FAULTS, RunFailed, Unavailable
 from gde.offers import Facet
 from gde.request.resolve import Chosen, Ready
 from gde.seeding import derive, generator
@@ -102,7 +102,7 @@ async def _run_episode(
             await journal.end(key, ending, "", final)
     except RunFailed:
         raise
-    except Exception as error:
+    except FAULTS as error:
         if isinstance(error, Unavailable) and waiting.put_back(key, str(key), error):
             return
         if episode is not None and episode.begun:

@@ -112,6 +112,11 @@ class GridConfig:
         if self.min_distance and self.max_distance and self.min_distance > self.max_distance:
             bounds = f"min_distance {self.min_distance} and max_distance {self.max_distance}"
             raise ValueError(f"min_distance no greater than max_distance, got {bounds}")
+        # A perfect maze of k x k cells has k^2 - 1 passages between them: the way through all of them is the longest.
+        longest = (self.size - 1) ** 2 // 2 - 2
+        if self.min_distance and not self.grids and self.min_distance > longest:
+            most = f"{longest}, the longest way that there can be in size {self.size}"
+            raise ValueError(f"min_distance of at most {most}, got {self.min_distance}")
         self._check_file()
         self._check_conditions()
 

@@ -34,7 +34,7 @@ def generate(size: int, density: float, rng: np.random.Generator, *, distances: 
     """
     if size < 5 or size % 2 == 0 or not 0 <= density <= 1:
         raise ValueError(f"a grid needs an odd size of at least 5 and a density in [0, 1], got {size} and {density}")
-    wanted = distances or range(1, size**2)
+    wanted = range(1, size**2) if distances is None else distances
     for _ in range(ATTEMPTS):
         walls = _maze(size, rng)
         _remove_walls(walls, density, rng)
