@@ -114,6 +114,15 @@ def soak(session: nox.Session) -> None:
     session.run("python", "benchmarks/soak_text_worlds.py", *session.posargs)
 
 
+@nox.session(python=DEFAULT)
+def faults(session: nox.Session) -> None:
+    """SIGKILL at random moments and damaged files; `nox -s faults -- KILLS FLIPS` says how often (docs/faults.md)."""
+    install(session, "-e", ".[dev]")
+    kills, flips = [*session.posargs, "1000", "10000"][:2]
+    tests = ("tests/framework/runs/test_kills.py", "tests/framework/store/test_checksums.py")
+    session.run("pytest", "-s", "--timeout=0", *tests, env={"GDE_KILLS": kills, "GDE_FAULTS": flips})
+
+
 @nox.session(python=DEFAULT, venv_backend="uv")
 def minimums(session: nox.Session) -> None:
     """The core with the lowest versions that it says it runs with."""

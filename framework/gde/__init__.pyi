@@ -37,6 +37,7 @@ from .data.trajectory import Turn as Turn
 from .errors import ConfigError as ConfigError
 from .errors import GdeError as GdeError
 from .errors import RunFailed as RunFailed
+from .errors import Unavailable as Unavailable
 from .errors import UnknownName as UnknownName
 from .hookspecs import hookimpl as hookimpl
 from .offers import Facet as Facet

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+FAULTS = (Exception, SystemExit)
+"""What the code of a part may raise and nobody else need suffer from: one that ends the process ends its own work."""
+
 
 class GdeError(Exception):
     """A request that cannot be served as it was made; the message says what to do about it."""
@@ -35,6 +38,10 @@ class MissingExtra(GdeError):
 
 class RunFolderError(GdeError):
     """A run folder that is absent, taken, damaged or from another version."""
+
+
+class Unavailable(GdeError):
+    """A model that answers nobody at the moment, whatever it is asked: its server is gone, or refuses the key."""
 
 
 class RunFailed(GdeError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import say, show_json, show_table
+from gde.cli.output import say, show_json, show_table, tell
 
 if TYPE_CHECKING:
     from gde.runs.comparing import Compared, Row, Side
@@ -38,7 +38,7 @@ def command(
 
 def _show(compared: "Compared") -> None:
     for name, side in zip("AB", compared.runs, strict=True):
-        typer.echo(f"{name}: {_described(side)}")
+        tell(f"{name}: {_described(side)}")
     whole = [row for row in compared.rows if not row.where]
     show_table("", COLUMNS, [_cells(row, compared.paired) for row in whole])
     for note in compared.notes:

@@ -1,6 +1,8 @@
 """gde doctor: whether this installation can do its main job."""
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -17,16 +19,32 @@ class Finding:
     detail: str
 
 
-def command(as_json: options.Json = False) -> None:
-    """Look at Python, packages, plugins, accelerator and disk, and say what is missing for what."""
-    findings = [_python(), *_plugins(), *_offers(), _accelerator(), _disk()]
+def command(
+    run: Annotated[Path | None, typer.Argument(help="A run folder: verify its checksums instead.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Look at Python, packages, plugins, accelerator and disk, and say what is missing for what; or at a run folder,
+    whether everything in it is as it was written."""
+    findings = _here() if run is None else _folder(run)
     if as_json:
         show_json({"schema": 1, "findings": [asdict(finding) for finding in findings]})
     else:
-        rows = [("ok" if finding.ok else "missing", finding.subject, finding.detail) for finding in findings]
+        no = "missing" if run is None else "damaged"
+        rows = [("ok" if finding.ok else no, finding.subject, finding.detail) for finding in findings]
         show_table("", ("", "what", "detail"), rows)
-    if not all(finding.ok for finding in findings if finding.subject.startswith("plugin")):
+    if not all(finding.ok for finding in findings if run or finding.subject.startswith("plugin")):
         raise typer.Exit(2)
+
+
+def _here() -> list[Finding]:
+    return [_python(), *_plugins(), *_offers(), _accelerator(), _disk()]
+
+
+def _folder(run: Path) -> list[Finding]:
+    from gde.runs.verifying import verify
+
+    faults = verify(run)
+    return [Finding(str(run), False, fault) for fault in faults] or [Finding(str(run), True, "as it was written")]
 
 
 def _python() -> Finding:

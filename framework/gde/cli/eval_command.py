@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import progress, show_json, show_result
+from gde.cli.output import progress, show_json, show_result, tell
 
 if TYPE_CHECKING:
     from gde.data.plan import Plan
@@ -59,4 +59,4 @@ def _show_plan(plan: "Plan", as_json: bool) -> None:
     if as_json:
         show_json({"schema": 1, "plan_hash": plan_hash(plan), "plan": plan_tables(plan)})
     else:
-        typer.echo(write_plan(plan), nl=False)
+        tell(write_plan(plan), end=False)

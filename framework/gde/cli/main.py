@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gde.cli.foreign import shown
 from gde.errors import GdeError
 
 COMMANDS = (
@@ -80,5 +81,5 @@ def main() -> None:
     try:
         build_app()()
     except GdeError as error:
-        print(f"gde: {error}", file=sys.stderr)  # noqa: T201 - the one place that prints an error
+        print(f"gde: {shown(str(error))}", file=sys.stderr)  # noqa: T201 - the one place that prints an error
         raise SystemExit(error.exit_code) from None

@@ -9,6 +9,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to std
 All = Annotated[bool, typer.Option("--all", help="Print every number, not the headlines alone.")]
 NoPlugin = Annotated[list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave a plugin out.")]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
+KeyTo = Annotated[
+    list[str] | None, typer.Option("--key-to", metavar="HOST", help="A host that the run's plan may send keys to.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Set a field: env.size=9, agent.model=hf:PATH, run.repeats=10."),

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gde.cli.foreign import escaped, shown
+
 if TYPE_CHECKING:
     from gde.data.result import Measurement, Result
     from gde.stages.progress import Progress, Watch
@@ -24,24 +26,30 @@ EXIT_INTERRUPTED = 130
 
 def say(text: str) -> None:
     """Talk: one line to stderr."""
-    typer.echo(text, err=True)
+    typer.echo(shown(text), err=True)
+
+
+def tell(text: str, end: bool = True) -> None:
+    """Data: text to stdout."""
+    typer.echo(shown(text), nl=end)
 
 
 def show_json(value: Any) -> None:
     """Data: one JSON object to stdout."""
-    typer.echo(json.dumps(value, ensure_ascii=False))
+    typer.echo(escaped(json.dumps(value, ensure_ascii=False)))
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Data: a table to stdout."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title=title, title_justify="left", box=None, header_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(Text(shown(column)), overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(shown(cell)) for cell in row))  # as text, in which [x] is no markup
     console = Console(soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 200, highlight=False)
     console.print(table)
 
@@ -55,12 +63,12 @@ def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None
         show_json(result_json(result))
     else:
         report = Path(result.run) / REPORT
-        shown = screen(result, str(report) if report.is_file() else "")
+        glance = screen(result, str(report) if report.is_file() else "")
         if show_all:
             show_measurements(result.measurements)
         else:
-            typer.echo("\n".join(shown.finding))
-        say("\n".join(shown.notes))
+            tell("\n".join(glance.finding))
+        say("\n".join(glance.notes))
     if result.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)
 

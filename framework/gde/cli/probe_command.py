@@ -12,6 +12,7 @@ def command(
     run: options.Run,
     probe: Annotated[list[str] | None, typer.Option(help="Probe; default: those of the run.")] = None,
     settings: options.Set = None,
+    key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
 ) -> None:
@@ -26,5 +27,5 @@ def command(
     if parsed:
         raise UnknownName("probe of --set", next(iter(parsed)), probe or ())
     with progress(quiet=as_json) as watch:
-        result = add_probes(run, choices, watch=watch)
+        result = add_probes(run, choices, watch=watch, keys_to=key_to or ())
     show_result(result, as_json, show_all)

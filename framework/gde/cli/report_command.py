@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_json
+from gde.cli.output import show_json, tell
 
 
 def command(
@@ -22,4 +22,4 @@ def command(
         show_json({"schema": 1, "files": files})
     else:
         for file in files:
-            typer.echo(file)
+            tell(file)

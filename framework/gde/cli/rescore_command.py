@@ -14,6 +14,7 @@ def command(
         list[str] | None, typer.Option(help="Metric or group to add; default: all that the run has, anew.")
     ] = None,
     settings: options.Set = None,
+    key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
 ) -> None:
@@ -27,4 +28,4 @@ def command(
     choices = configured([choose(name) for name in metric or ()], parsed)
     if parsed:
         raise UnknownName("metric of --set", next(iter(parsed)), metric or ())
-    show_result(rescore(run, choices), as_json, show_all)
+    show_result(rescore(run, choices, keys_to=key_to or ()), as_json, show_all)

@@ -13,6 +13,7 @@ def command(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Begin failed episodes anew; what models answered is kept.")
     ] = False,
+    key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
 ) -> None:
@@ -20,5 +21,5 @@ def command(
     from gde.runs.evaluating import resume
 
     with progress(quiet=as_json) as watch:
-        result = resume(run, watch=watch, retry_failed=retry_failed)
+        result = resume(run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ())
     show_result(result, as_json, show_all)

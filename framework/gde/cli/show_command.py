@@ -7,7 +7,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.list_command import find_kind
-from gde.cli.output import show_json, show_table
+from gde.cli.output import show_json, show_table, tell
 from gde.data.json import Json
 
 
@@ -29,10 +29,10 @@ def command(
         about |= {"gives": sorted(entry.offer.gives), "needs": sorted(entry.offer.needs)}
         show_json({"schema": 1, **about, "fields": listed, "measures": measures})
         return
-    typer.echo(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
+    tell(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
     for what, facets in (("gives", entry.offer.gives), ("needs", entry.offer.needs)):
         if facets:
-            typer.echo(f"{what} {', '.join(sorted(facets))}")
+            tell(f"{what} {', '.join(sorted(facets))}")
     if fields:
         show_table("", ("field", "type", "default", "meaning"), [(f, t, str(d), h) for f, t, d, h in fields])
     rows = [(each.name, each.title, each.unit, each.better, each.group) for each in entry.offer.measures]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_json, show_table
+from gde.cli.output import show_json, show_table, tell
 
 PAGE = 1000
 """Episodes in one table: to lay a table out takes time and memory."""
@@ -47,9 +47,9 @@ def _show(trajectory: "Trajectory", as_json: bool) -> None:
         return
     for turn in trajectory.turns:
         decision = turn.decision
-        typer.echo(f"turn {turn.index}\n{turn.observation.text}")
+        tell(f"turn {turn.index}\n{turn.observation.text}")
         if decision.completion and decision.completion.reasoning:
-            typer.echo(f"reasoning: {decision.completion.reasoning.strip()}")
+            tell(f"reasoning: {decision.completion.reasoning.strip()}")
         best = "" if turn.optimal is None else f"   optimal: {', '.join(turn.optimal)}"
-        typer.echo(f"decision: {decision.action or f'{decision.status}: {decision.detail}'}{best}\n")
-    typer.echo(f"{trajectory.ending} after {len(trajectory.turns)} turns {trajectory.failure}".strip())
+        tell(f"decision: {decision.action or f'{decision.status}: {decision.detail}'}{best}\n")
+    tell(f"{trajectory.ending} after {len(trajectory.turns)} turns {trajectory.failure}".strip())

@@ -68,9 +68,11 @@ class Completion:
     """Places to read activations at: name to indices into prompt_tokens + tokens. A backend that knows its
     template gives "pre" (the tokens that close the prompt, before any reasoning) and, when the model reasoned
     to the end, "post" (the same template tokens after the reasoning); "reasoning" are all tokens of it, if any."""
-    n_prompt: int = 0
-    """Tokens of the prompt, as billed."""
-    n_completion: int = 0
+    n_prompt: int | None = None
+    """Tokens of the prompt, as billed; None where the server does not tell."""
+    n_completion: int | None = None
+    answered_by: str = ""
+    """What the model that answered calls itself, which may be another than was asked; empty where it says nothing."""
     request: str = ""
     """Identity of the request that it answers. The run fills it in; whoever changes a completion keeps it."""
     model: str = ""

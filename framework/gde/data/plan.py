@@ -98,6 +98,10 @@ class Plan:
     """Time for one episode; a longer one fails."""
     run_seconds: float | None = None
     """Time for all episodes; when it is over, the run stops and can be resumed."""
+    max_calls: int | None = None
+    """Requests to language models, of the whole run; when they are spent, the run stops and can be resumed."""
+    max_tokens: int | None = None
+    """Tokens of prompts and answers together, likewise; answers that are under way may go beyond."""
 
     def __post_init__(self) -> None:
         for name in ("environment", "agent", "executor"):

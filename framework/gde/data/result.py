@@ -70,6 +70,8 @@ class Subject:
     episodes: int = 0
     failed: int = 0
     """Of the episodes."""
+    retried: int = 0
+    """Of the episodes: those that failed and were begun anew."""
     turns: int = 0
     """Of episodes that did not fail."""
     unusable: int = 0

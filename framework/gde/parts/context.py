@@ -1,5 +1,6 @@
 """What a part is made with."""
 
+import os
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
@@ -31,6 +32,14 @@ class Context(Protocol):
             GdeError: there is no such model, or it cannot be made.
         """
 
+    def secret(self, variable: str, url: str) -> str:
+        """What an environment variable holds, e.g. a key, to be sent to that URL and no other; empty where it holds
+        nothing. It is kept out of the record.
+
+        Raises:
+            GdeError: the plan comes from a folder, which anyone may have written, and the user did not name the host.
+        """
+
     def metric(self, name: str) -> Metric:
         """A metric of the run, or with its defaults one that is offered, by its name or by that of a number it gives.
 
@@ -57,6 +66,9 @@ class OutsideRun:
 
     def model(self, name: str) -> NoReturn:
         raise GdeError(f"language model {name!r}: a part that is made outside of a run has none to ask")
+
+    def secret(self, variable: str, url: str) -> str:  # noqa: ARG002 - whoever makes the part has named it
+        return os.environ.get(variable, "")
 
     def metric(self, name: str) -> NoReturn:
         raise GdeError(f"metric {name!r}: a part that is made outside of a run has none to ask")

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -134,12 +134,14 @@ def _example(maker: Any, whose: str) -> Any:
     if isinstance(maker, type):
         return maker
     try:
-        with closing(_made("environment", maker, whose)) as environment:
-            return environment
+        environment = _made("environment", maker, whose)
     except GdeError:
         raise
     except Exception as error:
         raise GdeError(f"{whose} cannot be made: {type(error).__name__}: {error}") from error
+    with suppress(Exception):  # as wherever one is closed
+        environment.close()
+    return environment
 
 
 def _check_copies(part: Any, whose: str) -> None:

@@ -20,8 +20,9 @@ VERSION = 1
 COUNTS = {"episodes": 1, "repeats": 1, "seed": 0, "concurrency": 1}
 """Numbers of a run, each with the least that it can be."""
 LIMITS = ("turn_seconds", "episode_seconds", "run_seconds")
-RUN = (*COUNTS, *LIMITS)
-WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS}
+BUDGET = ("max_calls", "max_tokens")
+RUN = (*COUNTS, *LIMITS, *BUDGET)
+WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS, *BUDGET}
 """Fields of a plan that change where and how, never what."""
 
 
@@ -78,14 +79,23 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
     for name in values:
         if name not in RUN:
             raise UnknownName("field of run", name, RUN)
-    numbers: dict[str, Any] = {
-        name: _seconds(name, value) if name in LIMITS else _whole_number(name, value) for name, value in values.items()
-    }
+    numbers: dict[str, Any] = {name: _number(name, value) for name, value in values.items()}
     changed = replace(plan, **numbers)
     for name, least in COUNTS.items():
         if getattr(changed, name) < least:
             raise ConfigError(f"run.{name}: wanted a whole number of at least {least}, got {getattr(changed, name)}")
     return changed
+
+
+def _number(name: str, value: Json) -> float | None:
+    if name in LIMITS:
+        return _seconds(name, value)
+    if name in BUDGET and (value is None or value == "none"):
+        return None
+    number = _whole_number(name, value)
+    if name in BUDGET and number < 1:
+        raise ConfigError(f"run.{name}: wanted a whole number of at least 1, or none, got {number}")
+    return number
 
 
 def _seconds(name: str, value: Json) -> float | None:

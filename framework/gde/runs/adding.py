@@ -1,6 +1,6 @@
 """What is added to a finished run: other metrics, other probes, its reports again. The agent is not asked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from gde.runs.conclusion import conclude, render
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.progress import Watch, ignore
 from gde.store.atomic import only_writer
+from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
@@ -28,7 +29,12 @@ NOTED = "plan_since"
 
 
 def rescore(
-    path: Path | str, metrics: Sequence[Any] = (), catalogue: Catalogue | None = None, *, plan: Plan | None = None
+    path: Path | str,
+    metrics: Sequence[Any] = (),
+    catalogue: Catalogue | None = None,
+    *,
+    plan: Plan | None = None,
+    keys_to: Collection[str] = (),
 ) -> Result:
     """Compute metrics of a run: the given ones, whose numbers are added to the others, or all that it has.
 
@@ -37,11 +43,12 @@ def rescore(
         metrics: as in a plan: names, choices or objects.
         catalogue: what there is.
         plan: the plan of the run, where a metric needs an object of it, e.g. the environment's decision processes.
+        keys_to: the hosts that keys may be sent to, as in `resume`.
 
     Raises:
         GdeError: a given metric does not exist, or needs what the run has not.
     """
-    with _opened(path, {"metrics": metrics}, catalogue, plan) as run:
+    with _opened(path, {"metrics": metrics}, catalogue, plan, keys_to=keys_to) as run:
         return conclude(run, _earlier(run, needed=bool(metrics)))
 
 
@@ -52,10 +59,11 @@ def probe(
     watch: Watch = ignore,
     *,
     plan: Plan | None = None,
+    keys_to: Collection[str] = (),
 ) -> Result:
     """Probe a run: with the given probes, whose arms are added to the others, or with all that it has. Tokens are
     replayed where activations are not stored yet."""
-    with _opened(path, {"probes": probes}, catalogue, plan, watch) as run:
+    with _opened(path, {"probes": probes}, catalogue, plan, watch, keys_to=keys_to) as run:
         run.probe()
         return conclude(run, _earlier(run, needed=False))
 
@@ -85,6 +93,7 @@ def _opened(
     given: Plan | None,
     watch: Watch = ignore,
     keep: bool = True,
+    keys_to: Collection[str] = (),
 ) -> Iterator[Pipeline]:
     """The run with the wanted parts in the place of those of its kind, or with its own. What is wanted must be there;
     what else the run was made with may be missing here, as its objects are unless a plan in Python has them."""
@@ -92,13 +101,14 @@ def _opened(
     ((kind, choices),) = wanted.items()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
     with only_writer(folder.path), closing(folder.journal()) as journal:
+        refuse(journal.faults())
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
         plan = plan if given is None else with_objects(plan, given)
         ready = resolve(replace(plan, **asked) if choices else plan, catalogue, absent=True)
         if choices:
             _check(ready, kind)
-        with closing(Pipeline(ready, folder, journal, watch)) as run:
+        with closing(Pipeline(ready, folder, journal, watch, keys_to=keys_to if given is None else None)) as run:
             yield run
         if choices and keep:
             journal.note(NOTED, plan_tables(_joined(plan, ready, kind)))

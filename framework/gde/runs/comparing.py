@@ -156,7 +156,7 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
 def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
     """The metrics of both plans, as A configures them, and what there is to say about it."""
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
-    resources = Resources(a.ready)
+    resources = Resources(a.ready, keys_to=())
     metrics: list[Shared] = []
     notes: list[str] = []
     for chosen in (chosen for chosen in as_offered(a.ready.metrics) if chosen.label in others):

@@ -10,17 +10,18 @@ from typing import Any
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
-from gde.errors import GdeError
+from gde.errors import FAULTS, GdeError
 from gde.request.lookup import Chosen
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.resolve import Ready
+from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
 from gde.stages.episode import reason_of
 from gde.stages.evidence import gather
 from gde.stages.probing import results
 from gde.stages.scoring import score
-from gde.store.journal import Journal
+from gde.store.journal import RETRIED, Journal
 
 
 def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
@@ -31,11 +32,13 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
         earlier: a result to which this one is added: what other metrics measured then is kept, and what those did
             that are not installed here.
     """
-    evidence = gather(run.folder, run.journal, lambda: run.ready)
+    run.resources.secrets.keep_out(run.journal.noted(NOTED) or ())
+    evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     kept = (*_kept(run, earlier),)
     measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept)
     measurements = (*kept, *measured, *results(evidence.probe_reports))
     failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
+    failures = run.resources.secrets.scrubbed_failures(failures)
     result = Result(
         run=str(run.folder.path),
         status=_status(measurements, failures, evidence),
@@ -55,7 +58,8 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
 def subject(ready: Ready, journal: Journal) -> Subject:
     """Who was evaluated where, in how many episodes."""
     agent, environment = ready.plan.agent.label, ready.plan.environment.label
-    return Subject(agent=agent, environment=environment, model=ready.agent_model, **journal.counts())
+    retried = len(journal.noted(RETRIED) or ())
+    return Subject(agent=agent, environment=environment, model=ready.agent_model, retried=retried, **journal.counts())
 
 
 def as_offered(metrics: Sequence[Chosen]) -> list[Chosen]:
@@ -69,7 +73,7 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     Raises:
         GdeError: none of them is.
     """
-    evidence = gather(run.folder, run.journal, lambda: run.ready)
+    evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     chosen = [each for each in run.ready.reporters if not each.absent]
     if run.ready.reporters and not chosen:
         raise GdeError(run.ready.reporters[0].absent)
@@ -120,8 +124,9 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
         try:
             reporter: Any = run.resources.make(chosen)
             reporter.render(run.ready.plan, result, evidence, run.folder.path)
-        except Exception as error:
-            failures.append(Failure(stage="report", subject=chosen.label, reason=reason_of(error)))
+        except FAULTS as error:
+            reason = run.resources.secrets.scrubbed(reason_of(error))
+            failures.append(Failure(stage="report", subject=chosen.label, reason=reason))
     if not failures:
         return result
     status: RunStatus = "partial" if result.status == "ok" else result.status

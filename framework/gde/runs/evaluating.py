@@ -1,7 +1,7 @@
 """The main job: a plan through all stages to a result, in one go or after an interruption."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.rollout import count_episodes, list_worlds
 from gde.store.atomic import only_writer
+from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
 
 OutputT = TypeVar("OutputT")
@@ -103,6 +104,7 @@ def resume(
     *,
     plan: Plan | None = None,
     retry_failed: bool = False,
+    keys_to: Collection[str] = (),
 ) -> Result:
     """Go on with an interrupted run: what was finished is kept, what was in flight is asked for again.
 
@@ -112,12 +114,15 @@ def resume(
         watch: is told how far the run is.
         plan: the plan of the run, where it has objects, which no folder can hold.
         retry_failed: whether episodes that failed begin anew; the result's provenance says which and why.
+        keys_to: the hosts that keys may be sent to, e.g. "api.openai.com": the folder may come from anyone. Any that
+            `plan` names, where it is given.
 
     Raises:
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer be served.
     """
     folder = RunFolder.open(Path(path))
-    return _beside_loops(lambda stop: _resume(folder, plan, catalogue, watch, stop, retry_failed))
+    hosts = keys_to if plan is None else None
+    return _beside_loops(lambda stop: _resume(folder, plan, catalogue, watch, stop, retry_failed, hosts))
 
 
 def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
@@ -133,6 +138,7 @@ def _resume(
     watch: Watch,
     stop: Stop,
     retry_failed: bool,
+    keys_to: Collection[str] | None,
 ) -> Result:
     with closing(folder.journal(write=False)) as journal:
         recorded = current_plan(folder, journal)
@@ -141,7 +147,7 @@ def _resume(
         if got != known:
             raise GdeError(f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})")
         recorded = with_objects(recorded, plan)
-    return _run(prepare(recorded, catalogue), folder, watch, stop, retry_failed)
+    return _run(prepare(recorded, catalogue), folder, watch, stop, retry_failed, keys_to)
 
 
 def _warm(ready: Ready) -> None:
@@ -160,12 +166,20 @@ def _warm(ready: Ready) -> None:
                 probe.capture(info)
 
 
-def _run(ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool = False) -> Result:
+def _run(
+    ready: Ready,
+    folder: RunFolder,
+    watch: Watch,
+    stop: Stop,
+    retry_failed: bool = False,
+    keys_to: Collection[str] | None = None,
+) -> Result:
     with only_writer(folder.path), closing(folder.journal()) as journal:
+        refuse(journal.faults())
         checked_hash(folder, journal)
         if retry_failed:
             journal.forget_failed()
-        with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
+        with closing(Pipeline(ready, folder, journal, watch, stop, keys_to)) as run:
             run.roll_out()
             run.probe()
             run.reward()

@@ -2,7 +2,7 @@
 
 import asyncio
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -50,10 +50,12 @@ class Pipeline:
     journal: Journal
     watch: Watch
     stop: Stop = field(default_factory=Stop)
+    keys_to: Collection[str] | None = None
+    """The hosts that keys may be sent to, None for any: see `gde.request.secrets.Secrets`."""
     resources: Resources = field(init=False)
 
     def __post_init__(self) -> None:
-        self.resources = Resources(self.ready, self.journal, self.folder.probes)
+        self.resources = Resources(self.ready, self.journal, self.folder.probes, keys_to=self.keys_to)
 
     @property
     def strata(self) -> list[Labels]:
@@ -79,7 +81,8 @@ class Pipeline:
         shares: list[Share] = [(ready, worlds, i, executor.workers) for i in range(min(executor.workers, total))]
         stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
         with stopping, watching(self.folder.journal_path, total, self._listeners()):
-            for _ in executor.map(partial(roll_out_share, self.folder.journal_path, self.stop), shares):
+            job = partial(roll_out_share, self.folder.journal_path, self.stop, self.keys_to)
+            for _ in executor.map(job, shares):
                 pass
 
     def _begin(self, origin: Mapping[str, Json], total: int) -> None:
@@ -166,7 +169,8 @@ class Pipeline:
         trajectories = Recorded(self.folder.journal_path)
         for chosen in self.ready.rewards:
             model: Any = self.resources.make(chosen)
-            self.stop.run(reward(chosen.label, model, trajectories, self.ready.plan.concurrency, self.journal))
+            reach, concurrency = self.resources.models.reach, self.ready.plan.concurrency
+            self.stop.run(reward(chosen.label, model, trajectories, concurrency, self.journal, reach))
 
     def origin(self) -> dict[str, Json]:
         """Where the numbers come from, the rollout and what came after."""
@@ -179,14 +183,17 @@ class Pipeline:
         self.resources.close()
 
 
-def roll_out_share(path: Path, stop: Stop, share: Share) -> None:
+def roll_out_share(path: Path, stop: Stop, keys_to: Collection[str] | None, share: Share) -> None:
     """Run a share of the episodes; the unit of work of an executor.
 
     Raises:
         RunFailed: the journal cannot be written, the time of the plan is over, or the run was stopped.
     """
     ready, worlds, i, n = share
-    with closing(Journal.open(path)) as journal, closing(Resources(ready, journal)) as resources:
+    with (
+        closing(Journal.open(path)) as journal,
+        closing(Resources(ready, journal, workers=n, keys_to=keys_to)) as resources,
+    ):
         keys = (key for place, key in enumerate(episode_keys(ready, worlds)) if place % n == i)
         stop.run(_within(ready, resources, keys, worlds, journal))
 

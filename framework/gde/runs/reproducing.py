@@ -122,7 +122,7 @@ def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Res
     if not path.exists():
         return evaluate(plan, path, catalogue, watch)
     if not (path / RESULT).is_file():
-        return resume(path, catalogue, watch)
+        return resume(path, catalogue, watch, plan=plan)
     folder = RunFolder.open(path)
     result = folder.read_result()
     # Somebody may have scored the run by other metrics since.

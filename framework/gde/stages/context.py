@@ -1,6 +1,6 @@
 """What the parts of a run are made with, and what they share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
@@ -16,8 +16,10 @@ from gde.request.lookup import Chosen
 from gde.request.metric_names import find_metric
 from gde.request.model_names import find_model
 from gde.request.resolve import Ready
+from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build
 from gde.seeding import derive
+from gde.stages.budget import Budget
 from gde.stages.models import Models, Scope
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
@@ -26,13 +28,28 @@ from gde.store.probes import read_readout
 class Resources:
     """What all parts of a run share in one process: its models, its journal and a folder for scratch."""
 
-    def __init__(self, parts: Ready | Catalogue, journal: Journal | None = None, probes: Path | None = None) -> None:
-        """Take the parts of a plan, or for what belongs to no plan all that is offered. Without a journal, what models
-        answer is not kept; `probes` is where fitted ones are."""
+    def __init__(
+        self,
+        parts: Ready | Catalogue,
+        journal: Journal | None = None,
+        probes: Path | None = None,
+        workers: int = 1,
+        keys_to: Collection[str] | None = None,
+    ) -> None:
+        """Take the parts of a plan, or for what belongs to no plan all that is offered.
+
+        Without a journal, what models answer is not kept; `probes` is where fitted ones are; `workers` is how many
+        processes share the budget, and `keys_to` as in `gde.request.secrets.Secrets`.
+        """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
         self.journal, self.probes = journal, probes
-        self.models = Models(self._make_model, journal)
+        self.secrets = Secrets(keys_to)
+        if journal is not None:
+            journal.secrets = self.secrets
+        plan = self.ready.plan if self.ready else None
+        budget = Budget(plan.max_calls, plan.max_tokens, journal, workers) if plan else None
+        self.models = Models(self._make_model, journal, budget)
         self._metrics: dict[str, Metric] = {}
 
     def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":
@@ -106,6 +123,12 @@ class RunContext:
 
     def model(self, name: str) -> LanguageModel:
         return self._scope.model(name)
+
+    def secret(self, variable: str, url: str) -> str:
+        secret, journal = self._resources.secrets.give(variable, url), self._resources.journal
+        if secret and journal is not None:
+            journal.add_note(NOTED, {variable: ""})
+        return secret
 
     def metric(self, name: str) -> Metric:
         """Of the run's own metrics the one that is called so, else one with its defaults."""

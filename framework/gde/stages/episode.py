@@ -3,13 +3,15 @@
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
-from gde.errors import GdeError, RunFailed
+from gde.errors import FAULTS, GdeError, RunFailed, Unavailable
 from gde.numerics.tabular import solve
 from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
@@ -174,6 +176,8 @@ def _advance(
     outcome = environment.step(decision.action)
     if not isinstance(outcome, Outcome):
         raise TypeError(f"step must give an Outcome, got {outcome!r}")
+    if not isinstance(outcome.reward, Real) or not isfinite(outcome.reward):
+        raise ValueError(f"step must give a reward that is a finite number, got {outcome.reward!r}")
     judge.success = outcome.success
     return outcome, judge.moment(environment)
 
@@ -199,13 +203,15 @@ async def _decide(agent: Agent, observation: Observation, scope: Scope) -> Decis
         if not isinstance(decision, Decision):
             raise TypeError(f"act must give a Decision, got {decision!r}")
         check_known(scope, decision.completion)
+        if decision.status == "error" and scope.unanswered is not None:
+            raise scope.unanswered
     except asyncio.CancelledError as error:
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise  # a deadline or the end of the run, not the agent's own doing
         return Decision.unusable("error", reason_of(error))
-    except RunFailed:
+    except (RunFailed, Unavailable):
         raise
-    except Exception as error:
+    except FAULTS as error:
         return Decision.unusable("error", reason_of(error))
     if decision.action is None or observation.actions is None or decision.action in observation.actions:
         return decision
@@ -245,4 +251,5 @@ class Overdue(GdeError, TimeoutError):
 
 def reason_of(error: BaseException) -> str:
     """An exception in one line: the message where it was expected, with its type where it was not."""
-    return str(error) if isinstance(error, GdeError) else f"{type(error).__name__}: {error}"
+    text = str(error) if isinstance(error, GdeError) else f"{type(error).__name__}: {error}"
+    return text.encode("utf-8", "replace").decode()  # halves of characters are in no file

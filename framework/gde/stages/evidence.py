@@ -1,7 +1,7 @@
 """A run folder as evidence: what was recorded, read as it is used, and the decision processes of its worlds."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -97,17 +97,19 @@ def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evide
         return resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
 
     with closing(folder.journal(write=False)) as journal:
-        return gather(folder, journal, ready)
+        return gather(folder, journal, ready, keys_to=())
 
 
-def gather(folder: RunFolder, journal: Journal, ready: Callable[[], Ready]) -> Evidence:
+def gather(
+    folder: RunFolder, journal: Journal, ready: Callable[[], Ready], keys_to: Collection[str] | None
+) -> Evidence:
     """The evidence of a run, from its folder and its open journal."""
     return Evidence(
         trajectories=Recorded(folder.journal_path),
         reward_traces=read_traces(journal),
         probe_reports=read_reports(journal, folder.probes),
         seed=folder.plan().seed,
-        mdp=WorldModels(ready),
+        mdp=WorldModels(ready, keys_to),
     )
 
 
@@ -141,9 +143,9 @@ class WorldModels:
     """Makes the decision process of a recorded world again: the same object for all its trajectories as long as
     somebody holds it."""
 
-    def __init__(self, ready: Callable[[], Ready]) -> None:
-        """Take the parts of the run, looked up only when a process is asked for."""
-        self._find = ready
+    def __init__(self, ready: Callable[[], Ready], keys_to: Collection[str] | None = ()) -> None:
+        """Take the parts of the run, looked up only when a process is asked for, and whom keys may be sent to."""
+        self._find, self._keys_to = ready, keys_to
         self._made: WeakValueDictionary[tuple[int, str], TabularMDP] = WeakValueDictionary()
         self._recent: deque[TabularMDP] = deque(maxlen=RECENT)
 
@@ -166,7 +168,7 @@ class WorldModels:
 
     @cached_property
     def _resources(self) -> Resources:
-        return Resources(self._ready)
+        return Resources(self._ready, keys_to=self._keys_to)
 
     def _make(self, trajectory: Trajectory) -> TabularMDP:
         chosen = self._ready.strata[trajectory.key.stratum].environment

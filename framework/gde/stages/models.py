@@ -7,8 +7,10 @@ from hashlib import sha256
 from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
-from gde.errors import GdeError, RunFailed
+from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
+from gde.stages.budget import Budget
+from gde.stages.outages import Reach
 from gde.store.journal import Journal
 
 NOTED = "models"
@@ -18,10 +20,14 @@ NOTED = "models"
 class Models:
     """Makes each model when it is first asked for, once in a process."""
 
-    def __init__(self, make: Callable[[str], LanguageModel], journal: Journal | None) -> None:
+    def __init__(
+        self, make: Callable[[str], LanguageModel], journal: Journal | None, budget: Budget | None = None
+    ) -> None:
         """Take what makes a model of a name; without a journal nothing is kept."""
         self._make, self._journal = make, journal
         self._made: dict[str, LanguageModel] = {}
+        self.reach = Reach()
+        self.budget = budget or Budget(None, None, None)
 
     def get(self, name: str) -> LanguageModel:
         """The model itself, not journaled: for activations, and for what need not be repeated."""
@@ -53,7 +59,9 @@ class Scope:
         self.turn: int | None = None
         """The turn in which the questions are asked, where there is one."""
         self.stopped: RunFailed | None = None
-        """Why the record of what was answered could not be kept, whatever the part that asked has made of it."""
+        """Why the run cannot go on, whatever the part that asked has made of it."""
+        self.unanswered: Unavailable | None = None
+        """Why the last request had no answer, where the model answers nobody."""
         self._journal = journal
         self._known = journal.calls(name) if journal is not None else {}
         self._asked: dict[str, asyncio.Lock] = {}
@@ -72,20 +80,35 @@ class Scope:
         # Of two that ask the same at once, the second waits for the first: a server might answer twice differently.
         async with self._asked.setdefault(identity, asyncio.Lock()):
             if identity not in self._known:
-                answer = await model.complete(request)
-                completion = replace(answer, request=identity, model=name, interventions=request.interventions)
-                await self._keep(completion)
-                self._known[identity] = completion
+                self._known[identity] = await self._new(name, model, request, identity)
         self._asked.pop(identity, None)
         return self._known[identity]
 
-    async def _keep(self, completion: Completion) -> None:
+    async def _new(self, name: str, model: LanguageModel, request: ChatRequest, identity: str) -> Completion:
         try:
-            if self._journal is not None:
-                await self._journal.call(self.name, self.turn, completion)
+            async with self.models.budget.call():
+                answer = await self._asked_of(name, model, request)
+                completion = replace(answer, request=identity, model=name, interventions=request.interventions)
+                if self._journal is not None:
+                    completion = self._journal.secrets.scrubbed_answer(completion)
+                    await self._journal.call(self.name, self.turn, completion)
+                self.models.budget.count(completion)
         except RunFailed as error:
             self.stopped = error
             raise
+        return completion
+
+    async def _asked_of(self, name: str, model: LanguageModel, request: ChatRequest) -> Completion:
+        reach = self.models.reach
+        try:
+            answer = await model.complete(request)
+        except Unavailable as error:
+            self.unanswered = error
+            reach.unanswered(name, error)
+            raise
+        self.unanswered = None
+        reach.answered(name)
+        return answer
 
 
 class Journaled:
@@ -115,7 +138,7 @@ def check_known(scope: Scope, completion: Completion | None) -> None:
 
     Raises:
         GdeError: it is one.
-        RunFailed: what was answered could not be kept.
+        RunFailed: the run cannot go on, e.g. because what was answered could not be kept.
     """
     if scope.stopped is not None:
         raise scope.stopped

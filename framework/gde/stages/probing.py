@@ -13,7 +13,7 @@ from gde.data.json import Labels
 from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeLabels, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.errors import GdeError, RunFailed
+from gde.errors import FAULTS, GdeError, RunFailed
 from gde.parts.probe import Probe, Readout, input_form
 from gde.seeding import generator
 from gde.store.activations import ActivationStore, Row
@@ -61,7 +61,7 @@ class ProbeStage:
             return self._fit(probe, arm)
         except RunFailed:
             raise
-        except Exception as error:
+        except FAULTS as error:
             expected = isinstance(error, GdeError | ValueError)
             return _unmeasured(arm, str(error) if expected else f"{type(error).__name__}: {error}")
 

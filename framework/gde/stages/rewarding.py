@@ -2,33 +2,56 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import aclosing
 from dataclasses import replace
 
 import numpy as np
 
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
-from gde.errors import RunFailed
+from gde.errors import FAULTS, RunFailed, Unavailable
 from gde.parts.reward_model import RewardModel
 from gde.stages.episode import reason_of
+from gde.stages.outages import Reach, SecondChances
 from gde.store.journal import Journal
 from gde.store.rewards import judged, write_trace
 
 
 async def reward(
-    name: str, model: RewardModel, trajectories: Iterable[Trajectory], concurrency: int, journal: Journal
+    name: str,
+    model: RewardModel,
+    trajectories: Iterable[Trajectory],
+    concurrency: int,
+    journal: Journal,
+    reach: Reach | None = None,
 ) -> None:
     """Write the model's trace of each trajectory that it has not judged yet; an exception becomes a trace's failure.
 
+    Args:
+        name: what the run calls the model.
+        model: judges.
+        trajectories: to be judged.
+        concurrency: how many at once.
+        journal: is written to.
+        reach: whether the language models answer that are asked for the judgements.
+
     Raises:
-        RunFailed: the journal cannot be written.
+        RunFailed: the journal cannot be written, or a language model answers nobody.
     """
     done = judged(journal, name)
-    waiting = (trajectory for trajectory in trajectories if str(trajectory.key) not in done)
+    unjudged = (trajectory for trajectory in trajectories if str(trajectory.key) not in done)
+    waiting = SecondChances(unjudged, reach or Reach())
 
     async def work() -> None:
-        for trajectory in waiting:
-            write_trace(await trace(name, model, trajectory), journal)
+        async with aclosing(waiting.each()) as mine:
+            async for trajectory in mine:
+                try:
+                    found = await trace(name, model, trajectory)
+                except Unavailable as error:
+                    if waiting.put_back(trajectory, str(trajectory.key), error):
+                        continue
+                    found = _failed(name, trajectory, error)
+                write_trace(found, journal)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -39,15 +62,24 @@ async def reward(
 
 
 async def trace(name: str, model: RewardModel, trajectory: Trajectory) -> RewardTrace:
-    """The model's rewards of one trajectory, or why there are none."""
+    """The model's rewards of one trajectory, or why there are none.
+
+    Raises:
+        RunFailed: the run cannot go on.
+        Unavailable: a language model answers nobody at the moment.
+    """
     try:
         found = await model.rewards(trajectory)
         _check(found, len(trajectory.turns))
         return replace(found, model=name, episode=str(trajectory.key))
-    except RunFailed:
+    except (RunFailed, Unavailable):
         raise
-    except Exception as error:
-        return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason_of(error))
+    except FAULTS as error:
+        return _failed(name, trajectory, error)
+
+
+def _failed(name: str, trajectory: Trajectory, error: BaseException) -> RewardTrace:
+    return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason_of(error))
 
 
 def _check(found: RewardTrace, n_turns: int) -> None:

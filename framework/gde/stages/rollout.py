@@ -3,12 +3,12 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import aclosing, closing
 from functools import lru_cache, partial
 from hashlib import sha256
 
 from gde.data.trajectory import EpisodeKey
-from gde.errors import RunFailed
+from gde.errors import FAULTS, RunFailed, Unavailable
 from gde.offers import Facet
 from gde.request.lookup import Chosen
 from gde.request.resolve import Ready
@@ -16,6 +16,7 @@ from gde.seeding import derive, generator
 from gde.stages.context import Resources
 from gde.stages.episode import Episode, reason_of
 from gde.stages.hosting import Hosts
+from gde.stages.outages import SecondChances
 from gde.store.journal import Journal
 
 Listed = tuple[tuple[str, ...], ...]
@@ -57,7 +58,8 @@ async def roll_out(
     can have at once.
 
     Raises:
-        RunFailed: the journal cannot be written. What goes wrong inside an episode is recorded as its failure.
+        RunFailed: the journal cannot be written, or a model answers nobody. What goes wrong inside an episode is
+            recorded as its failure.
     """
     finished = journal.finished()
     if ready.agent_model:
@@ -65,11 +67,12 @@ async def roll_out(
     plan = ready.plan
     threads = any(each is not None for each in (plan.turn_seconds, plan.episode_seconds, plan.run_seconds))
     hosts = [Hosts(partial(resources.make, stratum.environment), threads) for stratum in ready.strata]
-    waiting = (key for key in keys if str(key) not in finished)
+    waiting = SecondChances((key for key in keys if str(key) not in finished), resources.models.reach)
 
     async def work() -> None:
-        for key in waiting:
-            await _run_episode(ready, resources, key, hosts[key.stratum], worlds, journal)
+        async with aclosing(waiting.each()) as keys:
+            async for key in keys:
+                await _run_episode(ready, resources, key, hosts[key.stratum], worlds, journal, waiting)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -88,9 +91,16 @@ def _at_once(ready: Ready) -> int:
 
 
 async def _run_episode(
-    ready: Ready, resources: Resources, key: EpisodeKey, hosts: Hosts, worlds: Listed, journal: Journal
+    ready: Ready,
+    resources: Resources,
+    key: EpisodeKey,
+    hosts: Hosts,
+    worlds: Listed,
+    journal: Journal,
+    waiting: SecondChances[EpisodeKey],
 ) -> None:
-    """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason."""
+    """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason. Where a model answers
+    nobody at the moment, it comes again."""
     seed = _world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
     episode: Episode | None = None
     try:
@@ -100,7 +110,9 @@ async def _run_episode(
             await journal.end(key, ending, "", final)
     except RunFailed:
         raise
-    except Exception as error:
+    except FAULTS as error:
+        if isinstance(error, Unavailable) and waiting.put_back(key, str(key), error):
+            return
         if episode is not None and episode.begun:
             await journal.end(key, "failed", reason_of(error), None)
         else:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Failure, Measurement
-from gde.errors import GdeError
+from gde.errors import FAULTS, GdeError
 from gde.parts.metric import Metric
 from gde.stages.episode import reason_of
 from gde.stages.evidence import restricted
@@ -35,14 +35,14 @@ def score(
     for name, make in metrics:
         try:
             metric = make()
-        except Exception as error:
+        except FAULTS as error:
             failures.append(Failure(stage="metric", subject=name, reason=reason_of(error)))
             continue
         for labels, part in parts:
             try:
                 found = list(_measured(name, metric, part, labels))
                 _claim(owners, found, name)
-            except Exception as error:
+            except FAULTS as error:
                 failures.append(Failure(stage="metric", subject=_subject(name, labels), reason=reason_of(error)))
             else:
                 measurements.extend(found)

@@ -7,13 +7,15 @@ from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
-from gde.errors import MissingExtra
+from gde.errors import MissingExtra, RunFolderError
 from gde.store.atomic import write_whole
+from gde.store.checksums import ADVICE, array_checksum
 from gde.store.journal import Journal, Statement
 
 SHARD_TOKENS = 12_288
@@ -62,7 +64,7 @@ class ActivationStore:
         number = len(list(self._folder.glob(f"{stem}*.safetensors")))
         name = f"{stem}{number:04}.safetensors"
         write_arrays(self._folder / name, {"values": np.concatenate([values for _, values in kept])})
-        query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)"
         begins = accumulate((len(values) for _, values in kept), initial=0)
         index: list[Statement] = [
             (query, (source, layer, mark, name, begin, len(values), episode, turn))
@@ -108,17 +110,34 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         MissingExtra: safetensors is not installed.
         RunFailed: the file cannot be written.
     """
-    save = _safetensors().save
-    write_whole(path, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+    tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_whole(path, _safetensors().save(tensors, metadata={"checksum": _checksum(tensors)}))
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The arrays of a safetensors file."""
-    return dict(_safetensors().load_file(path))
+    """The arrays of a safetensors file.
 
-
-def _safetensors() -> ModuleType:
+    Raises:
+        RunFolderError: it is not there, or not as it was written.
+    """
+    library = _safetensors("safetensors")
     try:
-        return import_module("safetensors.numpy")
+        with library.safe_open(path, framework="numpy") as file:
+            signed = (file.metadata() or {}).get("checksum")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+    except (OSError, ValueError, library.SafetensorError) as error:
+        raise RunFolderError(f"{path}: {str(error).splitlines()[0]}; {ADVICE}") from error
+    if signed != _checksum(arrays):
+        raise RunFolderError(f"{path}: the arrays are not as they were written; {ADVICE}")
+    return arrays
+
+
+def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
+    return array_checksum([(name, str(each.dtype), each.shape, each.tobytes()) for name, each in arrays.items()])
+
+
+def _safetensors(module: str = "safetensors.numpy") -> ModuleType:
+    try:
+        return import_module(module)
     except ModuleNotFoundError:
         raise MissingExtra("the record of activations", ["safetensors"], "probes") from None

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from binascii import crc32
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from errno import EEXIST, ENOTEMPTY
@@ -104,7 +105,9 @@ class RunFolder:
             for failure in result.failures
         ]
         journal.write(statements)
-        write_whole(self.path / RESULT, json.dumps(result_json(result), indent=1) + "\n")
+        stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
+        signed = {**stored, "checksum": _checksum(stored)}
+        write_whole(self.path / RESULT, json.dumps(signed, indent=1) + "\n")
 
     def read_result(self) -> Result:
         """The stored result.
@@ -120,6 +123,8 @@ class RunFolder:
             if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
                 got = stored.get("schema") if isinstance(stored, dict) else type(stored).__name__
                 raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {got}")
+            if stored.pop("checksum", None) != _checksum(stored):
+                raise ValueError("its numbers are not as they were written")
             return Result(
                 run=str(self.path),
                 status=stored["status"],
@@ -135,6 +140,10 @@ class RunFolder:
             raise RunFolderError(
                 f"{path} is damaged ({first}): make it again with `gde rescore {self.path}`"
             ) from error
+
+
+def _checksum(stored: dict[str, Any]) -> str:
+    return f"{crc32(json.dumps(stored, sort_keys=True).encode()):08x}"
 
 
 def result_json(result: Result) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from gde.data.json import Json
 from gde.data.observation import State, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFailed, RunFolderError
-from gde.store import rows, schema
+from gde.request.secrets import Secrets
+from gde.store import checksums, rows, schema
 
 Statement = tuple[str, tuple[Any, ...]]
 RETRIED = "retried"
@@ -54,6 +55,8 @@ class Journal:
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
         self._connection = connect(path, write=write)
+        self.secrets = Secrets()
+        """Kept out of whatever is written."""
         self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
         self._interventions: WeakValueDictionary[str, Intervention] = WeakValueDictionary()
         """Those that are in use: most calls of a run are made with the same few."""
@@ -64,7 +67,7 @@ class Journal:
         with closing(connect(path)) as connection:
             connection.executescript(schema.TABLES)
             connection.execute(f"PRAGMA user_version={schema.VERSION}")
-        return cls(path)
+        return cls.open(path)
 
     @classmethod
     def open(cls, path: Path, *, write: bool = True) -> Self:
@@ -80,7 +83,7 @@ class Journal:
             journal = cls(path, write=write)
             ((version,),) = journal.query("PRAGMA user_version")
             found = {(row["type"], row["name"]): row["sql"] for row in journal.query("SELECT * FROM sqlite_master")}
-        except sqlite3.Error as error:
+        except (sqlite3.Error, RunFolderError) as error:
             if journal is not None:
                 journal.close()
             raise RunFolderError(f"{path}: {error}; the file is damaged or cannot be read") from error
@@ -88,6 +91,8 @@ class Journal:
         if reason:
             journal.close()
             raise RunFolderError(f"{path}: {reason}")
+        if write:
+            checksums.sign(journal._connection, schema.TABLES)
         return journal
 
     def close(self) -> None:
@@ -98,29 +103,31 @@ class Journal:
     async def begin(self, key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> None:
         """Write the beginning of an episode; a second time is without effect."""
         row = rows.episode_row(key, seed, world, labels, horizon)
-        await self._commit([(f"INSERT OR IGNORE INTO episodes VALUES ({_marks(11)}, NULL, '', NULL)", row)])
+        await self._commit([(f"INSERT OR IGNORE INTO episodes VALUES ({_marks(11)}, NULL, '', NULL, NULL, 0)", row)])
 
     async def fail(self, key: EpisodeKey, seed: int, failure: str) -> None:
         """Write an episode that failed before it had a world."""
         row = rows.episode_row(key, seed, World(id=f"unmade {key}"), {}, 0)
-        query = f"INSERT OR REPLACE INTO episodes VALUES ({_marks(11)}, 'failed', ?, NULL)"
-        await self._commit([(query, (*row, failure))])
+        count = "(SELECT count(*) FROM turns WHERE episode = ?)"
+        query = f"INSERT OR REPLACE INTO episodes VALUES ({_marks(11)}, 'failed', ?, NULL, {count}, 0)"
+        await self._commit([(query, (*row, failure, str(key)))])
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn. The completions that went into it are in the journal already, see `call`."""
-        await self._commit([(f"INSERT INTO turns VALUES ({_marks(16)})", rows.turn_row(key, turn))])
+        await self._commit([(f"INSERT INTO turns VALUES ({_marks(16)}, 0)", rows.turn_row(key, turn))])
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an episode or a part."""
-        query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)})"
+        query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)}, 0)"
         changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        call = (f"INSERT INTO calls VALUES ({_marks(13)})", rows.call_row(scope, turn, completion))
+        call = (f"INSERT INTO calls VALUES ({_marks(14)}, 0)", rows.call_row(scope, turn, completion))
         await self._commit([*changes, call])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
         """Write the end of an episode."""
         state = None if final is None else rows.to_json({"facts": final.facts, "index": final.index})
-        query = "UPDATE episodes SET ending = ?, failure = ?, final_state = ? WHERE episode = ?"
+        count = "(SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
+        query = f"UPDATE episodes SET ending = ?, failure = ?, final_state = ?, turns = {count} WHERE episode = ?"
         await self._commit([(query, (ending, failure, state, str(key)))])
 
     async def _commit(self, statements: list[Statement]) -> None:
@@ -160,7 +167,7 @@ class Journal:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for query, values in statements:
-                self._connection.execute(query, values)
+                self._connection.execute(query, self.secrets.scrubbed_row(values))
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:
@@ -181,16 +188,16 @@ class Journal:
             for episode, _ in failed
             for table in ("turns", "activations", "rewards", "episodes")
         ]
-        self.write([*statements, ("INSERT OR REPLACE INTO facts VALUES (?, ?)", (RETRIED, rows.to_json(known)))])
+        self.write([*statements, ("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", (RETRIED, rows.to_json(known)))])
         return len(failed)
 
     def note(self, name: str, value: Json) -> None:
         """Keep a fact about the run as a whole."""
-        self.write([("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, rows.to_json(value)))])
+        self.write([("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", (name, rows.to_json(value)))])
 
     def add_note(self, name: str, entries: Mapping[str, Json]) -> None:
         """Add entries to a fact that is a mapping, also while other processes do."""
-        query = """INSERT INTO facts VALUES (?, ?)
+        query = """INSERT INTO facts VALUES (?, ?, 0)
             ON CONFLICT (name) DO UPDATE SET value = json_patch(value, excluded.value)"""
         self.write([(query, (name, rows.to_json(entries)))])
 
@@ -198,12 +205,21 @@ class Journal:
 
     def noted(self, name: str) -> Any:
         """A fact kept with `note`, None where there is none."""
-        found = self.query("SELECT value FROM facts WHERE name = ?", (name,))
-        return json.loads(found[0]["value"]) if found else None
+        found = self.query("SELECT * FROM facts WHERE name = ?", (name,))
+        return json.loads(checksums.check("facts", found[0])["value"]) if found else None
 
     def query(self, text: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """The rows that a SELECT gives."""
-        return self._connection.execute(text, values).fetchall()
+        try:
+            return self._connection.execute(text, values).fetchall()
+        except sqlite3.Error as error:
+            if not checksums.is_damage(error):
+                raise
+            raise RunFolderError(f"run.sqlite: {error}; {checksums.ADVICE}") from error
+
+    def faults(self) -> list[str]:
+        """All that is not as it was written."""
+        return [*checksums.faults(self._connection, schema.TABLES)]
 
     def finished(self) -> set[str]:
         """Keys of all episodes that have ended."""
@@ -222,7 +238,8 @@ class Journal:
     def calls(self, scope: str) -> dict[str, Completion]:
         """Every completion that was asked for on behalf of an episode or a part, by request."""
         found = self.query("SELECT * FROM calls WHERE scope = ?", (scope,))
-        return {row["request"]: rows.read_completion(row, self._made_with(row)) for row in found}
+        known = (checksums.check("calls", row) for row in found)
+        return {row["request"]: rows.read_completion(row, self._made_with(row)) for row in known}
 
     def _made_with(self, call: sqlite3.Row) -> tuple[Intervention, ...]:
         return tuple(map(self._intervention, json.loads(call["interventions"])))
@@ -233,13 +250,14 @@ class Journal:
             found = self.query("SELECT * FROM interventions WHERE intervention = ?", (identity,))
             if not found:
                 raise RunFolderError(f"the journal lacks the intervention {identity} of a call; it is damaged")
-            known = self._interventions[identity] = rows.read_intervention(found[0])
+            known = self._interventions[identity] = rows.read_intervention(checksums.check("interventions", found[0]))
         return known
 
     def decisions(self, episode: str) -> list[Decision]:
         """Decisions of the finished turns, in order, without their completions."""
-        found = self.query("SELECT status, action, detail FROM turns WHERE episode = ? ORDER BY turn", (episode,))
-        return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in found]
+        found = self.query("SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
+        turns = (checksums.check("turns", row) for row in found)
+        return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in turns]
 
     def probes(self) -> set[str]:
         """The probes that have stored arms."""
@@ -271,11 +289,9 @@ class Journal:
 
     def summaries(self) -> Iterator[dict[str, Any]]:
         """Of each finished episode, in their order, its key, world, number of turns and ending, and its labels."""
-        query = """SELECT episode, world_id AS world, ending, labels,
-                (SELECT count(*) FROM turns WHERE turns.episode = episodes.episode) AS turns
-            FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, episodes.world, repeat"""
-        for row in self._connection.execute(query):
-            head = {name: row[name] for name in ("episode", "world", "turns", "ending")}
+        for row in self.query("SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, world, repeat"):
+            checksums.check("episodes", row)
+            head = {"episode": row["episode"], "world": row["world_id"], "turns": row["turns"], "ending": row["ending"]}
             yield {**head, **json.loads(row["labels"])}
 
     def trajectories(self, episodes: Sequence[str] | None = None) -> Iterator[Trajectory]:
@@ -315,9 +331,7 @@ class Journal:
             part = parts.get(episode, ())
             asked = any(row["completion"] is not None for row in part)
             calls = self.calls(episode) if asked else {}
-            yield rows.read_trajectory(
-                heads[episode], [rows.read_turn(row, calls.get(row["completion"])) for row in part]
-            )
+            yield rows.read_trajectory(episode, heads.get(episode), part, calls)
 
 
 def _resolve(committed: asyncio.Future[None], error: Exception | None) -> None:

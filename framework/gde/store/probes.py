@@ -45,7 +45,7 @@ def write_report(journal: Journal, folder: Path, report: ProbeReport, made_by: s
         write_arrays(folder / f"{report.arm.name}.decoded.safetensors", {"decoded": report.decoded})
     values = (report.arm.probe, report.arm.name, made_by, to_json(_stored(report)))
     order = "(SELECT coalesce((SELECT place FROM probes WHERE arm = ?), (SELECT count(*) FROM probes)))"
-    journal.write([(f"INSERT OR REPLACE INTO probes VALUES ({order}, ?, ?, ?, ?)", (report.arm.name, *values))])
+    journal.write([(f"INSERT OR REPLACE INTO probes VALUES ({order}, ?, ?, ?, ?, 0)", (report.arm.name, *values))])
 
 
 def made_by(journal: Journal) -> dict[str, str]:

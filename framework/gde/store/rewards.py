@@ -14,7 +14,7 @@ def judged(journal: Journal, model: str) -> set[str]:
 
 def write_trace(trace: RewardTrace, journal: Journal) -> None:
     """Store one trace. That of an episode without turns is kept as one that failed: it has no rows of its own."""
-    query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?)"
+    query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?, 0)"
     place = trace.model, trace.episode
     statements: list[Statement] = [
         (query, (*place, turn, float(value), "")) for turn, value in enumerate(trace.values) if not trace.failure

@@ -12,6 +12,8 @@ from gde.data.activations import Intervention
 from gde.data.completion import Completion
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Status, Trajectory, Turn
+from gde.errors import RunFolderError
+from gde.store.checksums import ADVICE, check
 
 _decode = json.JSONDecoder().decode
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -59,7 +61,8 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any,
     tokens = (_pack(completion.prompt_tokens), _pack(completion.tokens), to_json(completion.marks))
     asked = scope, completion.request, completion.model, turn
     changes = to_json([each.identity for each in completion.interventions])
-    return *asked, *text, *tokens, completion.n_prompt, completion.n_completion, changes
+    told = completion.n_prompt, completion.n_completion, completion.answered_by
+    return *asked, *text, *tokens, *told, changes
 
 
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
@@ -85,6 +88,7 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
         marks={name: tuple(places) for name, places in json.loads(row["marks"]).items()},
         n_prompt=row["n_prompt"],
         n_completion=row["n_completion"],
+        answered_by=row["answered_by"],
         request=row["request"],
         model=row["model"],
         interventions=interventions,
@@ -110,8 +114,20 @@ def read_turn(row: Row, completion: Completion | None) -> Turn:
     )
 
 
-def read_trajectory(row: Row, turns: Sequence[Turn]) -> Trajectory:
-    """The episode in a row of `episodes` with its turns."""
+def read_trajectory(episode: str, row: Row | None, part: Sequence[Row], calls: Mapping[str, Completion]) -> Trajectory:
+    """An episode of the row of `episodes`, those of its turns and the answers that went into them.
+
+    Raises:
+        RunFolderError: one of them is missing, or not as it was written.
+    """
+    asked = (each["completion"] for each in part)
+    if row is None or len(part) != row["turns"] or any(each not in calls for each in asked if each is not None):
+        raise RunFolderError(f"run.sqlite: turns or answers of episode {episode} are missing; {ADVICE}")
+    turns = [read_turn(check("turns", each), calls.get(each["completion"])) for each in part]
+    return _trajectory(check("episodes", row), turns)
+
+
+def _trajectory(row: Row, turns: Sequence[Turn]) -> Trajectory:
     facts, labels = _decode(row["facts"]), _decode(row["world_labels"])
     final = row["final_state"]
     return Trajectory(

@@ -1,21 +1,24 @@
-"""The tables of run.sqlite. VERSION grows with every change that an older reader would misread."""
+"""The tables of run.sqlite. A row's checksum is that of its other columns. VERSION grows with every change that an
+older reader would misread."""
 
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-VERSION = 4
+VERSION = 5
 
 TABLES = """
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;   -- e.g. which model answered
+CREATE TABLE facts (    -- about the run, e.g. which model answered
+    name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
+) STRICT;
 CREATE TABLE episodes (
     episode TEXT PRIMARY KEY,   -- stratum/world/repeat
     stratum INTEGER NOT NULL, world INTEGER NOT NULL, repeat INTEGER NOT NULL,
     seed INTEGER NOT NULL,
     world_id TEXT NOT NULL, base TEXT NOT NULL, facts TEXT NOT NULL, world_labels TEXT NOT NULL, labels TEXT NOT NULL,
     horizon INTEGER NOT NULL,
-    ending TEXT, failure TEXT NOT NULL DEFAULT '', final_state TEXT
+    ending TEXT, failure TEXT NOT NULL DEFAULT '', final_state TEXT, turns INTEGER, checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE turns (
     episode TEXT NOT NULL, turn INTEGER NOT NULL,
@@ -24,6 +27,7 @@ CREATE TABLE turns (
     status TEXT NOT NULL, action TEXT, detail TEXT NOT NULL,
     completion TEXT,            -- the request of the call that decided it
     reward REAL NOT NULL, terminated INTEGER NOT NULL, truncated INTEGER NOT NULL, success REAL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (episode, turn)
 ) STRICT;
 CREATE TABLE calls (
@@ -32,29 +36,33 @@ CREATE TABLE calls (
     model TEXT NOT NULL, turn INTEGER,
     text TEXT NOT NULL, reasoning TEXT, finish TEXT NOT NULL,
     prompt_tokens BLOB NOT NULL, tokens BLOB NOT NULL,   -- little-endian int32
-    marks TEXT NOT NULL, n_prompt INTEGER NOT NULL, n_completion INTEGER NOT NULL,
+    marks TEXT NOT NULL, n_prompt INTEGER, n_completion INTEGER, answered_by TEXT NOT NULL,
     interventions TEXT NOT NULL,    -- JSON list of those it was made with
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE interventions (    -- each once, however many calls it was made in
     intervention TEXT PRIMARY KEY,  -- SHA-256 of all that follows
     layer INTEGER NOT NULL, mark TEXT NOT NULL, kind TEXT NOT NULL,
-    shape TEXT NOT NULL, vector BLOB NOT NULL   -- little-endian float32
+    shape TEXT NOT NULL, vector BLOB NOT NULL,  -- little-endian float32
+    checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE activations (
     source TEXT NOT NULL, layer INTEGER NOT NULL, mark TEXT NOT NULL,
     file TEXT NOT NULL, row INTEGER NOT NULL, tokens INTEGER NOT NULL,   -- the first of so many rows of the array
-    episode TEXT NOT NULL, turn INTEGER NOT NULL,
+    episode TEXT NOT NULL, turn INTEGER NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY (source, layer, mark, episode, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE probes (
     place INTEGER NOT NULL,     -- arms are listed in the order in which they were first fitted
     probe TEXT NOT NULL, arm TEXT PRIMARY KEY,
     made_by TEXT NOT NULL,      -- identifies probe, configuration and activations
-    report TEXT NOT NULL        -- JSON
+    report TEXT NOT NULL,       -- JSON
+    checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE rewards (
     model TEXT NOT NULL, episode TEXT NOT NULL, turn INTEGER NOT NULL, value REAL, failure TEXT NOT NULL DEFAULT '',
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (model, episode, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE measurements (

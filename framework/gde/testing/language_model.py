@@ -66,7 +66,7 @@ async def _together(model: LanguageModel, asked: Sequence[ChatRequest]) -> list[
 def _check_completion(request: ChatRequest, completion: Completion) -> None:
     promise(isinstance(completion, Completion), f"complete must give a Completion, got {completion!r}")
     most = request.sampling.max_tokens
-    counted = max(completion.n_completion, len(completion.tokens))
+    counted = max(completion.n_completion or 0, len(completion.tokens))
     promise(counted <= most, f"a completion must have at most max_tokens = {most} tokens, got {counted}")
     n = len(completion.prompt_tokens) + len(completion.tokens)
     for mark, places in completion.marks.items():

@@ -248,7 +248,7 @@ class PlantedModel(ScriptedModel):
         return self._answer(request, LEFT) if request.interventions and self._turned(request, plain) else plain
 
     def _turned(self, request: ChatRequest, plain: Completion) -> bool:
-        marks = {mark: places for mark, places in plain.marks.items() if places[-1] < plain.n_prompt}
+        marks = {mark: places for mark, places in plain.marks.items() if places[-1] < len(plain.prompt_tokens)}
         check_interventions(request.interventions, marks, self.info)
         sequence = TokenSequence(tokens=plain.prompt_tokens, marks=marks, interventions=request.interventions)
         (last,) = self._rows(sequence, marks["pre"][-1:], self.n_layers - 1)

@@ -112,8 +112,9 @@ class GridConfig:
         if self.min_distance and self.max_distance and self.min_distance > self.max_distance:
             bounds = f"min_distance {self.min_distance} and max_distance {self.max_distance}"
             raise ValueError(f"min_distance no greater than max_distance, got {bounds}")
-        if self.min_distance and self.min_distance > self._longest:
-            raise ValueError(f"min_distance up to {self._longest} on size {self.size}, got {self.min_distance}")
+        if self.min_distance and not self.grids and self.min_distance > self._longest:
+            most = f"{self._longest}, the longest way that there can be in size {self.size}"
+            raise ValueError(f"min_distance of at most {most}, got {self.min_distance}")
         self._check_file()
         self._check_conditions()
 
@@ -148,5 +149,5 @@ class GridConfig:
 
     @property
     def _longest(self) -> int:
-        """No shortest way takes more steps than there are other cells within the outer wall."""
-        return (self.size - 2) ** 2 - 1
+        """Steps of the longest way: a perfect maze of k x k cells has k^2 - 1 passages of two steps."""
+        return (self.size - 1) ** 2 // 2 - 2

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt
+
+from gde.errors import ConfigError
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
 BatchSize = Annotated[int, Ge(1)]
@@ -49,10 +52,22 @@ class OpenAIConfig:
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; servers without keys need none."""
     timeout: Annotated[float, Gt(0)] = 600.0
-    """Seconds to wait for one answer."""
+    """Seconds for one whole answer, not counted what the server wants to be left alone."""
+    max_bytes: Annotated[int, Ge(1)] = 8_000_000
+    """Of an answer; a longer one is broken off."""
+    longest_wait: Annotated[float, Ge(0)] = 3600.0
+    """Seconds that the server may want to be left alone (Retry-After); where it wants more, the run stops."""
     retries: Annotated[int, Ge(0)] = 5
-    """Further tries, with growing pauses, after a lost connection or an answer 408, 409, 429 or 5xx."""
+    """Further tries, with growing pauses, after a lost connection or an answer 408, 409, 429 or 5xx. Where the server
+    answers others meanwhile, 429 is no lost try."""
     send_effort: bool = True
     """Whether the server takes `reasoning_effort`; models that do not reason may refuse it."""
     limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """How the server calls the longest answer."""
+
+    def __post_init__(self) -> None:
+        if urlsplit(self.source).password is not None:
+            raise ConfigError(
+                "model.source: wanted a URL without a password, which would stand in every file of the run: put it into"
+                " an environment variable and name that with model.api_key_env"
+            )

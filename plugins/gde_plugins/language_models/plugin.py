@@ -47,11 +47,11 @@ def make_hf(config: HfConfig, _: "Context") -> "LanguageModel":
     )
 
 
-def make_openai(config: OpenAIConfig, _: "Context") -> "LanguageModel":
+def make_openai(config: OpenAIConfig, context: "Context") -> "LanguageModel":
     """A model behind a server."""
     from gde_plugins.language_models.openai_model import OpenAIModel
 
-    return OpenAIModel(config)
+    return OpenAIModel(config, context.secret(config.api_key_env, config.source))
 
 
 @hookimpl

@@ -47,8 +47,9 @@ def decide(completion: Completion, actions: Sequence[str] | None, *, strict: boo
 
 def _nothing(completion: Completion) -> Decision:
     if completion.finish == "length":
-        detail = f"cut off before an answer, after {completion.n_completion} tokens"
-        return Decision.unusable("truncated", detail, completion)
+        n = completion.n_completion
+        after = "" if n is None else f", after {n} tokens"
+        return Decision.unusable("truncated", f"cut off before an answer{after}", completion)
     return Decision.unusable("empty", "the model ended without an answer", completion)
 
 

@@ -15,6 +15,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
 from gde.runs.adding import current_plan
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 
 PLAN = Plan(environment="long-corridor", agent="asking", probes=["where"], metrics=["success", "accuracy"], episodes=12)
 
@@ -52,6 +53,12 @@ def test_metrics_are_added_and_the_rest_is_kept(run: Result, asking: Catalogue) 
     assert RunFolder.open(Path(run.run)).plan().metrics == PLAN.metrics
 
 
+def change(run: Result, *statements: str) -> None:
+    """Write to the record as gde does."""
+    with closing(Journal.open(Path(run.run) / "run.sqlite")) as journal:
+        journal.write([(each, ()) for each in statements])
+
+
 def test_a_number_that_another_metric_gave_is_not_given_twice(run: Result, asking: Catalogue) -> None:
     result = rescore(run.run, [Choice(name="success", alias="rival")], asking)
     assert by_source(result) == by_source(run)
@@ -60,9 +67,7 @@ def test_a_number_that_another_metric_gave_is_not_given_twice(run: Result, askin
 
 
 def test_a_metric_that_is_asked_for_again_replaces_its_own_numbers_alone(run: Result, asking: Catalogue) -> None:
-    with sqlite3.connect(Path(run.run) / "run.sqlite") as connection:
-        connection.execute("UPDATE turns SET success = 0")
-    connection.close()
+    change(run, "UPDATE turns SET success = 0")
     after = by_source(rescore(run.run, ["success"], asking))
     assert after["success"][0].value == 0
     assert after["accuracy"] == by_source(run)["accuracy"]
@@ -101,10 +106,11 @@ def test_what_was_added_is_still_there_when_the_run_is_gone_on_with(run: Result,
 
 def test_a_run_that_is_not_finished_says_partial_until_it_is(run: Result, asking: Catalogue) -> None:
     whole = by_source(rescore(run.run, ["length"], asking))
-    with sqlite3.connect(Path(run.run) / "run.sqlite") as connection:
-        connection.execute("UPDATE episodes SET ending = NULL WHERE world > 7")
-        connection.execute("DELETE FROM turns WHERE episode IN ('0/8/0', '0/9/0', '0/10/0', '0/11/0') AND turn > 0")
-    connection.close()
+    change(
+        run,
+        "UPDATE episodes SET ending = NULL WHERE world > 7",
+        "DELETE FROM turns WHERE episode IN ('0/8/0', '0/9/0', '0/10/0', '0/11/0') AND turn > 0",
+    )
     part = rescore(run.run, catalogue=asking)
     assert part.status == "partial"
     (unfinished,) = [one for one in part.failures if one.subject == "run"]

@@ -20,6 +20,7 @@ from gde.request.plugins import load_plugins
 from gde.runs.exporting import export
 from gde.store import journal
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 
 MODULES = "gde.testing.plugin,odd_parts"
 EPISODES = 12
@@ -127,9 +128,9 @@ def test_an_agent_that_is_no_function_of_its_seed_is_found_out(tmp_path: Path, c
     request = replace(request, metrics=(Choice(name="success"),))
     run = tmp_path / "run"
     evaluate(request, run, catalogue)
-    with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
-        connection.execute("UPDATE episodes SET ending = NULL WHERE world = 0")
-        connection.execute("UPDATE turns SET action = 'LEFT' WHERE episode = '0/0/0' AND turn = 1")
+    change = "UPDATE turns SET action = 'LEFT' WHERE episode = '0/0/0' AND turn = 1"
+    with closing(Journal.open(run / "run.sqlite")) as record:
+        record.write([("UPDATE episodes SET ending = NULL WHERE world = 0", ()), (change, ())])
     result = resume(run, catalogue)
     assert [failure.reason for failure in result.failures] == [
         "the agent is not a function of its seed: turn 1 was LEFT, repeated it is RIGHT"
@@ -140,8 +141,8 @@ def test_a_world_that_is_no_longer_the_same_is_found_out(tmp_path: Path, catalog
     request = Plan(environment=Choice(name="long-corridor"), agent=Choice(name="scripted"), episodes=2)
     request = replace(request, metrics=(Choice(name="success"),))
     evaluate(request, tmp_path / "run", catalogue)
-    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as connection, connection:
-        connection.execute("UPDATE episodes SET ending = NULL, world_id = 'another' WHERE world = 0")
+    with closing(Journal.open(tmp_path / "run" / "run.sqlite")) as record:
+        record.write([("UPDATE episodes SET ending = NULL, world_id = 'another' WHERE world = 0", ())])
     (failure,) = resume(tmp_path / "run", catalogue).failures
     assert failure.reason.startswith("the world is no longer what it was: the record has another, the environment")
 

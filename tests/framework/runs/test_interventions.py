@@ -19,6 +19,7 @@ from gde.runs.evaluating import evaluate
 from gde.runs.exporting import export
 from gde.store.activations import ActivationStore, Row
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 from gde.testing.parts import PlantedModel
 
 WIDTH = 2880
@@ -120,10 +121,8 @@ def test_what_was_answered_under_interventions_is_not_asked_again(tmp_path: Path
     evaluate(plan(settings={"log": str(log)}, model="logged"), run, catalogue)
     asked, before = log.read_text(), [*load_evidence(run).trajectories]
     assert asked
-    with closing(sqlite3.connect(run / "run.sqlite")) as connection:  # as if it had been killed after the first turns
-        connection.execute("DELETE FROM turns WHERE turn > 0")
-        connection.execute("UPDATE episodes SET ending = NULL, final_state = NULL")
-        connection.commit()
+    with closing(Journal.open(run / "run.sqlite")) as journal:  # as if it had been killed after the first turns
+        journal.write([("DELETE FROM turns WHERE turn > 0", ()), ("UPDATE episodes SET ending = NULL", ())])
     resume(run, catalogue=catalogue)
     assert log.read_text() == asked
     assert [*load_evidence(run).trajectories] == before

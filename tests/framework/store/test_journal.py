@@ -161,7 +161,7 @@ def test_several_processes_add_to_a_note_and_lose_none(journal: Journal, tmp_pat
 
 def test_nothing_is_half_written(journal: Journal) -> None:
     with pytest.raises(sqlite3.IntegrityError):
-        journal.write([("INSERT INTO facts VALUES ('a', '1')", ()), ("INSERT INTO facts VALUES ('a', '2')", ())])
+        journal.write([("INSERT INTO facts VALUES ('a', '1', 0)", ()), ("INSERT INTO facts VALUES ('a', '2', 0)", ())])
     assert journal.noted("a") is None
 
 

@@ -100,6 +100,8 @@ def _joined(phrases: Sequence[str]) -> str:
 def _cautions(of: Subject) -> Iterator[str]:
     if of.failed:
         yield f"{of.failed} of {of.episodes} episodes failed and are in none of these numbers."
+    if of.retried:
+        yield f"{of.retried} of {of.episodes} episodes had failed and were begun anew; provenance.retried names them."
     if of.unusable:
         yield f"{of.unusable} of {of.turns} answers could not be used; they count as steps that were not optimal."
     if of.worlds < FEW_WORLDS:

@@ -1,0 +1,64 @@
+"""What servers answer: read for what is usable in it, whatever else is odd."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard
+
+from openai.types.chat import ChatCompletion, ChatCompletionMessage
+
+from gde.data.completion import Completion, Finish
+
+FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
+"""All other reasons, those of the protocol and those that a server makes up, are an ordinary stop."""
+REASONING_FIELDS = ("reasoning_content", "reasoning")
+"""Where servers put what the model thought; the protocol itself has no place for it."""
+MOST_TOKENS = 2**31
+"""No answer has more: what says so is no count."""
+NAME_LENGTH = 200
+
+
+def usable(answer: object) -> TypeGuard[ChatCompletion]:
+    """Whether it holds a message. The client checks nothing of what a server sends: whatever parses as JSON is here."""
+    if not isinstance(answer, ChatCompletion) or not isinstance(answer.choices, list) or not answer.choices:
+        return False
+    message = getattr(answer.choices[0], "message", None)
+    return isinstance(message, ChatCompletionMessage) and isinstance(message.content, str | None)
+
+
+def read_answer(answer: ChatCompletion) -> Completion:
+    """The completion in a usable answer. What it says beside the message is left out where it makes no sense."""
+    choice = answer.choices[0]
+    message = choice.message
+    thoughts = [getattr(message, field, None) for field in REASONING_FIELDS]
+    refusal = getattr(message, "refusal", None)
+    finish, usage = getattr(choice, "finish_reason", None), getattr(answer, "usage", None)
+    prompt, said = _tokens(answer, "prompt_token_ids"), _tokens(choice, "token_ids")
+    return Completion(
+        text=clean(str(refusal or message.content or "")),
+        reasoning=next((clean(str(thought)) for thought in thoughts if thought), None),
+        finish="refusal" if refusal else FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
+        prompt_tokens=prompt if said else (),
+        tokens=said if prompt else (),
+        n_prompt=_count(usage, "prompt_tokens"),
+        n_completion=_count(usage, "completion_tokens"),
+        answered_by=clean(name)[:NAME_LENGTH] if isinstance(name := getattr(answer, "model", None), str) else "",
+    )
+
+
+def clean(text: str) -> str:
+    """Without lone surrogates, which JSON can carry but no journal can store."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _count(usage: object, field: str) -> int | None:
+    found = getattr(usage, field, None)
+    counted = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_TOKENS
+    return found if counted else None
+
+
+def _tokens(holder: object, field: str) -> tuple[int, ...]:
+    """Token ids as vLLM gives them where it is asked to; none where they are no list of such."""
+    found = getattr(holder, field, None)
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        return ()
+    are_ids = all(isinstance(each, int) and not isinstance(each, bool) and 0 <= each < MOST_TOKENS for each in found)
+    return tuple(found) if are_ids else ()

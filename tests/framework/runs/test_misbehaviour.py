@@ -1,0 +1,106 @@
+"""Parts that misbehave in ways that no exception announces: named in the record, and nobody else is harmed."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from gde import Choice, Decision, Evidence, Measurement, Observation, Outcome, Plan, evaluate
+from gde.request.catalogue import Catalogue
+from gde.testing.parts import Corridor, ScriptedAgent
+
+PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=4)
+
+
+class Leaving(ScriptedAgent):
+    """Ends the process, as scripts do."""
+
+    async def act(self, observation: Observation) -> Decision:
+        sys.exit("bye")
+
+
+class Quitting(Corridor):
+    """Ends the process from within the world."""
+
+    def step(self, action: str) -> Outcome:
+        raise SystemExit(1)
+
+
+class Unspeakable(Corridor):
+    """Fails in words that no file can hold."""
+
+    def step(self, action: str) -> Outcome:
+        raise RuntimeError("half a character: \ud800")
+
+
+class Halved(Corridor):
+    """Shows what no file can hold."""
+
+    def _observe(self) -> Observation:
+        return replace(super()._observe(), text="half: \ud800")
+
+
+class Clinging(Corridor):
+    """Cannot be closed."""
+
+    def close(self) -> None:
+        raise RuntimeError("never")
+
+
+@dataclass
+class Paying(Corridor):
+    """Pays in what is no number."""
+
+    coin: object = 0.0
+
+    def step(self, action: str) -> Outcome:
+        return replace(super().step(action), reward=self.coin)  # type: ignore[arg-type]
+
+
+def leaves(evidence: Evidence) -> list[Measurement]:
+    sys.exit(7)
+
+
+def failures(plan: Plan, folder: Path, catalogue: Catalogue) -> set[str]:
+    result = evaluate(plan, folder, catalogue)
+    assert result.status in ("failed", "partial")
+    return {failure.reason for failure in result.failures}
+
+
+@pytest.mark.parametrize(
+    ("environment", "agent", "reason"),
+    [
+        ("corridor", lambda: Leaving(), "SystemExit: bye"),
+        (lambda: Quitting(), "scripted", "SystemExit: 1"),
+        (lambda: Unspeakable(), "scripted", "RuntimeError: half a character: ?"),
+        (lambda: Halved(), "scripted", "surrogates not allowed"),
+        (lambda: Paying(coin=float("nan")), "scripted", "nan"),
+        (lambda: Paying(coin=float("inf")), "scripted", "inf"),
+        (lambda: Paying(coin="gold"), "scripted", "gold"),
+        (lambda: Paying(coin=None), "scripted", "None"),
+    ],
+)
+def test_an_episode_fails_and_says_why(
+    environment: str | Callable[[], object],
+    agent: str | Callable[[], object],
+    reason: str,
+    tmp_path: Path,
+    catalogue: Catalogue,
+) -> None:
+    wanted = replace(PLAN, environment=Choice.of(environment, alias="e"), agent=Choice.of(agent, alias="a"))
+    found = failures(wanted, tmp_path / "run", catalogue)
+    assert len(found) == 1 and all(reason in each for each in found)
+
+
+def test_a_metric_that_ends_the_process_is_one_failure(tmp_path: Path, catalogue: Catalogue) -> None:
+    result = evaluate(replace(PLAN, metrics=("success", Choice.of(leaves))), tmp_path / "run", catalogue)
+    assert result.status == "partial"
+    assert [failure.reason for failure in result.failures] == ["SystemExit: 7"]
+    assert "success" in {each.name for each in result.measurements}
+
+
+def test_what_cannot_be_closed_is_left(tmp_path: Path, catalogue: Catalogue) -> None:
+    wanted = replace(PLAN, environment=Choice.of(lambda: Clinging(), alias="e"))
+    assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"

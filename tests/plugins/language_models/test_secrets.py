@@ -1,0 +1,149 @@
+"""A key goes to whom the user names and is written nowhere, whoever sends it back."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from gde import Choice, ConfigError, Evidence, GdeError, Measurement, Plan, evaluate, rescore, resume
+from gde.request.secrets import Secrets, host_of
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
+from gde_plugins.language_models.config import OpenAIConfig
+
+KEY = 'sk-canary/"0123456789'
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Says the key again in every place there is, and refuses every fourth request in its name."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        key = (self.headers["authorization"] or "").removeprefix("Bearer ")
+        Echo.asked.append(key)
+        status = 400 if len(Echo.asked) % 4 == 0 else 200
+        message = {
+            "role": "assistant",
+            "content": json.dumps({"action": "UP", "why": key}),
+            "reasoning": f"I saw {key}",
+        }
+        good = {"model": key, "choices": [{"index": 0, "message": message, "finish_reason": key}], "created": 0}
+        body = json.dumps(good if status == 200 else {"error": {"message": f"not with {key}"}}).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    Echo.asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+class Telling:
+    """A metric that fails with what it has seen."""
+
+    def __call__(self, evidence: Evidence) -> list[Measurement]:
+        raise RuntimeError(f"I was told {KEY}")
+
+
+def plan(url: str) -> Plan:
+    return Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="gpt-oss", config={"model": f"openai:{url}", "strict": False}),
+        language_model={"model": "m", "retries": 0, "api_key_env": "CANARY_KEY"},
+        metrics=("success", Telling()),
+        episodes=3,
+        concurrency=2,
+    )
+
+
+def leaks(run: Path) -> list[str]:
+    forms = {KEY.encode(), json.dumps(KEY)[1:-1].encode(), b"sk-canary"}
+    return [str(file) for file in run.rglob("*") if file.is_file() and any(form in file.read_bytes() for form in forms)]
+
+
+@pytest.mark.parametrize("executor", ["serial"])
+def test_a_key_that_is_sent_back_is_in_no_artefact(
+    executor: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CANARY_KEY", KEY)
+    result = evaluate(plan(url), tmp_path / "run")
+    assert set(Echo.asked) == {KEY} and len(result.failures) >= 2
+    assert leaks(tmp_path / "run") == []
+    assert "sk-canary" not in str(result)
+    assert "sk-canary" not in "".join(capfd.readouterr())
+
+
+def test_a_received_folder_gets_no_key(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import closing
+
+    from gde.store.folder import RunFolder
+
+    monkeypatch.delenv("CANARY_KEY", raising=False)
+    wanted = Plan(
+        environment=Choice(name="grid", config={"size": 5}),
+        agent=Choice(name="gpt-oss", config={"model": f"openai:{url}"}),
+        language_model={"model": "m", "retries": 0, "api_key_env": "CANARY_KEY"},
+        metrics=("success",),
+        episodes=2,
+    )
+    run = tmp_path / "run"
+    evaluate(wanted, run)
+    with closing(RunFolder.open(run).journal()) as journal:
+        journal.write([(f"DELETE FROM {table}", ()) for table in ("turns", "calls", "episodes")])
+    Echo.asked = []
+    monkeypatch.setenv("CANARY_KEY", KEY)
+    host = host_of(url)
+    with pytest.raises(GdeError, match=rf"what CANARY_KEY holds sent to {host}: .* --key-to {host}"):
+        resume(run)
+    with pytest.raises(GdeError, match="CANARY_KEY"):
+        resume(run, keys_to=["elsewhere.example"])
+    assert Echo.asked == []
+    resume(run, keys_to=[host])
+    assert set(Echo.asked) == {KEY}
+    rescore(run, ["length"])  # what asks nobody needs no key
+
+
+def test_a_password_in_a_url_is_refused_before_anything_is_written() -> None:
+    with pytest.raises(ConfigError, match="wanted a URL without a password"):
+        OpenAIConfig(source="https://me:hunter2@models.example/v1")
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://api.example.com/v1", "api.example.com"),
+        ("https://API.example.com:8443/v1", "api.example.com:8443"),
+        ("http://localhost:8000/v1", "localhost:8000"),
+        ("http://api.example.com/v1", "http://api.example.com"),
+        ("https://api.example.com@evil.example/v1", "evil.example"),
+    ],
+)
+def test_hosts_are_what_keys_go_to(url: str, host: str) -> None:
+    assert host_of(url) == host
+
+
+def test_what_is_too_short_for_a_key_is_left_in_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHORT_KEY", "none")
+    secrets = Secrets()
+    assert secrets.give("SHORT_KEY", "https://a.example") == "none"
+    assert secrets.scrubbed("none of it") == "none of it"
