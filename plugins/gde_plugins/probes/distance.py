@@ -160,7 +160,7 @@ def _manhattan(trajectory: Trajectory, turn: Turn) -> float:
 def _length(turn: Turn) -> float:
     """Tokens of the completion, where there is one."""
     completion = turn.decision.completion
-    return float(completion.n_completion) if completion else UNKNOWN
+    return UNKNOWN if completion is None or completion.n_completion is None else float(completion.n_completion)
 
 
 def _in_steps(weights: CellWeights, mean: NDArray[np.float32], scale: NDArray[np.float32]) -> CellWeights:
