@@ -1,5 +1,6 @@
 """ScienceWorld in its process, and a Java machine beside it."""
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -9,6 +10,7 @@ from gde.errors import GdeError
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 from gde_plugins.text_worlds.scienceworld.wording import Wording
 
+HEAP_MEGABYTES = 700
 NO_LIMIT = 10**9
 """Steps after which ScienceWorld would stop; a run counts for itself."""
 
@@ -24,6 +26,8 @@ class ScienceWorldSimulator:
         """
         if shutil.which("java") is None:
             raise GdeError("scienceworld needs Java, there is no program java: install Java 17, e.g. openjdk-17-jre")
+        # The machine would take a quarter of the memory there is before it looks for what it could drop.
+        os.environ.setdefault("JAVA_TOOL_OPTIONS", f"-Xmx{HEAP_MEGABYTES}m -XX:+UseSerialGC")
         from scienceworld import ScienceWorldEnv
 
         self._env = ScienceWorldEnv("", envStepLimit=NO_LIMIT)
