@@ -76,7 +76,7 @@ class ScienceWorldSimulator:
         way = self._shown_way[self._game]
         ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(taken, way, strict=False))])
         leads = ahead == len(taken) or self._leads(taken, way[ahead:])
-        self._restart(taken)
+        self._go_back(taken)
         return way[ahead:] if leads else []
 
     def close(self) -> None:
@@ -98,23 +98,38 @@ class ScienceWorldSimulator:
         return self._up_to_the_goal(way)
 
     def _up_to_the_goal(self, way: Sequence[str]) -> list[str]:
-        self._restart(())
-        for n, action in enumerate(way, 1):
-            self._act(action)
-            if self._server.getScore() >= 1:
-                return [*way[:n]]
-        return []
+        """The way as it is played, to where the score is full; empty where it never is."""
+        self._go_back(())
+        n = self._follow(way)
+        return [*way[:n]]
 
     def _leads(self, taken: Sequence[str], rest: Sequence[str]) -> bool:
         """Whether the rest of the way can be taken from another place, too."""
-        self._restart(taken)
-        for action in rest:
-            if self._listed and action not in self._env.get_valid_action_object_combinations():
-                return False
+        self._go_back(taken)
+        return self._follow(rest) > 0
+
+    def _follow(self, way: Sequence[str]) -> int:
+        """After how many of these actions the score is full; 0 where it never is or one of them is not admissible."""
+        listed = self._actions()
+        for n, action in enumerate(way, 1):
+            if listed is not None and action not in listed:
+                return 0
             self._act(action)
-            if self._server.getCompleted():
-                break
-        return bool(rest) and self._server.getScore() >= 1
+            if self._server.getScore() >= 1:
+                return n
+            listed = self._actions()
+        return 0
+
+    def _go_back(self, taken: Sequence[str]) -> None:
+        """Begin again and take these actions as they were taken: to list what is admissible may leave its traces in
+        what is listed next."""
+        self._restart(())
+        self._actions()
+        for action in taken:
+            self._act(action)
+            self._actions()
+        self._taken = list(taken)
+        self._score = self._clipped() if taken else 0.0
 
     def _restart(self, taken: Sequence[str]) -> None:
         """Begin the game again and take these actions."""
