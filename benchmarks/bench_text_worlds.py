@@ -4,8 +4,8 @@
 
 At most 10 % is to be lost to the host. Both loops play the same game with the same actions and ask for the same: what
 is seen, the score, and the admissible actions. They take turns. On a machine that has other things to do, wall time
-says how long a process waits for its turn; the CPU time of a step, of both processes and whatever they start, says
-what it costs. Prints one JSON object. A simulator that is not installed is left out.
+says how long a process waits for its turn; the CPU time of a step, of both processes and whatever they start, says what
+it costs. Prints one JSON object. A simulator that is not installed is left out.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Games that are made for ALFWorld, its own games, and an expert for both."""
 
 import json
+import os
 import tarfile
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ TYPES = (
 )
 
 
+@pytest.mark.skipif("GDE_SOAK" not in os.environ, reason="takes half a minute: nox -s soak")
 def test_the_contract_is_kept(context: PlainContext) -> None:
     check_environment(partial(fresh, context, "alfworld", **SMALL), seeds=(1,), turns=2)
 

@@ -10,7 +10,6 @@ import os
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from importlib import import_module
 from math import ceil
 from typing import Any
@@ -34,7 +33,8 @@ def serve(target: str, settings: str) -> None:
     os.dup2(2, 1)
     served = _Served(target, json.loads(settings))
     for question in questions:
-        answers.write(json.dumps(served.answer(json.loads(question)), allow_nan=False).encode() + b"\n")
+        # Dataclasses by their fields.
+        answers.write(json.dumps(served.answer(json.loads(question)), allow_nan=False, default=vars).encode() + b"\n")
         answers.flush()
     served.close()
 
@@ -54,7 +54,7 @@ class _Served:
             return {"refused": str(error)}
         except (Exception, SystemExit) as error:  # a planner ends what it takes to be its own program
             return {"failed": f"{type(error).__name__}: {error}"}
-        return {"value": asdict(value) if is_dataclass(value) and not isinstance(value, type) else value}
+        return {"value": value}
 
     def close(self) -> None:
         if self._simulator is not None:

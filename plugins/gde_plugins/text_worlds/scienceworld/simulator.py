@@ -1,5 +1,6 @@
 """ScienceWorld in its process, and a Java machine beside it."""
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -9,6 +10,7 @@ from gde.errors import GdeError
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 from gde_plugins.text_worlds.scienceworld.wording import Wording
 
+HEAP_MEGABYTES = 700
 NO_LIMIT = 10**9
 """Steps after which ScienceWorld would stop; a run counts for itself."""
 
@@ -24,6 +26,8 @@ class ScienceWorldSimulator:
         """
         if shutil.which("java") is None:
             raise GdeError("scienceworld needs Java, there is no program java: install Java 17, e.g. openjdk-17-jre")
+        # The machine would take a quarter of the memory there is before it looks for what it could drop.
+        os.environ.setdefault("JAVA_TOOL_OPTIONS", f"-Xmx{HEAP_MEGABYTES}m -XX:+UseSerialGC")
         from scienceworld import ScienceWorldEnv
 
         self._env = ScienceWorldEnv("", envStepLimit=NO_LIMIT)
@@ -72,7 +76,7 @@ class ScienceWorldSimulator:
         way = self._shown_way[self._game]
         ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(taken, way, strict=False))])
         leads = ahead == len(taken) or self._leads(taken, way[ahead:])
-        self._restart(taken)
+        self._go_back(taken)
         return way[ahead:] if leads else []
 
     def close(self) -> None:
@@ -94,23 +98,38 @@ class ScienceWorldSimulator:
         return self._up_to_the_goal(way)
 
     def _up_to_the_goal(self, way: Sequence[str]) -> list[str]:
-        self._restart(())
-        for n, action in enumerate(way, 1):
-            self._act(action)
-            if self._server.getScore() >= 1:
-                return [*way[:n]]
-        return []
+        """The way as it is played, to where the score is full; empty where it never is."""
+        self._go_back(())
+        n = self._follow(way)
+        return [*way[:n]]
 
     def _leads(self, taken: Sequence[str], rest: Sequence[str]) -> bool:
         """Whether the rest of the way can be taken from another place, too."""
-        self._restart(taken)
-        for action in rest:
-            if self._listed and action not in self._env.get_valid_action_object_combinations():
-                return False
+        self._go_back(taken)
+        return self._follow(rest) > 0
+
+    def _follow(self, way: Sequence[str]) -> int:
+        """After how many of these actions the score is full; 0 where it never is or one of them is not admissible."""
+        listed = self._actions()
+        for n, action in enumerate(way, 1):
+            if listed is not None and action not in listed:
+                return 0
             self._act(action)
-            if self._server.getCompleted():
-                break
-        return bool(rest) and self._server.getScore() >= 1
+            if self._server.getScore() >= 1:
+                return n
+            listed = self._actions()
+        return 0
+
+    def _go_back(self, taken: Sequence[str]) -> None:
+        """Begin again and take these actions as they were taken: to list what is admissible may leave its traces in
+        what is listed next."""
+        self._restart(())
+        self._actions()
+        for action in taken:
+            self._act(action)
+            self._actions()
+        self._taken = list(taken)
+        self._score = self._clipped() if taken else 0.0
 
     def _restart(self, taken: Sequence[str]) -> None:
         """Begin the game again and take these actions."""
