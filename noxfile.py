@@ -29,8 +29,8 @@ def install(session: nox.Session, *packages: str) -> None:
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
-    """The test command of the README, with the outside model and tokenizer where they can be had."""
-    install(session, "-e", ".[dev]")
+    """The test command of the README, with simulators, and the outside model and tokenizer where they can be had."""
+    install(session, "-e", ".[dev,text-worlds]")
     install(session, "--no-deps", *OUTSIDE)
     session.run("pytest", "-n", "2", *session.posargs)
 
@@ -109,7 +109,7 @@ def bench(session: nox.Session) -> None:
 @nox.session(python=DEFAULT)
 def soak(session: nox.Session) -> None:
     """Thousands of episodes of each simulator, and what takes minutes of its contract: `nox -s soak -- 2000`."""
-    install(session, "-e", ".[dev]")
+    install(session, "-e", ".[dev,text-worlds]")
     session.run("pytest", "tests/plugins/text_worlds", env={"GDE_SOAK": "1"})
     session.run("python", "benchmarks/soak_text_worlds.py", *session.posargs)
 
