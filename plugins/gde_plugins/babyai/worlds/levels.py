@@ -20,8 +20,8 @@ DIFFICULTIES: Mapping[Difficulty, tuple[str, ...]] = {
     "hard": ("UnblockPickup", "Open", "Synth"),
     "very hard": ("SynthLoc", "GoToSeq", "SynthSeq", "BossLevel"),
 }
-"""The classes of Choukrani et al. (2025), table 5, whose marks are lost in the text that we have. The levels are taken in
-its order, in classes of 2, 7, 3 and 4: no other sizes agree with the printed shares, see docs/babyai.md."""
+"""The classes of Choukrani et al. (2025), table 5, whose marks are lost in the text that we have. The levels are taken
+in its order, in classes of 2, 7, 3 and 4: no other sizes agree with the printed shares, see docs/babyai.md."""
 PAPER_LEVELS = tuple(chain.from_iterable(DIFFICULTIES.values()))
 """The 16 levels of Choukrani et al. (2025)."""
 _ONE_ROOM = PAPER_LEVELS[:6]
