@@ -1,6 +1,6 @@
 """How fast BabyAI worlds are here, beside minigrid itself: a step with its text, and a mission solved by the expert.
 
-Run it with the extra `minigrid` installed: python examples/babyai_speed.py
+Run it with the extra `minigrid` installed: python benchmarks/bench_babyai.py
 """
 
 import random
