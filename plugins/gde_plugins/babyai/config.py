@@ -22,8 +22,8 @@ class WorldConfig:
     seeds: Seeds = ()
     """Seeds of the worlds to use, e.g. 2,3,5; none: every seed of the run makes another world."""
     release: Release = "3.0"
-    """The release of minigrid whose worlds are made: 3.0 as in Choukrani et al. (2025), or 3.2; they differ in some one
-    world in a hundred."""
+    """The release of minigrid whose worlds are made: 3.0 as in Choukrani et al. (2025), or 3.2; a few worlds of the
+    levels with a locked room differ."""
     format: Format = "structured"
     """How a world is described: as a list, in sentences or as JSON (Choukrani et al. 2025, section 4.2)."""
     details: bool = False

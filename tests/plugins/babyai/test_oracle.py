@@ -106,6 +106,22 @@ def test_the_search_finds_what_trying_everything_finds(level: str, seed: int) ->
     assert now.succeeded
 
 
+class Weaker(Bound):
+    """Two thirds of the bound: true as long as the bound itself is not half as much too high."""
+
+    def of(self, now: Simulation) -> int:
+        return 0 if now.succeeded else max(1, 2 * super().of(now) // 3)
+
+
+@pytest.mark.parametrize("level", ["PutNextS5N1", "PutNextS5N2Carrying", "SynthS5R2", "GoToSeqS5R2", "UnlockPickup"])
+def test_a_weaker_bound_finds_no_shorter_way(level: str) -> None:
+    for seed in (1, 2, 3):
+        now = start(level, seed)
+        found, weaker = shortest(now, Bound(now), budget=2000), shortest(now, Weaker(now), budget=2000)
+        if found.actions is not None and weaker.actions is not None:
+            assert len(found.actions) == len(weaker.actions)
+
+
 @pytest.mark.parametrize("level", PAPER_LEVELS)
 def test_the_bound_never_exceeds_what_is_left(level: str) -> None:
     for seed in (4, 5):
@@ -146,6 +162,18 @@ def test_the_bot_finds_its_way_after_any_action() -> None:
             stray = now.n_steps % 3 == 1
             now.act(ACTIONS[(7 * now.n_steps + seed) % 5] if stray else bot.suggest(now) or "left")
         assert now.succeeded
+
+
+def test_a_bot_with_short_sight_walks_up_to_things_in_its_way() -> None:
+    level, solved, taken = "CustomBabyAI-GoToRedBall-Medium-60Dists", [0, 0], [0, 0]
+    for seed in range(1, 7):
+        for place, sight in enumerate((0, 1)):
+            now = start(level, seed)
+            solved[place] += played(now, OmniBot(now, sight=sight)).succeeded
+            taken[place] += now.n_steps
+    assert solved[0] == 6
+    assert solved[1] <= 6
+    assert taken[1] > taken[0]
 
 
 def test_given_subgoals_are_followed_and_additions_counted() -> None:

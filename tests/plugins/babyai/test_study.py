@@ -1,5 +1,6 @@
 """The study holds any agent against the printed numbers; the bot's competences have the order that they should."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -26,19 +27,35 @@ def test_at_full_scale_the_plans_are_the_published_ones() -> None:
     assert {plan.episodes for plan in asked.values()} == {1}
 
 
-def test_printed_shares_fit_the_classes_and_competencies_as_far_as_they_are_known() -> None:
-    """With 20 seeds a level, the shares of a model that answers everything are whole numbers of questions."""
-    assert {*TABLE_3} == {*DIFFICULTIES}
-    assert sum(map(len, DIFFICULTIES.values())) == len(PAPER_LEVELS) == 16
+def right(share: float, n_levels: int) -> float:
+    """Questions that were answered rightly, 20 a level."""
+    return share / 100 * 20 * n_levels
+
+
+def near(number: float) -> bool:
+    """Whether a number of questions is whole, as far as printed shares tell."""
+    return abs(number - round(number)) < 0.02
+
+
+def test_the_classes_are_the_only_ones_in_order_that_the_printed_shares_allow() -> None:
+    """One model answered every question, so that its shares count them; rooms and mazes are all levels."""
     claude = MODELS.index("Claude-3.7-Sonnet")
-    for name, shares in TABLE_3.items():
-        questions = 20 * len(DIFFICULTIES[name])  # type: ignore[index]
-        assert abs(shares[claude] / 100 * questions - round(shares[claude] / 100 * questions)) < 0.01
-    whole = {
-        name
-        for name, shares in TABLE_4.items()
-        if abs((right := shares[claude] / 5 * len(COMPETENCIES[name])) - round(right)) < 0.01
-    }
+    shares = [TABLE_3[name][claude] for name in DIFFICULTIES]
+    total = right(TABLE_4["room"][claude], 6) + right(TABLE_4["maze"][claude], 10)
+    allowed = [
+        sizes
+        for sizes in product(range(1, 14), repeat=4)
+        if sum(sizes) == 16
+        and all(near(right(share, size)) for share, size in zip(shares, sizes, strict=True))
+        and abs(sum(right(share, size) for share, size in zip(shares, sizes, strict=True)) - total) < 0.5
+    ]
+    assert allowed == [tuple(map(len, DIFFICULTIES.values()))]
+    assert sum(map(len, DIFFICULTIES.values())) == len(PAPER_LEVELS)
+
+
+def test_competencies_fit_the_printed_shares_but_for_two() -> None:
+    claude = MODELS.index("Claude-3.7-Sonnet")
+    whole = {name for name, shares in TABLE_4.items() if near(right(shares[claude], len(COMPETENCIES[name])))}
     assert {*TABLE_4} - whole == {"go to", "location"}
 
 

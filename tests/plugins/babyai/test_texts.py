@@ -70,8 +70,8 @@ def test_worlds_can_be_listed_by_seed() -> None:
 
 
 def test_an_unknown_level_or_format_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"env\.level.*NoSuchLevel"):
-        build(BabyAIConfig, {"level": "NoSuchLevel"}, "env")
+    with pytest.raises(ConfigError, match=r"env\.level: wanted a BabyAI level, e\.g\. GoToLocal.*, got 'GoToLokal'"):
+        build(BabyAIConfig, {"level": "GoToLokal"}, "env")
     with pytest.raises(ConfigError, match=r"env\.format"):
         build(BabyAIConfig, {"format": "prose"}, "env")
 

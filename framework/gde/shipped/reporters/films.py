@@ -79,6 +79,7 @@ def _frame(turn: TurnView) -> dict[str, Any]:
     pictures = turn.pictures
     frame = {
         "truth": pictures.truth,
+        "drawn": pictures.text if pictures.text != turn.shown else "",
         "truthNote": pictures.truth_note,
         "decoded": pictures.decoded,
         "decodedNote": pictures.decoded_note,

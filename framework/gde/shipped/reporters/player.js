@@ -14,10 +14,11 @@
   let at = 0;
 
   const write = (name, text) => { const node = part(name); node.textContent = text || ""; node.hidden = !text; };
-  const draw = (name, picture, note) => {
+  const draw = (name, picture, note, words) => {
     const node = part(name);
-    node.hidden = !picture && !note;
+    node.hidden = !picture && !note && !words;
     node.querySelector("div").innerHTML = picture || "";
+    if (words) node.querySelector("div").append(Object.assign(document.createElement("pre"), { textContent: words }));
     node.querySelector("figcaption").textContent = note || "";
   };
   const found = () => {
@@ -57,13 +58,13 @@
     part("verdict").className = turn.verdict === "optimal" ? "optimal" : "off";
     write("best", turn.best && `Optimal: ${turn.best}`);
     write("facts", turn.facts);
-    draw("truth", turn.truth, turn.truth ? ["True map", turn.truthNote].filter(Boolean).join("; ") : turn.truthNote);
+    draw("truth", turn.truth, turn.truth ? ["True map", turn.truthNote].filter(Boolean).join("; ") : turn.truthNote, turn.drawn);
     draw("decoded", turn.decoded, turn.decodedNote);
     write("thought", turn.thought);
     write("said", turn.said);
     write("shown", turn.shown);
     for (const name of ["thought", "said", "shown"]) part(name).parentElement.hidden = !turn[name];
-    part("shown").parentElement.open = part("shown").parentElement.open || !turn.truth;
+    part("shown").parentElement.open = part("shown").parentElement.open || !(turn.truth || turn.drawn);
     history.replaceState(null, "", `#episode=${film.key}&turn=${at + 1}`);
   }
 

@@ -18,7 +18,7 @@ from gde_plugins.babyai.worlds.simulation import Simulation
 
 PATIENCE = 60
 """Changes of the stack without an action, after which subgoals are taken to lead nowhere,"""
-MANY = 150
+MANY = 60
 """additions after which they are, too, and"""
 BUDGET = 20_000
 """states that the search that is tried then may look at."""

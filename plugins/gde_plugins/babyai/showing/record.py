@@ -57,7 +57,7 @@ def _thing(now: Simulation, thing: int) -> Json:
         return None
     place = _row_column(now.scene, now.where[thing])
     state = now.doors[thing]
-    note = now.scene.things[thing].color + (f", {Door(state).name.lower()}" if state >= 0 else "")
+    note = Door(state).name.lower() if state >= 0 else ""
     return {"place": place, "note": note}
 
 

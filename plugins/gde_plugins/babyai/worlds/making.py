@@ -39,8 +39,8 @@ class _Silent:
 
 
 class _AsPublished(_Silent):
-    """As minigrid 3.0 draws: the locked room of a rejected draw is remembered by the next, which some one world in a
-    hundred depends on. Later releases forget it."""
+    """As minigrid 3.0 draws: the locked room of a rejected draw is remembered by the next, which a few worlds depend
+    on. Later releases forget it."""
 
     keeps_room = True
 

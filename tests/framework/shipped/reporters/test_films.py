@@ -29,6 +29,14 @@ def test_every_episode_is_told_turn_by_turn(evidence: Evidence) -> None:
     assert any(frame.get("decoded", "").startswith("<svg") for film in told for frame in film["turns"])
 
 
+def test_a_world_that_is_drawn_as_text_is_told_as_that_text(evidence: Evidence) -> None:
+    first = next(one for one in evidence.trajectories if one.turns)
+    told = replace(first, world=replace(first.world, facts={**first.world.facts, "view": "a lamp stands here"}))
+    (film,) = unpacked(films(replace(evidence, trajectories=(told,))))
+    assert {frame["drawn"] for frame in film["turns"]} == {"a lamp stands here"}
+    assert "truth" not in film["turns"][0]
+
+
 def test_a_large_run_is_shown_by_episodes_evenly_spread(evidence: Evidence) -> None:
     first = next(one for one in evidence.trajectories if one.turns)
     many = tuple(replace(first, key=replace(first.key, world=world)) for world in range(95))

@@ -1,9 +1,12 @@
-"""How fast BabyAI worlds are here, beside minigrid itself: a step with its text, and a mission solved by the expert.
+"""How fast BabyAI worlds are here, beside minigrid itself: `python benchmarks/bench_babyai.py`. Prints one JSON object.
 
-Run it with the extra `minigrid` installed: python examples/babyai_speed.py
+A step with its text beside minigrid's own step with its picture; a mission solved by the expert beside minigrid's bot
+on the maze levels; rows of the datasets. All in time of the processor, on one core.
 """
 
+import json
 import random
+import sys
 import time
 from collections.abc import Callable
 from statistics import median
@@ -16,6 +19,8 @@ from minigrid.utils.baby_ai_bot import BabyAIBot
 from gde_plugins.babyai.config import BabyAIConfig
 from gde_plugins.babyai.environment import BabyAIEnvironment
 from gde_plugins.babyai.oracle.bot import OmniBot
+from gde_plugins.babyai.tasks.datasets import Wanted, rows
+from gde_plugins.babyai.tasks.kinds import KINDS
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS, environment_id
 from gde_plugins.babyai.worlds.making import make_scene
 from gde_plugins.babyai.worlds.simulation import Simulation
@@ -82,14 +87,27 @@ def mission_times(level: str) -> tuple[float, float]:
     return 1e3 * theirs_total / len(SEEDS), 1e3 * ours_total / len(SEEDS)
 
 
+def row_time(task: str) -> float:
+    """Milliseconds of a row of a dataset, over all levels."""
+    wanted = Wanted(task=task, levels=PAPER_LEVELS, seeds=SEEDS)
+    started = time.process_time()
+    n = len([*rows(wanted)])
+    return 1e3 * (time.process_time() - started) / n
+
+
 def main() -> None:
-    print("one step, in microseconds: minigrid's own, ours with the text")
-    for level in ("GoToLocal", "BossLevel"):
-        print(f"  {level:14} {step_times(level)[0]:7.0f} {step_times(level)[1]:7.0f}")
-    print("one mission, in milliseconds: minigrid's bot, OmniBot, how many times faster")
-    for level in MAZES:
-        slow, fast = mission_times(level)
-        print(f"  {level:14} {slow:7.1f} {fast:7.1f} {slow / fast:7.1f}")
+    """Print the figures; wanted are steps and missions faster than minigrid's, missions on mazes five times."""
+    steps = {level: step_times(level) for level in ("GoToLocal", "BossLevel")}
+    missions = {level: mission_times(level) for level in MAZES}
+    figures = {
+        "microseconds of a step: minigrid, here": {level: [*map(round, pair)] for level, pair in steps.items()},
+        "milliseconds of a mission: minigrid, here": {
+            level: [round(theirs_, 1), round(ours, 1)] for level, (theirs_, ours) in missions.items()
+        },
+        "times faster, least": round(min(slow / fast for slow, fast in missions.values()), 1),
+        "milliseconds of a row": {task: round(row_time(task), 1) for task in KINDS},
+    }
+    sys.stdout.write(json.dumps(figures) + "\n")
 
 
 if __name__ == "__main__":
