@@ -42,7 +42,7 @@ class Blind:
         ),
         (
             {"rewards": ["oracle"], "environment": "blind"},
-            "^oracle needs an environment that knows what is optimal, or true rewards; ",
+            "^oracle needs an environment .* optimal, or true rewards; ",
         ),
     ],
 )
