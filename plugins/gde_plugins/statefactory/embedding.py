@@ -67,13 +67,13 @@ def embedder(name: str) -> Embedder:
     """
     if name == WORDS:
         return HashedWords()
+    folder = _packaged() if name == MINILM else Path(name)
+    if not folder.is_dir():
+        raise GdeError(f"statefactory.embedder: wanted {WORDS}, {MINILM} or the folder of a model, got {name!r}")
     try:
         from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError as error:
         raise MissingExtra(f"statefactory.embedder={name}", ["sentence-transformers"], "embed") from error
-    folder = _packaged() if name == MINILM else Path(name)
-    if not folder.is_dir():
-        raise GdeError(f"statefactory.embedder: wanted {WORDS}, {MINILM} or the folder of a model, got {name!r}")
     return SentenceVectors(SentenceTransformer(str(folder), device="cpu"))
 
 
