@@ -100,6 +100,7 @@ def test_harmony_reads_whatever_comes(
     words: Words, completion: str, text: str, reasoning: str | None, marks: set[str]
 ) -> None:
     reading = channels_of(words).read(words(PROMPT), words(completion))
+    marks = marks | ({"reasoning"} if reasoning else set())
     assert (reading.text, reading.reasoning, set(reading.marks)) == (text, reasoning, marks)
 
 
@@ -123,6 +124,7 @@ def test_think_tags(prompt: str, completion: str, text: str, reasoning: str | No
     marked = reading.marks.get("post")
     assert (marked and tuple(whole[index] for index in marked)) == (words(post) if post else None)
     assert reading.marks["pre"] == tuple(range(len(words(prompt))))[-3:]
+    assert [whole[index] for index in reading.marks.get("reasoning", ())] == list(words(reasoning or ""))
 
 
 def test_models_that_do_not_reason_have_one_mark() -> None:

@@ -110,7 +110,7 @@ def test_truth_and_decoded_map_are_drawn_alike(fitted: CogmapReadout) -> None:
 
 def test_a_readout_knows_its_classes_again(fitted: CogmapReadout) -> None:
     inputs = planted(range(3)).inputs
-    again = CogmapReadout.from_arrays(fitted.arrays())
+    again = CogmapReadout.from_arrays("mlp", fitted.arrays())
     assert again.predict(inputs).shape == (3, SIZE, SIZE, len(KINDS) + 1)
     assert (again.predict(inputs) == fitted.predict(inputs)).all()
 
