@@ -51,9 +51,9 @@ class ValidityConfig:
 
     samples: Annotated[int, Ge(1)] = 200
     """Runs of each agent in each kind of world; `--scale` scales them."""
-    worlds: Annotated[int, Ge(2)] = 30
+    worlds: Annotated[int, Ge(8)] = 30
     """Grids of a run, with one episode in each."""
-    size: Annotated[int, Interval(ge=5, le=31)] = 9
+    size: Annotated[int, Interval(ge=7, le=31)] = 9
     """Rows and columns of a grid; odd."""
 
 

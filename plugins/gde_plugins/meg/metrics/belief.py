@@ -104,7 +104,7 @@ def _sizes(turns: _Turns, where: Labels, seed: int, arm: str) -> Iterator[Measur
 
 
 def _gain(turns: _Turns, rng: np.random.Generator) -> Measurement:
-    at = np.flatnonzero(turns.differ)
+    at = np.flatnonzero(turns.differ).tolist()
     clusters = turns.true.clusters[at]
     if len(np.unique(clusters)) < 2:
         return _unmeasured({}, "decoded and true goal differ in the turns of fewer than 2 worlds", "meg.belief.gain")
@@ -129,14 +129,15 @@ def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
         if key in trajectories:
             trajectory = trajectories[key]
             model = model_of(trajectory, evidence)
-            believed = _goal(model, decoded[..., goal], trajectory)
-            maps = {BELIEVED: believed, TRUE: model.labels["goal"], EXCHANGED: _exchanged(believed, model)}
-            differ.append(bool((maps[EXCHANGED] != believed).any()))
+            shown = _goal(model, decoded[..., goal], trajectory)
+            maps = {BELIEVED: shown, TRUE: model.labels["goal"], EXCHANGED: _exchanged(shown, model)}
+            differ.append(bool((maps[EXCHANGED] != shown).any()))
             for name, utility in maps.items():
                 samples[name].append(one_turn(trajectory, turn, standing_still(model, utility)))
     if not differ:
         raise GdeError("no held-out turn is of an episode that was finished")
-    return _Turns(*(Sample.of(samples[name]) for name in (BELIEVED, TRUE, EXCHANGED)), np.array(differ))
+    believed, true, exchanged = (Sample.of(samples[name]) for name in (BELIEVED, TRUE, EXCHANGED))
+    return _Turns(believed, true, exchanged, np.array(differ))
 
 
 def _exchanged(believed: Floats, model: TabularMDP) -> Floats:

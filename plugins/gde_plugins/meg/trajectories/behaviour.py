@@ -57,7 +57,7 @@ class Behaviour:
         utility, receding = self._utility(self.reward if reward is None else reward), self.scene.receding
         at_once = [bool(fast and receding and receding.within(utility, float(beta))) for beta in betas]
         table = np.empty((len(betas), len(self.sample)))
-        for i in np.flatnonzero(~np.array(at_once, dtype=bool)):
+        for i in np.flatnonzero(~np.array(at_once, dtype=bool)).tolist():
             table[i] = self._scores(self._policy(utility, float(betas[i]), fast), bool(np.isinf(betas[i])))
         if receding and any(at_once):
             chosen = receding.policies(utility, np.asarray(betas)[at_once])[self.scene.decisions.taken]

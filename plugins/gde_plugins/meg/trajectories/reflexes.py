@@ -149,7 +149,7 @@ def _evidence(says: Floats, taken: Indices) -> float:
             break
     best, _, curvature = score(weights)
     volume = K * log(2 * pi) / 2 - float(np.linalg.slogdet(curvature)[1]) / 2
-    return best + D * log(A) + volume
+    return float(best + D * log(A) + volume)
 
 
 def _posterior(says: Floats, chosen: Floats) -> Callable[[Floats], tuple[float, Floats, Floats]]:

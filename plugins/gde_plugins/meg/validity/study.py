@@ -12,11 +12,13 @@ from gde.data.figure import Figure
 from gde.data.json import Labels
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.errors import GdeError
 from gde.numerics.tabular import solve
+from gde.parts.context import OutsideRun
+from gde.parts.environment import Environment, HasMDP
 from gde.parts.reproduction import Comparison, Run
+from gde.request.catalogue import Catalogue
 from gde.seeding import generator
-from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.metrics.goals import posterior
 from gde_plugins.meg.trajectories.behaviour import Behaviour
@@ -100,13 +102,27 @@ class ValidityStudy:
 
 def _walked(config: ValidityConfig, kind: str, name: str, make: Maker, sample: int) -> Iterator[Episode]:
     """One episode in each world, cut off after one and a half times the shortest way."""
-    environment = GridEnvironment(GridConfig(size=config.size, density=KINDS[kind]))
+    environment = _grids(config.size, KINDS[kind])
     rng = generator(sample, "meg-validity", kind, name)
+    assert isinstance(environment, HasMDP)
     for i in range(config.worlds):
         environment.reset(sample * config.worlds + i)
         world = environment.mdp()
         shortest = -solve(world).value[world.start > 0][0]
         yield walk(world, make(world), ceil(1.5 * shortest), str(i), rng)
+
+
+def _grids(size: int, density: float) -> Environment:
+    """From whichever plugin offers them.
+
+    Raises:
+        GdeError: none does.
+    """
+    offer = Catalogue.default().find("environment", "grid").offer
+    environment: Environment = offer.make(offer.config(size=size, density=density), OutsideRun())
+    if not isinstance(environment, HasMDP):
+        raise GdeError("the environment 'grid' gives no model of its worlds, which the validity suite walks in")
+    return environment
 
 
 def _called(episodes: Sequence[Episode], sample: int) -> Called:

@@ -113,7 +113,7 @@ def goal_swapped(world: TabularMDP) -> Walker:
     elsewhere = np.roll(world.start > 0, world.n_states // 2)
     if (elsewhere & (world.labels["goal"] > 0)).any():
         elsewhere = np.roll(elsewhere, 1)
-    return soft(1.0)(replace(world, terminal=elsewhere, reward=elsewhere - 1.0))
+    return soft(1.0)(replace(world, terminal=elsewhere, reward=elsewhere.astype(np.float64) - 1.0))
 
 
 def noisy(share: float) -> Maker:
@@ -151,7 +151,8 @@ def walk(world: TabularMDP, walker: Walker, steps: int, cluster: str, rng: np.ra
     """One episode of at most so many steps, which ends at the goal."""
     assert world.terminal is not None
     successors = np.stack([matrix.indices for matrix in world.transition])
-    state, memory, states, actions = int(world.start.argmax()), Memory(), [], []
+    state, memory = int(world.start.argmax()), Memory()
+    states, actions = list[int](), list[int]()
     while len(states) < steps and not world.terminal[state]:
         after = successors[:, state]
         memory.visits[state] = memory.visits.get(state, 0) + 1
