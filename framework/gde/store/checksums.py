@@ -53,7 +53,7 @@ def faults(connection: sqlite3.Connection, schema: str) -> Iterator[str]:
         for (episode,) in connection.execute(f"SELECT episode FROM episodes WHERE {lost}"):
             yield f"run.sqlite: turns of episode {episode} are missing"
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        yield f"run.sqlite: {error}"
+        yield f"run.sqlite: {' '.join(str(error).split())}"
 
 
 def is_damage(error: sqlite3.Error) -> bool:

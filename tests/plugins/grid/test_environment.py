@@ -163,9 +163,9 @@ def test_distance_bounds() -> None:
     for seed in range(20):
         assert begun(seed, size=11, min_distance=8, max_distance=9).world().labels["distance"] in {8, 9}
     with pytest.raises(
-        GdeError, match=r"size 5 and density 0.5 with agent and goal 20 to 25 steps apart .* widen min_distance"
+        GdeError, match=r"size 5 and density 0.0 with agent and goal 6 to 25 steps apart .* widen min_distance"
     ):
-        begun(0, size=5, min_distance=20)
+        begun(0, size=5, density=0.0, min_distance=6)
 
 
 @few
@@ -253,6 +253,10 @@ def test_model_is_in_step_with_the_environment() -> None:
         (
             {"transform": "mirror"},
             "env.transform: wanted none, or one or several of reflect, .* joined by .*got 'mirror'",
+        ),
+        (
+            {"size": 7, "min_distance": 17},
+            "env: wanted min_distance of at most 16, the longest way .* in size 7, got 17",
         ),
         ({"min_distance": 0}, "env.min_distance.*: wanted greater than or equal to 1, got 0"),
         ({"horizon_factor": 0.5}, "env.horizon_factor: wanted greater than or equal to 1, got 0.5"),
