@@ -56,8 +56,8 @@ def faults(connection: sqlite3.Connection, schema: str) -> Iterator[str]:
         yield f"run.sqlite: {' '.join(str(error).split())}"
 
 
-def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the file is to blame, and not the question."""
+def is_damage(error: Exception) -> bool:
+    """Whether the file is to blame, and not the question: its bytes may be no text either."""
     code = getattr(error, "sqlite_errorname", "")
     return code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")) or "decode" in str(error)
 

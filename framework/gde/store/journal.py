@@ -213,7 +213,7 @@ class Journal:
         """The rows that a SELECT gives."""
         try:
             return self._connection.execute(text, values).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             if not checksums.is_damage(error):
                 raise
             raise RunFolderError(f"run.sqlite: {' '.join(str(error).split())}; {checksums.ADVICE}") from error
