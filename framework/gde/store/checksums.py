@@ -44,7 +44,7 @@ def faults(connection: sqlite3.Connection, schema: str) -> Iterator[str]:
     try:
         for (said,) in connection.execute("PRAGMA integrity_check(5)"):
             if said != "ok":
-                yield f"run.sqlite: {said}"
+                yield f"run.sqlite: {' '.join(said.split())}"
         for table, columns in _signed(schema).items():
             wrong = f"{COLUMN} IS NOT {FUNCTION}({', '.join(columns)})"
             for (key,) in connection.execute(f"SELECT {next(iter(columns))} FROM {table} WHERE {wrong}"):
