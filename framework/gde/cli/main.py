@@ -81,5 +81,6 @@ def main() -> None:
     try:
         build_app()()
     except GdeError as error:
-        print(f"gde: {shown(str(error))}", file=sys.stderr)  # noqa: T201 - the one place that prints an error
+        folder = "".join(f" (run folder: {note})" for note in getattr(error, "__notes__", [])[:1])
+        print(f"gde: {shown(f'{error}{folder}')}", file=sys.stderr)  # noqa: T201 - the one place that prints an error
         raise SystemExit(error.exit_code) from None

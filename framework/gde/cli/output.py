@@ -100,8 +100,9 @@ def progress(quiet: bool) -> Iterator["Watch"]:
     try:
         with _watch(quiet) as watch:
             yield watch
-    except KeyboardInterrupt:
-        say("gde: interrupted; what was finished is kept, go on with `gde resume RUN`")
+    except KeyboardInterrupt as interrupt:
+        folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
+        say(f"gde: interrupted; what was finished is kept, go on with `gde resume {folder}`")
         raise typer.Exit(EXIT_INTERRUPTED) from None
 
 

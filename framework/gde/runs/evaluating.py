@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from gde.data.plan import Plan
 from gde.data.result import Result
-from gde.errors import GdeError
+from gde.errors import GdeError, RunFailed
 from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
@@ -174,16 +174,20 @@ def _run(
     retry_failed: bool = False,
     keys_to: Collection[str] | None = None,
 ) -> Result:
-    with only_writer(folder.path), closing(folder.journal()) as journal:
-        refuse(journal.faults())
-        checked_hash(folder, journal)
-        if retry_failed:
-            journal.forget_failed()
-        with closing(Pipeline(ready, folder, journal, watch, stop, keys_to)) as run:
-            run.roll_out()
-            run.probe()
-            run.reward()
-            return conclude(run)
+    try:
+        with only_writer(folder.path), closing(folder.journal()) as journal:
+            refuse(journal.faults())
+            checked_hash(folder, journal)
+            if retry_failed:
+                journal.forget_failed()
+            with closing(Pipeline(ready, folder, journal, watch, stop, keys_to)) as run:
+                run.roll_out()
+                run.probe()
+                run.reward()
+                return conclude(run)
+    except (RunFailed, KeyboardInterrupt) as error:
+        error.add_note(str(folder.path))  # whoever is to go on with it has to know which it is
+        raise
 
 
 def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:

@@ -21,7 +21,7 @@ from threading import Event, Lock, Thread
 from time import sleep
 from typing import Any
 
-from gde.errors import FAULTS, GdeError, RunFailed
+from gde.errors import GdeError, RunFailed
 
 GRACE = 5.0
 """Seconds that a worker has for ending by itself."""
@@ -182,11 +182,11 @@ def _outcome(wanted: bytes) -> bytes:
             advice = "what a plan holds must be found by its name in modules that can be imported"
             raise GdeError(f"executor 'processes': a worker cannot load its work ({error}): {advice}") from error
         return pickle.dumps((True, job(item)))
-    except FAULTS as error:
+    except Exception as error:
         return _packed(error)
 
 
-def _packed(error: BaseException) -> bytes:
+def _packed(error: Exception) -> bytes:
     """The error as itself where it can travel, else its message."""
     if not isinstance(error, GdeError):
         error.add_note("".join(traceback.format_exception(error)))

@@ -44,7 +44,7 @@ def faults(connection: sqlite3.Connection, schema: str) -> Iterator[str]:
     try:
         for (said,) in connection.execute("PRAGMA integrity_check(5)"):
             if said != "ok":
-                yield f"run.sqlite: {said}"
+                yield f"run.sqlite: {' '.join(said.split())}"
         for table, columns in _signed(schema).items():
             wrong = f"{COLUMN} IS NOT {FUNCTION}({', '.join(columns)})"
             for (key,) in connection.execute(f"SELECT {next(iter(columns))} FROM {table} WHERE {wrong}"):
@@ -53,11 +53,11 @@ def faults(connection: sqlite3.Connection, schema: str) -> Iterator[str]:
         for (episode,) in connection.execute(f"SELECT episode FROM episodes WHERE {lost}"):
             yield f"run.sqlite: turns of episode {episode} are missing"
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        yield f"run.sqlite: {error}"
+        yield f"run.sqlite: {' '.join(str(error).split())}"
 
 
-def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the file is to blame, and not the question."""
+def is_damage(error: Exception) -> bool:
+    """Whether the file is to blame, and not the question: its bytes may be no text either."""
     code = getattr(error, "sqlite_errorname", "")
     return code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")) or "decode" in str(error)
 

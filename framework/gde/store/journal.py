@@ -86,7 +86,8 @@ class Journal:
         except (sqlite3.Error, RunFolderError) as error:
             if journal is not None:
                 journal.close()
-            raise RunFolderError(f"{path}: {error}; the file is damaged or cannot be read") from error
+            advice = "" if isinstance(error, RunFolderError) else "; the file is damaged or cannot be read"
+            raise RunFolderError(f"{path}: {error}{advice}") from error
         reason = schema.mismatch(version, found)
         if reason:
             journal.close()
@@ -212,10 +213,10 @@ class Journal:
         """The rows that a SELECT gives."""
         try:
             return self._connection.execute(text, values).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             if not checksums.is_damage(error):
                 raise
-            raise RunFolderError(f"run.sqlite: {error}; {checksums.ADVICE}") from error
+            raise RunFolderError(f"run.sqlite: {' '.join(str(error).split())}; {checksums.ADVICE}") from error
 
     def faults(self) -> list[str]:
         """All that is not as it was written."""

@@ -110,7 +110,7 @@ def test_interrupting_leaves_a_run_that_can_go_on(tmp_path: Path, catalogue: Cat
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors.decode()
-    assert b"interrupted; what was finished is kept, go on with `gde resume RUN`" in errors
+    assert f"interrupted; what was finished is kept, go on with `gde resume {tmp_path / 'run'}`".encode() in errors
     assert b"Traceback" not in errors
     assert resume(tmp_path / "run", catalogue).status == "ok"
 

@@ -254,6 +254,10 @@ def test_model_is_in_step_with_the_environment() -> None:
             {"transform": "mirror"},
             "env.transform: wanted none, or one or several of reflect, .* joined by .*got 'mirror'",
         ),
+        (
+            {"size": 7, "min_distance": 17},
+            "env: wanted min_distance of at most 16, the longest way .* in size 7, got 17",
+        ),
         ({"min_distance": 0}, "env.min_distance.*: wanted greater than or equal to 1, got 0"),
         (
             {"min_distance": 50},
