@@ -109,7 +109,7 @@ class DistanceConfig(ProbeConfig):
 class CogmapConfig(ProbeConfig):
     """How the map is decoded (Arghal et al. 2026, section 5.1)."""
 
-    variants: tuple[MapVariant, ...] = ("mlp", "linear", "bilinear")
+    variants: tuple[MapVariant, ...] = ("mlp", "bilinear")
     """Models fitted side by side, each with its controls; reports speak of the first. `linear` is that of Arghal et al.
     (2026), linear in activations and coordinates together: it cannot peak within a map, so what it misses may well be
     there linearly. `bilinear` is linear in the activations for each row and each column, `cellwise` for each cell."""
