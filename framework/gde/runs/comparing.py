@@ -25,7 +25,7 @@ from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import Ready, resolve
 from gde.runs.adding import current_plan
-from gde.runs.conclusion import as_offered, subject
+from gde.runs.conclusion import as_offered, subject, unfinished
 from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -102,6 +102,8 @@ class Opened(NamedTuple):
 
     ready: Ready
     side: Side
+    unfinished: str
+    """What is still to be run; empty for nothing."""
 
 
 class Shared(NamedTuple):
@@ -122,6 +124,7 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     catalogue, run_a, run_b = catalogue or Catalogue.default(), Path(run_a), Path(run_b)
     opened = [_opened(run, catalogue) for run in (run_a, run_b)]
     metrics, notes = _shared_metrics(*opened)
+    notes += [f"{one.side.run}: {one.unfinished}; long ones are missing first" for one in opened if one.unfinished]
     a, b = (split(load_evidence(run, catalogue), lambda one: one.world.id) for run in (run_a, run_b))
     shared = a.keys() & b.keys()
     if paired and not shared:
@@ -148,9 +151,9 @@ def out_of_reach(rows: Sequence[Row]) -> list[str]:
 
 def _opened(run: Path, catalogue: Catalogue) -> Opened:
     folder = RunFolder.open(run)
-    with closing(folder.journal()) as journal:
+    with closing(folder.journal(write=False)) as journal:
         ready = resolve(current_plan(folder, journal), catalogue, absent=True)
-        return Opened(ready, Side(run=str(run), subject=subject(ready, journal)))
+        return Opened(ready, Side(run=str(run), subject=subject(ready, journal)), unfinished(journal))
 
 
 def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:

@@ -139,9 +139,7 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
     episodes = [
         Failure(stage="rollout", subject=episode, reason=reason) for episode, reason in run.journal.failed_episodes()
     ]
-    planned, ended = run.journal.noted("episodes"), len(evidence.trajectories)
-    if planned is not None and ended < planned:
-        reason = f"{ended} of {planned} episodes are finished: go on with `gde resume`"
+    if reason := unfinished(run.journal):
         episodes.append(Failure(stage="rollout", subject="run", reason=reason))
     rewards = [
         Failure(stage="reward", subject=f"{trace.model} on {trace.episode}", reason=trace.failure)
@@ -153,7 +151,21 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
         for report in evidence.probe_reports
         if report.reason
     ]
-    return [*episodes, *rewards, *probes]
+    fitted = run.journal.probes()
+    unfitted = [
+        Failure(stage="probe", subject=chosen.label, reason="it has not been fitted: go on with `gde resume`")
+        for chosen in run.ready.probes
+        if not chosen.absent and chosen.label not in fitted
+    ]
+    return [*episodes, *rewards, *probes, *unfitted]
+
+
+def unfinished(journal: Journal) -> str:
+    """Whether episodes of the plan are still to be run; empty where all are finished."""
+    planned, ended = journal.noted("episodes"), len(journal.finished())
+    if planned is None or ended >= planned:
+        return ""
+    return f"{ended} of {planned} episodes are finished: go on with `gde resume`"
 
 
 def _status(measurements: Sequence[Measurement], failures: Sequence[Failure], evidence: Evidence) -> RunStatus:

@@ -16,7 +16,8 @@ from gde.data.activations import ActivationRecord, ActivationTable
 from gde.errors import MissingExtra, RunFolderError
 from gde.store.atomic import write_whole
 from gde.store.checksums import ADVICE, array_checksum
-from gde.store.journal import Journal, Statement
+from gde.store.database import Statement
+from gde.store.journal import Journal
 
 SHARD_TOKENS = 12_288
 """Rows of the array in one file, at least: marks of three tokens in 4,096 turns."""

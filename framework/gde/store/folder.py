@@ -19,7 +19,8 @@ from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
 from gde.request.planfile import plan_hash, read_plan, write_plan
 from gde.store.atomic import write_whole
-from gde.store.journal import Journal, Statement
+from gde.store.database import Statement
+from gde.store.journal import Journal
 from gde.store.rows import to_json
 
 PLAN, JOURNAL, RESULT = "plan.toml", "run.sqlite", "result.json"

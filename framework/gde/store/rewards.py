@@ -3,7 +3,8 @@
 import numpy as np
 
 from gde.data.reward import RewardTrace
-from gde.store.journal import Journal, Statement
+from gde.store.database import Statement
+from gde.store.journal import Journal
 
 
 def judged(journal: Journal, model: str) -> set[str]:

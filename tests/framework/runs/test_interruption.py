@@ -18,7 +18,7 @@ from gde import Choice, GdeError, Plan, RunFailed, evaluate, load_evidence, read
 from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
 from gde.runs.exporting import export
-from gde.store import journal
+from gde.store import database
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
@@ -150,7 +150,7 @@ def test_a_world_that_is_no_longer_the_same_is_found_out(tmp_path: Path, catalog
 def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log, connect = tmp_path / "log", journal.connect
+    log, connect = tmp_path / "log", database.connect
 
     def small(path: Path, *, write: bool = True) -> sqlite3.Connection:
         connection = connect(path, write=write)
@@ -158,10 +158,10 @@ def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
         connection.execute(f"PRAGMA max_page_count={pages + 3 if pages > 1 else 1000}")
         return connection
 
-    monkeypatch.setattr(journal, "connect", small)
+    monkeypatch.setattr(database, "connect", small)
     with pytest.raises(RunFailed, match=r"cannot write the journal: .*full; make room and go on with `gde resume`"):
         evaluate(plan(log), tmp_path / "run", catalogue)
-    monkeypatch.setattr(journal, "connect", connect)
+    monkeypatch.setattr(database, "connect", connect)
     kept = n_turns(tmp_path / "run")
     assert kept > 0
     resumed = resume(tmp_path / "run", catalogue)
@@ -173,14 +173,14 @@ def test_a_full_disk_stops_the_run_with_one_message_and_it_can_go_on(
 def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connect = journal.connect
+    connect = database.connect
 
     def full(path: Path, *, write: bool = True) -> sqlite3.Connection:
         connection = connect(path, write=write)
         connection.execute("PRAGMA max_page_count=2")
         return connection
 
-    monkeypatch.setattr(journal, "connect", full)
+    monkeypatch.setattr(database, "connect", full)
     with pytest.raises(GdeError, match=r"cannot make the run folder .*full"):
         evaluate(plan(tmp_path / "log"), tmp_path / "run", catalogue)
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,178 @@
+"""One SQLite file: whole transactions, one for all that is written in a tick of the loop, and rows that are checked."""
+
+import asyncio
+import json
+import os
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from gde.data.json import Json
+from gde.errors import RunFailed, RunFolderError
+from gde.request.secrets import Secrets
+from gde.store import checksums, rows, schema
+
+Statement = tuple[str, tuple[Any, ...]]
+"""A query and its values."""
+
+
+def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
+    """A connection that survives the death of its process with everything committed.
+
+    A reader changes nothing, not even beside the file, and reads what lies on read-only media. What stands in the
+    file is data: its schema cannot call functions.
+    """
+    if write:
+        connection = sqlite3.connect(path, timeout=120, isolation_level=None)
+    else:
+        # Without the right to write there can be no writer either: the file is read as it lies there.
+        frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
+        uri = f"file:{quote(str(path.resolve()))}?mode=ro{frozen}"
+        connection = sqlite3.connect(uri, uri=True, timeout=120, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA trusted_schema=OFF")
+    if write:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+    return connection
+
+
+class Database:
+    """The file of a run: transactions, facts about the run as a whole, and queries. What the tables mean is the
+    journal's."""
+
+    def __init__(self, path: Path, *, write: bool = True) -> None:
+        self._connection = connect(path, write=write)
+        self.secrets = Secrets()
+        """Kept out of whatever is written."""
+        self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
+
+    @classmethod
+    def create(cls, path: Path) -> Self:
+        """An empty journal."""
+        with closing(connect(path)) as connection:
+            connection.executescript(schema.TABLES)
+            connection.execute(f"PRAGMA user_version={schema.VERSION}")
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path, *, write: bool = True) -> Self:
+        """The journal of an earlier run.
+
+        Raises:
+            RunFolderError: no journal, not SQLite, another schema version, or tables that gde does not make.
+        """
+        if not path.is_file() or path.is_symlink():
+            raise RunFolderError(f"{path.parent} is no run folder: wanted a file run.sqlite in it")
+        journal: Self | None = None
+        try:
+            journal = cls(path, write=write)
+            ((version,),) = journal.query("PRAGMA user_version")
+            found = {(row["type"], row["name"]): row["sql"] for row in journal.query("SELECT * FROM sqlite_master")}
+        except (sqlite3.Error, RunFolderError) as error:
+            if journal is not None:
+                journal.close()
+            advice = "" if isinstance(error, RunFolderError) else "; the file is damaged or cannot be read"
+            raise RunFolderError(f"{path}: {error}{advice}") from error
+        reason = schema.mismatch(version, found)
+        if reason:
+            journal.close()
+            raise RunFolderError(f"{path}: {reason}")
+        if write:
+            checksums.sign(journal._connection, schema.TABLES)
+        return journal
+
+    def close(self) -> None:
+        self._connection.close()
+
+    async def commit(self, statements: list[Statement]) -> None:
+        """Commit with whatever else the episodes of this moment write: one transaction a tick of the loop."""
+        loop = asyncio.get_running_loop()
+        if not self._pending:
+            loop.call_soon(self._flush)
+        committed: asyncio.Future[None] = loop.create_future()
+        self._pending.append((statements, committed))
+        await committed
+
+    def _flush(self) -> None:
+        waiting, self._pending = self._pending, []
+        try:
+            self.write([statement for statements, _ in waiting for statement in statements])
+        except Exception:  # one writer's mistake must not cost the others: each tries again alone
+            for statements, committed in waiting:
+                self._write_alone(statements, committed)
+        else:
+            for _, committed in waiting:
+                _resolve(committed, None)
+
+    def _write_alone(self, statements: list[Statement], committed: asyncio.Future[None]) -> None:
+        try:
+            self.write(statements)
+        except Exception as error:
+            _resolve(committed, error)
+        else:
+            _resolve(committed, None)
+
+    def write(self, statements: Sequence[Statement]) -> None:
+        """Commit some statements as one transaction.
+
+        Raises:
+            RunFailed: the database cannot be written to, e.g. because the disk is full; nothing is half-written.
+        """
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for query, values in statements:
+                self._connection.execute(query, self.secrets.scrubbed_row(values))
+            self._connection.execute("COMMIT")
+        except BaseException as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            if not isinstance(error, sqlite3.OperationalError):
+                raise
+            raise RunFailed(f"cannot write the journal: {error}; make room and go on with `gde resume`") from error
+
+    def note(self, name: str, value: Json) -> None:
+        """Keep a fact about the run as a whole."""
+        self.write([("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", (name, rows.to_json(value)))])
+
+    def add_note(self, name: str, entries: Mapping[str, Json]) -> None:
+        """Add entries to a fact that is a mapping, also while other processes do."""
+        query = """INSERT INTO facts VALUES (?, ?, 0)
+            ON CONFLICT (name) DO UPDATE SET value = json_patch(value, excluded.value)"""
+        self.write([(query, (name, rows.to_json(entries)))])
+
+    def noted(self, name: str) -> Any:
+        """A fact kept with `note`, None where there is none."""
+        found = self.query("SELECT * FROM facts WHERE name = ?", (name,))
+        return json.loads(checksums.check("facts", found[0])["value"]) if found else None
+
+    def query(self, text: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """The rows that a SELECT gives."""
+        try:
+            return self._connection.execute(text, values).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            if not checksums.is_damage(error):
+                raise
+            raise RunFolderError(f"run.sqlite: {' '.join(str(error).split())}; {checksums.ADVICE}") from error
+
+    def faults(self) -> list[str]:
+        """All that is not as it was written."""
+        return [*checksums.faults(self._connection, schema.TABLES)]
+
+    def size(self) -> int:
+        """Bytes of the database."""
+        (pages,), (bytes_each,) = self.query("PRAGMA page_count")[0], self.query("PRAGMA page_size")[0]
+        return int(pages * bytes_each)
+
+
+def _resolve(committed: asyncio.Future[None], error: Exception | None) -> None:
+    """Tell a writer how it went, unless it has been cancelled meanwhile."""
+    if committed.done():
+        return
+    if error is None:
+        committed.set_result(None)
+    else:
+        committed.set_exception(error)
