@@ -216,7 +216,7 @@ def gde_probes() -> Sequence[AnyOffer]:
     """The plan decoder."""
     return (
         Offer(
-            name="plan",
+            name="moves",
             summary="Decodes the next actions in a corridor from single tokens.",
             config=PlanConfig,
             make=_plan,

@@ -121,7 +121,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_equivariance,
             measures=measures.EQUIVARIANCE,
             needs=frozenset({Facet.STATE}),
-            default=True,
         ),
     )
 

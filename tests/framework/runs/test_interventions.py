@@ -38,7 +38,7 @@ def plan(agent: str = "steering", settings: dict[str, Any] | None = None, **conf
 
 
 def probed(agent: str = "asking", episodes: int = 20, **config: Any) -> Plan:
-    chosen = Choice(name="plan", config=config)
+    chosen = Choice(name="moves", config=config)
     return replace(plan(agent), probes=(chosen,), episodes=episodes)
 
 
@@ -164,14 +164,14 @@ def test_tokens_of_ragged_marks_are_decoded_beside_every_control(decoded: tuple[
     assert result.status == "ok"
     assert {len(tokens) for tokens in stored(run, "model", 0, "message").values()} == {9, 14}
     for layer in (0, 1):
-        own = values(result, "plan.accuracy", layer=layer, control="none")
+        own = values(result, "moves.accuracy", layer=layer, control="none")
         assert all(each is not None and each > 0.9 for each in own), "of the whole and of each length"
-        (shuffled,) = values(result, "plan.accuracy", layer=layer, control="shuffled")
+        (shuffled,) = values(result, "moves.accuracy", layer=layer, control="shuffled")
         assert shuffled is not None and shuffled < 0.8
         # The texts of test worlds occur in training worlds: random weights tell them apart as well.
-        assert None not in values(result, "plan.accuracy", layer=layer, control="untrained")
+        assert None not in values(result, "moves.accuracy", layer=layer, control="untrained")
     for control in ("coordinates", "embeddings"):
-        (blind,) = values(result, "plan.accuracy", control=control)
+        (blind,) = values(result, "moves.accuracy", control=control)
         assert blind is not None and blind < 0.8
     for report in load_evidence(run).probe_reports:
         assert not report.reason
@@ -226,4 +226,4 @@ def test_a_stored_readout_predicts_the_same_in_another_process(decoded: tuple[Pa
         [sys.executable, "-c", AGAIN, str(run)], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[:-1] == [f"plan-ridge-layer{layer}-message-none True" for layer in (0, 1)]
+    assert done.stdout.split("\n")[:-1] == [f"moves-ridge-layer{layer}-message-none True" for layer in (0, 1)]

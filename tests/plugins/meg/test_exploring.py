@@ -40,8 +40,10 @@ def test_a_world_without_chance_is_found_as_it_is() -> None:
     for state in range(true.n_states):
         environment.restore(state)
         rows[state] = found.index[json.dumps(environment.state().facts)]
+    assert true.terminal is not None
+    running = ~true.terminal  # what would follow at the goal cannot be tried
     for ours, theirs in zip(found.mdp.transition, true.transition, strict=True):
-        np.testing.assert_array_equal(ours.toarray()[np.ix_(rows, rows)], theirs.toarray())
+        np.testing.assert_array_equal(ours.toarray()[np.ix_(rows, rows)][running], theirs.toarray()[running])
     np.testing.assert_array_equal(found.mdp.terminal[rows], true.terminal)
     np.testing.assert_array_equal(found.mdp.start[rows], true.start)
     assert found.mdp.actions == true.actions

@@ -70,11 +70,12 @@ def test_it_reasons_before_it_answers_and_the_template_tokens_are_marked(model: 
     assert completion.reasoning is not None
     assert completion.reasoning.split("path")[0].split() == ["A", "3,1", "G", "3,3"]
     everything = completion.prompt_tokens + completion.tokens
-    said = [
-        [model._tokenizer.convert_ids_to_tokens(everything[place]) for place in places]
-        for places in completion.marks.values()
-    ]
-    assert said == [["<|end|>", "<|start|>", "assistant"]] * 2
+    said = {
+        mark: [model._tokenizer.convert_ids_to_tokens(everything[place]) for place in places]
+        for mark, places in completion.marks.items()
+    }
+    assert said["pre"] == said["post"] == ["<|end|>", "<|start|>", "assistant"]
+    assert "".join(said["reasoning"]).split() == completion.reasoning.split()
 
 
 def test_the_card_names_data_losses_and_limits() -> None:
