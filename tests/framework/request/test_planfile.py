@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 from gde import Choice, ConfigError, Plan, UnknownName
 from gde.request.planfile import plan_hash, read_plan, write_plan
 
+RESERVED = {"use", "as"}
+"""Words of plan files; the second is no name of a field in Python either."""
 names = st.text(min_size=1, max_size=20)
 values = st.one_of(st.integers(-(2**60), 2**60), st.booleans(), names, st.floats(allow_nan=False, allow_infinity=False))
-configs = st.dictionaries(names.filter(lambda name: name != "use"), st.one_of(values, st.lists(values, max_size=3)))
+configs = st.dictionaries(
+    names.filter(lambda name: name not in RESERVED), st.one_of(values, st.lists(values, max_size=3))
+)
 choices = st.builds(Choice, name=names, config=configs)
 plans = st.builds(
     Plan,
