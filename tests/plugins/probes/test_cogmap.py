@@ -11,12 +11,13 @@ from pydantic import TypeAdapter, ValidationError
 from gde.data.activations import CaptureRequest
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.completion import ModelInfo
-from gde.data.observation import Observation, State, World
+from gde.data.observation import State, World
 from gde.data.probe import ProbeDataset
-from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import Probe, Readout
 from gde.testing.context import PlainContext
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import CogmapConfig, ProbeConfig
 from gde_plugins.probes.plugin import gde_probes
@@ -34,21 +35,8 @@ def rng() -> np.random.Generator:
 def trajectory(*agents: tuple[int, int] | None) -> Trajectory:
     """A walk through a room of 3 rows and 4 columns, with the goal in the lower right; None is an unrecorded state."""
     world = World(id="room", facts={"rows": ["#####", "#___#", "#_#_#", "#####"], "goal": [2, 3]})
-    turns = tuple(
-        Turn(
-            index=index,
-            observation=Observation(text=""),
-            decision=Decision.act("LEFT"),
-            reward=-1,
-            terminated=False,
-            success=float(False),
-            truncated=False,
-            state=State(facts={"agent": list(agent)}) if agent else None,
-        )
-        for index, agent in enumerate(agents)
-    )
-    key = EpisodeKey(stratum=0, world=3)
-    return Trajectory(key=key, seed=0, world=world, labels={}, horizon=9, turns=turns, ending="horizon")
+    states = (State(facts={"agent": list(agent)}) if agent else None for agent in agents)
+    return episode_of([Move(action="LEFT", state=state) for state in states], world=world, index=3)
 
 
 def test_labels_are_the_padded_true_grid_of_every_turn() -> None:

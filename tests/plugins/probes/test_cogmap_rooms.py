@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from gde.data.cell_map import CellMap
-from gde.data.observation import Observation, State, World
+from gde.data.observation import State, World
 from gde.data.probe import ProbeDataset
-from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.shipped.reporters.pictures import decoded_picture, true_picture
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import CogmapConfig
 
@@ -42,17 +43,8 @@ def rooms(seed: int) -> Trajectory:
         "key 2": [*second] if rng.random() < 0.5 else None,
         "door": {"place": [int(rng.integers(1, 4)), 3], "note": "red, locked"},
     }
-    turn = Turn(
-        index=0,
-        observation=Observation(text=""),
-        decision=Decision.act("go"),
-        reward=0,
-        terminated=False,
-        truncated=False,
-        state=State(facts=now),
-    )
-    key, world = EpisodeKey(stratum=0, world=seed), World(id=str(seed), facts=ROOMS)
-    return Trajectory(key=key, seed=seed, world=world, labels={}, horizon=1, turns=(turn,), ending="horizon")
+    move = Move(action="go", state=State(facts=now))
+    return episode_of([move], world=World(id=str(seed), facts=ROOMS), index=seed, seed=seed)
 
 
 def planted(seeds: range) -> ProbeDataset:

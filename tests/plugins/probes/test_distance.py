@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gde.data.completion import Completion
-from gde.data.observation import Observation, State, World
+from gde.data.observation import State, World
 from gde.data.probe import ProbeDataset
-from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import Decision, Trajectory
 from gde.errors import GdeError
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.distance import DistanceProbe, DistanceReadout
 
@@ -36,21 +37,7 @@ def scores(variant: str, train: ProbeDataset, test: ProbeDataset) -> dict[str, f
 
 
 def trajectory(*values: float | None) -> Trajectory:
-    turns = tuple(
-        Turn(
-            index=index,
-            observation=Observation(text=""),
-            decision=Decision.act("LEFT"),
-            reward=-1,
-            terminated=False,
-            success=float(False),
-            truncated=False,
-            value=value,
-        )
-        for index, value in enumerate(values)
-    )
-    key = EpisodeKey(stratum=0, world=3)
-    return Trajectory(key=key, seed=0, world=World(id="w"), labels={}, horizon=9, turns=turns, ending="horizon")
+    return episode_of([Move(action="LEFT", value=value) for value in values], world=3)
 
 
 def test_labels_are_steps_to_the_goal() -> None:

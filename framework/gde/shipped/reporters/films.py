@@ -31,7 +31,7 @@ class Films:
 
 
 def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | None:
-    """The episodes of a run, or evenly spread ones of a large run; None where none has a turn.
+    """The episodes of a run, of a large one in even steps from the first on; None where none has a turn.
 
     Args:
         evidence: the run, of which no more episodes are read than are shown.

@@ -42,10 +42,10 @@ class Beside:
     @property
     def beaten(self) -> bool:
         """Whether the control has the better number."""
-        if self.rival is None or self.rival.value is None or self.ours.value is None:
+        if self.rival is None:
             return False
-        more = self.rival.value > self.ours.value
-        return {"less": self.rival.value < self.ours.value, "more": more, "": False}[self.measure.better]
+        better = self.measure.better
+        return _distance(better, self.ours, self.rival) < _distance(better, self.ours, self.ours)
 
 
 @dataclass(frozen=True, kw_only=True)

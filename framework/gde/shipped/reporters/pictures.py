@@ -5,6 +5,7 @@ Names of kinds and things come from the record of a run: they are escaped, and n
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import cycle
 from math import atan2, degrees
 
@@ -157,12 +158,17 @@ def _svg(height: int, width: int, label: str, parts: Iterable[str]) -> str:
 def _cells(codes: NDArray[np.int64], shades: NDArray[np.int64], tones: Sequence[str]) -> Iterator[str]:
     """One path for all cells of a class and shade: a page holds tens of thousands of cells."""
     paths: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-    width = 1 - 2 * GAP
     for (row, column), code in np.ndenumerate(codes):
-        square = f"M{column + GAP:g} {row + GAP:g}h{width:g}v{width:g}h-{width:g}z"
-        paths[int(code), int(shades[row, column])].append(square)
+        paths[int(code), int(shades[row, column])].append(_square(row, column))
     for (kind, shade), squares in sorted(paths.items()):
         yield f'<path class="cell tone-{tones[kind]} shade{shade}" d="{"".join(squares)}"/>'
+
+
+@cache
+def _square(row: int, column: int) -> str:
+    """A cell as part of a path; maps of a run have the same few thousand times."""
+    width = 1 - 2 * GAP
+    return f"M{column + GAP:g} {row + GAP:g}h{width:g}v{width:g}h-{width:g}z"
 
 
 def _letter(place: Position, letter: str, style: str = "") -> str:
