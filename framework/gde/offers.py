@@ -8,6 +8,9 @@ from shutil import which
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
     from gde.data.measure import Measure
     from gde.parts.context import Context
 
@@ -43,6 +46,28 @@ class Facet(StrEnum):
     TRUE_REWARD = "true_reward"
     """The true reward of every turn, which reward models are held against: the fact `reward` of each state, a number.
     OPTIMUM gives it too, as progress along the certified value."""
+
+
+@dataclass(frozen=True)
+class Readable:
+    """Says of a field of a configuration that a function can read its text; it raises `ValueError` with what was wanted
+    otherwise.
+
+    A sweep is told from one value by what a field takes, so the texts of two values with a comma between them must not
+    be readable as one.
+    """
+
+    read: Callable[[str], object]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        # Imported late: modules of configurations are read by every command.
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        def check(text: str) -> str:
+            self.read(text)
+            return text
+
+        return no_info_after_validator_function(check, handler(source))
 
 
 @dataclass(frozen=True)

@@ -1,37 +1,13 @@
 """What of the grid world can be chosen."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval
 
 from gde.data.json import NONE
-
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
-    from pydantic_core import CoreSchema
-
-
-@dataclass(frozen=True)
-class Readable:
-    """A text that a function can read; it raises `ValueError` with what was wanted otherwise.
-
-    A sweep is told from one value by what a field takes, so the texts of two values with a comma between them must not
-    be readable as one.
-    """
-
-    read: Callable[[str], object]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        def check(text: str) -> str:
-            self.read(text)
-            return text
-
-        return no_info_after_validator_function(check, handler(source))
+from gde.offers import Readable
 
 
 # Imported late: NumPy would double the time of `gde list`.

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from itertools import chain
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator
+from gde.offers import Readable
 
 Release = Literal["3.0", "3.2"]
 """Of minigrid, as far as worlds depend on it."""
@@ -94,7 +94,7 @@ def known_level(name: str) -> str:
     raise ValueError(f"a BabyAI level, e.g. {' or '.join(near or ('GoToLocal', 'BossLevel'))}")
 
 
-Level = Annotated[str, AfterValidator(known_level)]
+Level = Annotated[str, Readable(known_level)]
 
 
 def environment_id(level: str) -> str:
