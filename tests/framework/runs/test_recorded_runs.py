@@ -3,7 +3,8 @@ measured.
 
 A line of recorded_runs.json holds a plan, and of each turn state, status, action, optimal actions, value, reward and
 the hash of the observation; of each completion the answer and hashes of reasoning and tokens. Whoever changes results
-on purpose raises the version of the offer and records anew.
+on purpose raises the version of the offer and records anew; bounds of shares that had been 0 or 1 against what was
+seen are such a change.
 """
 
 import json

@@ -88,7 +88,8 @@ def cluster_share(
 
     A share that is the same in all clusters, e.g. 0 or 1, leaves nothing to resample. It gets the Clopper-Pearson
     interval of as many independent trials as there are clusters: 20 worlds without a miss show a share above 0.83,
-    however many steps they hold.
+    however many steps they hold. Where misses (or hits) are so rare that a bound of the bootstrap is 1 (or 0), although
+    one was seen, that bound is Korn and Graubard's (1998).
 
     Raises:
         ValueError: as `cluster_ratio`, or hits outside their trials.
@@ -102,7 +103,7 @@ def cluster_share(
     if np.allclose(above, value * below, rtol=1e-12, atol=0):
         interval = _binomial(value, int((below > 0).sum()), confidence)
     else:
-        interval = _interval(above, below, rng, confidence, resamples)
+        interval = _within(_interval(above, below, rng, confidence, resamples), above, below, confidence)
     return Estimate(value=value, interval=interval, n=len(hits), n_clusters=len(above))
 
 
@@ -201,11 +202,32 @@ def _acceleration(jackknife: Floats) -> float:
     return float((deviations**3).sum()) / (6 * spread) if spread > 0 else 0.0
 
 
+def _within(interval: Interval | None, above: Floats, below: Floats, confidence: float) -> Interval | None:
+    """The interval of a share, with bounds that deny neither the hits nor the misses that were seen."""
+    if interval is None or (interval[0] > 0 and interval[1] < 1):
+        return interval
+    value = float(above.sum() / below.sum())
+    low, high = _clopper_pearson(value, _effective_trials(above, below, confidence), confidence)
+    return (interval[0] or low), (high if interval[1] >= 1 else interval[1])
+
+
+def _effective_trials(above: Floats, below: Floats, confidence: float) -> float:
+    """Independent trials that would tell as much (Korn and Graubard 1998), degrees of freedom allowed for."""
+    G, n, value = int((below > 0).sum()), below.sum(), above.sum() / below.sum()
+    variance = G / (G - 1) * ((above - value * below) ** 2).sum() / n**2
+    level = (1 + confidence) / 2
+    freedom = t.ppf(level, max(n, G) - 1) / t.ppf(level, G - 1)
+    return float(min(n, value * (1 - value) / variance) * freedom**2)
+
+
 def _binomial(value: float, n_clusters: int, confidence: float) -> Interval | None:
-    """Clopper-Pearson of a share seen in `n_clusters` trials; a part of a trial is a part of a success."""
-    if n_clusters < 2:
-        return None
-    hits, tail = value * n_clusters, (1 - confidence) / 2
-    low = float(beta.ppf(tail, hits, n_clusters - hits + 1)) if value > 0 else 0.0
-    high = float(beta.ppf(1 - tail, hits + 1, n_clusters - hits)) if value < 1 else 1.0
+    """That of a share seen in `n_clusters` trials, of which one alone says nothing."""
+    return _clopper_pearson(value, n_clusters, confidence) if n_clusters >= 2 else None
+
+
+def _clopper_pearson(value: float, trials: float, confidence: float) -> Interval:
+    """The exact interval of a share; a part of a trial is a part of a success."""
+    hits, tail = value * trials, (1 - confidence) / 2
+    low = float(beta.ppf(tail, hits, trials - hits + 1)) if value > 0 else 0.0
+    high = float(beta.ppf(1 - tail, hits + 1, trials - hits)) if value < 1 else 1.0
     return low, high

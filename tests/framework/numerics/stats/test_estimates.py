@@ -58,6 +58,21 @@ def test_intervals_of_shares_stay_between_nought_and_one() -> None:
     assert 0 < low < 39 / 40 < high <= 1
 
 
+@pytest.mark.parametrize("rare", [0.0, 1.0])
+@pytest.mark.parametrize("each", [1, 3])
+def test_no_bound_of_a_share_denies_what_was_seen(rare: float, each: int) -> None:
+    hits = np.full(60 * each, 1 - rare)
+    hits[[0, -1]] = rare
+    low, high = bounds(cluster_share(hits, np.repeat(np.arange(60), each), rng()))
+    assert 0 < low < hits.mean() < high < 1
+
+
+def test_where_clusters_are_single_trials_a_bound_near_the_edge_is_that_of_clopper_and_pearson() -> None:
+    hits = np.array([0.0] * 2 + [1.0] * 58)
+    high = bounds(cluster_share(hits, np.arange(60), rng()))[1]
+    assert high == pytest.approx(binomtest(58, 60).proportion_ci().high, abs=2e-4)
+
+
 def test_trials_weigh_the_rows() -> None:
     share = cluster_share([1, 9], ["a", "b"], rng(), trials=[1, 19])
     assert share.value == 0.5
