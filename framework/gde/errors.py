@@ -6,6 +6,9 @@ from difflib import get_close_matches
 FAULTS = (Exception, SystemExit)
 """What the code of a part may raise and nobody else need suffer from: one that ends the process ends its own work."""
 
+INTERRUPTED = 130
+"""Exit code of a process that a signal ended in good order."""
+
 
 class GdeError(Exception):
     """A request that cannot be served as it was made; the message says what to do about it."""

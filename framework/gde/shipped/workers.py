@@ -21,11 +21,10 @@ from threading import Event, Lock, Thread
 from time import sleep
 from typing import Any
 
-from gde.errors import GdeError, RunFailed
+from gde.errors import INTERRUPTED, GdeError, RunFailed
 
-GRACE = 5.0
-"""Seconds that a worker has for ending by itself."""
-INTERRUPTED = 130
+GRACE = 1.0
+"""Seconds that a worker has for ending by itself; nothing is lost if it does not."""
 THREADS = "OMP_NUM_THREADS"
 """Read by whatever computes in threads (torch, OpenMP, OpenBLAS) when it is loaded."""
 PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.work()"
@@ -146,7 +145,8 @@ def work() -> None:
                 answers.flush()
                 busy.clear()
         except KeyboardInterrupt:
-            raise SystemExit(INTERRUPTED) from None
+            sys.stdout.flush()
+            os._exit(INTERRUPTED)  # without waiting for what other threads are in the midst of
         finally:
             busy.clear()
 
