@@ -21,10 +21,11 @@ from threading import Event, Lock, Thread
 from time import sleep
 from typing import Any
 
-from gde.errors import INTERRUPTED, GdeError, RunFailed
+from gde.errors import INTERRUPTED, GdeError, RunFailed, WorkerDied
 
 GRACE = 1.0
 """Seconds that a worker has for ending by itself; nothing is lost if it does not."""
+STOPPED = "the workers were stopped; go on with `gde resume`"
 THREADS = "OMP_NUM_THREADS"
 """Read by whatever computes in threads (torch, OpenMP, OpenBLAS) when it is loaded."""
 PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.work()"
@@ -45,11 +46,17 @@ class Crew:
         """What a worker makes of a pickled job and its item.
 
         Raises:
-            RunFailed: the worker has died, or the crew was ended.
+            WorkerDied: it has died.
+            RunFailed: the crew was ended.
             Exception: what the job raises.
         """
         worker = self._take()
-        done, value = worker.do(work)
+        try:
+            done, value = worker.do(work)
+        except WorkerDied:
+            if self._ended:
+                raise RunFailed(STOPPED) from None
+            raise
         self._free.append(worker)
         if not done:
             raise value
@@ -70,7 +77,7 @@ class Crew:
     def _take(self) -> "Worker":
         with self._lock:
             if self._ended:
-                raise RunFailed("the workers were stopped; go on with `gde resume`")
+                raise RunFailed(STOPPED)
             if self._free:
                 return self._free.pop()
             worker = Worker(self._environment)
@@ -90,7 +97,7 @@ class Worker:
         """Whether the work was done, and its output or what it raised.
 
         Raises:
-            RunFailed: the worker has died.
+            WorkerDied: it has.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
@@ -98,8 +105,7 @@ class Worker:
             self._process.stdin.flush()
             outcome: tuple[bool, Any] = pickle.load(self._process.stdout)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
-            death = _death(self.wait())
-            raise RunFailed(f"a worker process {death}; what was finished is kept, go on with `gde resume`") from None
+            raise WorkerDied(_death(self.wait())) from None
         return outcome
 
     def dismiss(self) -> None:
