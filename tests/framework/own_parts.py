@@ -49,11 +49,11 @@ class Dying(Counting):
 
 
 class Mined(Corridor):
-    """Takes its whole process along in the third cell of the worlds that begin in the second."""
+    """Takes its whole process along in the third cell of the worlds that begin in the first."""
 
     def step(self, action: str) -> Outcome:
         outcome = super().step(action)
-        if (self.start, self.at) == (1, 2):
+        if (self.start, self.at) == (0, 2):
             os._exit(7)
         return outcome
 

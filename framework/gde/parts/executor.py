@@ -36,6 +36,20 @@ class WorksElsewhere(Executor, Protocol):
         """End the work that is under way; called from another thread. `map` may raise whatever comes of it."""
 
 
+Ask = Callable[[Any], Any]
+"""Takes a message, waits for the answer and gives it. Both can be pickled."""
+
+
+@runtime_checkable
+class WorksFarAway(WorksElsewhere, Protocol):
+    """An executor whose workers may be on machines that do not see the run folder. They ask for what they need of it,
+    and tell what is to be kept: there is one writer."""
+
+    def map_asking(self, job: Callable[[Item, Ask], Output], items: Sequence[Item], answer: Ask) -> Iterator[Output]:
+        """As `map`. What a job asks is answered here, in the thread that iterates, one message after another; of a
+        worker that is taken to be dead, nothing is answered any more."""
+
+
 @runtime_checkable
 class Survivable(Protocol):
     """A job that can go on where a worker has died over it."""

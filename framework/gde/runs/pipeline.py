@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -11,7 +12,7 @@ from gde.data.json import Json, Labels
 from gde.data.probe import Arm
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
-from gde.parts.executor import WorksElsewhere
+from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.request.lookup import Chosen
@@ -19,7 +20,7 @@ from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.provenance import provenance
 from gde.request.resolve import Ready
-from gde.runs.sharing import Share, Sharing
+from gde.runs.sharing import DistantSharing, Share, Sharing, answer
 from gde.runs.stopping import Stop
 from gde.seeding import derive
 from gde.stages.capturing import merge, record, record_bags, sequences
@@ -77,7 +78,12 @@ class Pipeline:
         shares = [Share(ready=ready, worlds=worlds, index=i, of=executor.workers) for i in range(n)]
         stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
         with stopping, watching(self.folder.journal_path, total, self._listeners()):
-            for _ in executor.map(Sharing(self.folder.journal_path, self.stop, self.keys_to), shares):
+            job = Sharing(self.folder.journal_path, self.stop, self.keys_to)
+            if isinstance(executor, WorksFarAway):
+                done = executor.map_asking(DistantSharing(job), shares, partial(answer, self.journal))
+            else:
+                done = executor.map(job, shares)
+            for _ in done:
                 pass
 
     def _begin(self, origin: Mapping[str, Json], total: int) -> None:

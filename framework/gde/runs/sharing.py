@@ -9,13 +9,17 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from gde.data.trajectory import EpisodeKey
 from gde.errors import RunFailed, WorkerDied
+from gde.parts.executor import Ask
 from gde.request.resolve import Ready
 from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.rollout import Listed, at_once, episode_keys, roll_out, seed_of
+from gde.store.copying import DistantJournal, copied
 from gde.store.journal import Journal
 
 MOST_DEATHS = 20
@@ -37,7 +41,7 @@ class Share:
     finished: int = -1
     """Episodes of the share that had ended when a worker died over it last."""
 
-    def keys(self) -> Iterator[EpisodeKey]:
+    def episodes(self) -> Iterator[EpisodeKey]:
         """In their order."""
         return (key for i, key in enumerate(episode_keys(self.ready, self.worlds)) if i % self.of == self.index)
 
@@ -75,7 +79,7 @@ class Sharing:
             WorkerDied: no episode has ended since a worker has died over it before, or many have died.
         """
         with closing(Journal.open(self.path)) as journal:
-            ended, keys = journal.finished(), [*share.keys()]
+            ended, keys = journal.finished(), [*share.episodes()]
             alone = journal.noted(share.note) if share.suspects else None
             culprit = next((key for key in keys if str(key) == alone and alone not in ended), None)
             if culprit is not None:
@@ -90,6 +94,35 @@ class Sharing:
         return replace(share, deaths=share.deaths + 1, suspects=suspects, finished=finished)
 
 
+@dataclass(frozen=True)
+class DistantSharing:
+    """Rolls a share out where the run folder is not seen: what is written is sent to whoever holds the journal."""
+
+    near: Sharing
+
+    def __call__(self, share: Share, ask: Ask) -> None:
+        """As `Sharing`. Sends a share and is given what the journal knows of it, then sends what is to be written."""
+        with (
+            TemporaryDirectory(prefix="gde-") as folder,
+            closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
+            closing(Resources(share.ready, journal, workers=share.of, keys_to=self.near.keys_to)) as resources,
+        ):
+            journal.write(ask(share))
+            journal.send = ask
+            self.near.stop.run(_within(share, resources, journal))
+
+    def after_death(self, share: Share, died: WorkerDied) -> Share:
+        """As `Sharing`."""
+        return self.near.after_death(share, died)
+
+
+def answer(journal: Journal, message: Any) -> Any:
+    """What a distant share is answered by the process that holds the journal."""
+    if isinstance(message, Share):
+        return copied(journal, {str(key) for key in message.episodes()})
+    return journal.write(message)
+
+
 async def _within(share: Share, resources: Resources, journal: Journal) -> None:
     ready, seconds = share.ready, share.ready.plan.run_seconds
     try:
@@ -99,7 +132,7 @@ async def _within(share: Share, resources: Resources, journal: Journal) -> None:
                 await roll_out(ready, resources, [key], share.worlds, journal)
             if share.suspects:
                 journal.note(share.note, None)
-            await roll_out(ready, resources, share.keys(), share.worlds, journal)
+            await roll_out(ready, resources, share.episodes(), share.worlds, journal)
     except TimeoutError:
         raise RunFailed(f"run.run_seconds={seconds:g} are over; go on with `gde resume`") from None
 

@@ -13,8 +13,9 @@ import pickle
 import signal
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Event, Lock, Thread
@@ -147,7 +148,7 @@ def work() -> None:
         try:
             Thread(target=_listen, args=(waiting, busy), name="gde-work", daemon=True).start()
             while (wanted := waiting.get()) is not None:
-                answers.write(_outcome(wanted))
+                answers.write(outcome(partial(_done, wanted)))
                 answers.flush()
                 busy.clear()
         except KeyboardInterrupt:
@@ -179,17 +180,21 @@ def _listen(waiting: "SimpleQueue[bytes | None]", busy: Event) -> None:
     os._exit(INTERRUPTED)
 
 
-def _outcome(wanted: bytes) -> bytes:
-    """Whether the job was done, and its output or what it raised."""
+def outcome(work: Callable[[], Any]) -> bytes:
+    """Whether the work was done, and its output or what it raised: a pickled pair."""
     try:
-        try:
-            job, item = pickle.loads(wanted)
-        except Exception as error:
-            advice = "what a plan holds must be found by its name in modules that can be imported"
-            raise GdeError(f"executor 'processes': a worker cannot load its work ({error}): {advice}") from error
-        return pickle.dumps((True, job(item)))
+        return pickle.dumps((True, work()))
     except Exception as error:
         return _packed(error)
+
+
+def _done(wanted: bytes) -> Any:
+    try:
+        job, item = pickle.loads(wanted)
+    except Exception as error:
+        advice = "what a plan holds must be found by its name in modules that can be imported"
+        raise GdeError(f"executor 'processes': a worker cannot load its work ({error}): {advice}") from error
+    return job(item)
 
 
 def _packed(error: Exception) -> bytes:

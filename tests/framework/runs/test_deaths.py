@@ -23,7 +23,7 @@ def test_an_episode_that_ends_its_process_fails_alone(tmp_path: Path) -> None:
     expected = evaluate(replace(PLAN, environment=harmless, executor="serial"), tmp_path / "harmless")
     assert expected.status == "ok"
     whole = {str(each.key): each for each in load_evidence(tmp_path / "harmless").trajectories}
-    deadly = {key for key, each in whole.items() if each.world.labels["distance"] == 3}
+    deadly = {key for key, each in whole.items() if each.world.labels["distance"] == 4}
     assert 0 < len(deadly) < len(whole)
     assert result.status == "partial"
     assert {failure.subject for failure in result.failures} == deadly
