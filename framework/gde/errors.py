@@ -6,6 +6,9 @@ from difflib import get_close_matches
 FAULTS = (Exception, SystemExit)
 """What the code of a part may raise and nobody else need suffer from: one that ends the process ends its own work."""
 
+INTERRUPTED = 130
+"""Exit code of a process that a signal ended in good order."""
+
 
 class GdeError(Exception):
     """A request that cannot be served as it was made; the message says what to do about it."""
@@ -48,3 +51,15 @@ class RunFailed(GdeError):
     """Something outside the run's own parts stopped it after it had begun; what was finished is kept."""
 
     exit_code = 3
+
+
+class WorkerDied(RunFailed):
+    """A worker's process ended in the midst of its work."""
+
+    def __init__(self, death: str) -> None:
+        """Take how it ended, e.g. "was killed by SIGKILL"."""
+        super().__init__(f"a worker process {death}; what was finished is kept, go on with `gde resume`")
+        self.death = death
+
+    def __reduce__(self) -> tuple[type["WorkerDied"], tuple[str]]:
+        return WorkerDied, (self.death,)

@@ -1,13 +1,15 @@
 """Parts as somebody has them in a module of their own: no plugin, no names, handed on as objects."""
 
 import os
+import signal
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from gde import Brief, Decision, Evidence, Measurement, Observation, UnknownName
+from gde import Brief, Decision, Evidence, Measurement, Observation, Outcome, UnknownName
 from gde.testing.parts import Corridor
 
 
@@ -43,6 +45,31 @@ class Dying(Counting):
     async def act(self, observation: Observation) -> Decision:
         if self.steps and Path(os.environ["OWN_PARTS_DEADLY"]).exists():
             os._exit(7)
+        return await super().act(observation)
+
+
+class Mined(Corridor):
+    """Takes its whole process along in the third cell of the worlds that begin in the first."""
+
+    def step(self, action: str) -> Outcome:
+        outcome = super().step(action)
+        if (self.start, self.at) == (0, 2):
+            os._exit(7)
+        return outcome
+
+
+def mined() -> Corridor:
+    return Mined(5)
+
+
+class KilledOnce(Slow):
+    """Is killed in the third turn of an episode, as whole processes are for want of memory; once."""
+
+    async def act(self, observation: Observation) -> Decision:
+        if len(self.steps) == 2:
+            with suppress(FileExistsError):
+                Path(os.environ["OWN_PARTS_DEADLY"]).touch(exist_ok=False)
+                os.kill(os.getpid(), signal.SIGKILL)
         return await super().act(observation)
 
 

@@ -4,13 +4,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from gde.cli.foreign import shown
-from gde.errors import GdeError
+from gde.errors import INTERRUPTED, GdeError
 
 COMMANDS = (
     "eval",
@@ -84,3 +85,17 @@ def main() -> None:
         folder = "".join(f" (run folder: {note})" for note in getattr(error, "__notes__", [])[:1])
         print(f"gde: {shown(f'{error}{folder}')}", file=sys.stderr)  # noqa: T201 - the one place that prints an error
         raise SystemExit(error.exit_code) from None
+    except KeyboardInterrupt:
+        _leave()
+    except SystemExit as end:
+        if end.code == INTERRUPTED or isinstance(end.__context__, typer.Abort):
+            _leave()
+        raise
+
+
+def _leave() -> NoReturn:
+    """End at once: what was finished is kept, and what other threads are in the midst of may take minutes."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(INTERRUPTED)

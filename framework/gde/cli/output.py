@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gde.cli.foreign import escaped, shown
+from gde.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from gde.data.result import Measurement, Result
@@ -21,7 +22,6 @@ LINE_EVERY = 10.0
 REPORT = "report.html"
 """In the run folder, where the reporter that ships with the framework was asked."""
 EXIT_PARTIAL = 3
-EXIT_INTERRUPTED = 130
 
 
 def say(text: str) -> None:
@@ -103,7 +103,7 @@ def progress(quiet: bool) -> Iterator["Watch"]:
     except KeyboardInterrupt as interrupt:
         folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
         say(f"gde: interrupted; what was finished is kept, go on with `gde resume {folder}`")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager

@@ -98,6 +98,8 @@ class Plan:
     """Time for one episode; a longer one fails."""
     run_seconds: float | None = None
     """Time for all episodes; when it is over, the run stops and can be resumed."""
+    part_seconds: float | None = None
+    """Time for a metric on the run or on a stratum of it, and for a report; what takes longer has failed."""
     max_calls: int | None = None
     """Requests to language models, of the whole run; when they are spent, the run stops and can be resumed."""
     max_tokens: int | None = None

@@ -19,7 +19,7 @@ from gde.request.settings import read_toml
 VERSION = 1
 COUNTS = {"episodes": 1, "repeats": 1, "seed": 0, "concurrency": 1}
 """Numbers of a run, each with the least that it can be."""
-LIMITS = ("turn_seconds", "episode_seconds", "run_seconds")
+LIMITS = ("turn_seconds", "episode_seconds", "run_seconds", "part_seconds")
 BUDGET = ("max_calls", "max_tokens")
 RUN = (*COUNTS, *LIMITS, *BUDGET)
 WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS, *BUDGET}

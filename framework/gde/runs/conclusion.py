@@ -17,6 +17,7 @@ from gde.request.plugins import call_each
 from gde.request.resolve import Ready
 from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
+from gde.stages.deadlines import interrupting
 from gde.stages.episode import reason_of
 from gde.stages.evidence import gather
 from gde.stages.probing import results
@@ -35,7 +36,7 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
     run.resources.secrets.keep_out(run.journal.noted(NOTED) or ())
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     kept = (*_kept(run, earlier),)
-    measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept)
+    measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept, run.ready.plan.part_seconds)
     measurements = (*kept, *measured, *results(evidence.probe_reports))
     failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
     failures = run.resources.secrets.scrubbed_failures(failures)
@@ -119,11 +120,12 @@ def _declared(chosen: Chosen) -> Iterable[Measure]:
 
 def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:
     """A report that cannot be rendered is a failure of the run, not the loss of its numbers."""
-    failures = []
+    failures, seconds = [], run.ready.plan.part_seconds
     for chosen in (each for each in run.ready.reporters if not each.absent):
         try:
             reporter: Any = run.resources.make(chosen)
-            reporter.render(run.ready.plan, result, evidence, run.folder.path)
+            with interrupting(seconds, f"more than run.part_seconds={seconds}"):
+                reporter.render(run.ready.plan, result, evidence, run.folder.path)
         except FAULTS as error:
             reason = run.resources.secrets.scrubbed(reason_of(error))
             failures.append(Failure(stage="report", subject=chosen.label, reason=reason))

@@ -1,20 +1,18 @@
 """One run's folder and parts, and its stages in the order in which they are called."""
 
-import asyncio
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from gde.data.json import Json, Labels
 from gde.data.probe import Arm
 from gde.data.trajectory import Trajectory, Turn
-from gde.errors import GdeError, RunFailed
-from gde.parts.executor import WorksElsewhere
+from gde.errors import GdeError
+from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.request.lookup import Chosen
@@ -22,6 +20,7 @@ from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.provenance import provenance
 from gde.request.resolve import Ready
+from gde.runs.sharing import DistantSharing, Share, Sharing, answer
 from gde.runs.stopping import Stop
 from gde.seeding import derive
 from gde.stages.capturing import merge, record, record_bags, sequences
@@ -31,14 +30,11 @@ from gde.stages.models import NOTED
 from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
 from gde.stages.progress import Listeners, Progress, Watch, watching
 from gde.stages.rewarding import reward
-from gde.stages.rollout import Listed, count_episodes, digest, episode_keys, list_worlds, roll_out
+from gde.stages.rollout import count_episodes, digest, list_worlds
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder
 from gde.store.journal import RETRIED, Journal
 from gde.store.probes import made_by, write_report
-
-Share = tuple[Ready, Listed, int, int]
-"""Of the episodes, the i-th of n shares: one worker's work."""
 
 
 @dataclass
@@ -78,11 +74,16 @@ class Pipeline:
         self._begin(origin, total)
         call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
         executor: Any = self.resources.make(ready.executor)
-        shares: list[Share] = [(ready, worlds, i, executor.workers) for i in range(min(executor.workers, total))]
+        n = min(executor.workers, total)
+        shares = [Share(ready=ready, worlds=worlds, index=i, of=executor.workers) for i in range(n)]
         stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
         with stopping, watching(self.folder.journal_path, total, self._listeners()):
-            job = partial(roll_out_share, self.folder.journal_path, self.stop, self.keys_to)
-            for _ in executor.map(job, shares):
+            job = Sharing(self.folder.journal_path, self.stop, self.keys_to)
+            if isinstance(executor, WorksFarAway):
+                done = executor.map_asking(DistantSharing(job), shares, partial(answer, self.journal))
+            else:
+                done = executor.map(job, shares)
+            for _ in done:
                 pass
 
     def _begin(self, origin: Mapping[str, Json], total: int) -> None:
@@ -181,30 +182,6 @@ class Pipeline:
 
     def close(self) -> None:
         self.resources.close()
-
-
-def roll_out_share(path: Path, stop: Stop, keys_to: Collection[str] | None, share: Share) -> None:
-    """Run a share of the episodes; the unit of work of an executor.
-
-    Raises:
-        RunFailed: the journal cannot be written, the time of the plan is over, or the run was stopped.
-    """
-    ready, worlds, i, n = share
-    with (
-        closing(Journal.open(path)) as journal,
-        closing(Resources(ready, journal, workers=n, keys_to=keys_to)) as resources,
-    ):
-        keys = (key for place, key in enumerate(episode_keys(ready, worlds)) if place % n == i)
-        stop.run(_within(ready, resources, keys, worlds, journal))
-
-
-async def _within(ready: Ready, resources: Resources, keys: Any, worlds: Listed, journal: Journal) -> None:
-    seconds = ready.plan.run_seconds
-    try:
-        async with asyncio.timeout(seconds):
-            await roll_out(ready, resources, keys, worlds, journal)
-    except TimeoutError:
-        raise RunFailed(f"run.run_seconds={seconds:g} are over; go on with `gde resume`") from None
 
 
 def _origin(chosen: Chosen, arm: Arm, model: WhiteBox, trajectories: Recorded) -> str:

@@ -11,7 +11,8 @@ from typing import Annotated, Any, TypeVar
 
 from annotated_types import Ge
 
-from gde.errors import GdeError
+from gde.errors import GdeError, WorkerDied
+from gde.parts.executor import after_death
 from gde.shipped.workers import Crew
 
 Item = TypeVar("Item")
@@ -54,16 +55,26 @@ class Processes:
         _pickled(work)
 
     def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
-        """The job's outputs as they come.
+        """The job's outputs as they come. In the place of a worker that has died, another one goes on.
 
         Raises:
             GdeError: job or items cannot be sent to a worker.
-            RunFailed: a worker has died. The others are stopped.
+            WorkerDied: a worker has died, and the job cannot go on. The others are stopped.
         """
-        work, crew = [pickle.dumps(_pickled((job, item))) for item in items], self._crew()
+        crew = self._crew()
+
+        def do(item: Item) -> Output:
+            while True:
+                try:
+                    done: Output = crew.do(pickle.dumps(_pickled((job, item))))
+                except WorkerDied as died:
+                    item = after_death(job, item, died)
+                else:
+                    return done
+
         pool = ThreadPoolExecutor(self.workers, thread_name_prefix="gde-worker")
         try:
-            for done in as_completed([pool.submit(crew.do, each) for each in work]):
+            for done in as_completed([pool.submit(do, each) for each in items]):
                 yield done.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

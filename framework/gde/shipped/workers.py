@@ -13,19 +13,20 @@ import pickle
 import signal
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from subprocess import PIPE, Popen, TimeoutExpired
 from threading import Event, Lock, Thread
 from time import sleep
 from typing import Any
 
-from gde.errors import GdeError, RunFailed
+from gde.errors import INTERRUPTED, GdeError, RunFailed, WorkerDied
 
-GRACE = 5.0
-"""Seconds that a worker has for ending by itself."""
-INTERRUPTED = 130
+GRACE = 1.0
+"""Seconds that a worker has for ending by itself; nothing is lost if it does not."""
+STOPPED = "the workers were stopped; go on with `gde resume`"
 THREADS = "OMP_NUM_THREADS"
 """Read by whatever computes in threads (torch, OpenMP, OpenBLAS) when it is loaded."""
 PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.work()"
@@ -46,11 +47,17 @@ class Crew:
         """What a worker makes of a pickled job and its item.
 
         Raises:
-            RunFailed: the worker has died, or the crew was ended.
+            WorkerDied: it has died.
+            RunFailed: the crew was ended.
             Exception: what the job raises.
         """
         worker = self._take()
-        done, value = worker.do(work)
+        try:
+            done, value = worker.do(work)
+        except WorkerDied:
+            if self._ended:
+                raise RunFailed(STOPPED) from None
+            raise
         self._free.append(worker)
         if not done:
             raise value
@@ -71,7 +78,7 @@ class Crew:
     def _take(self) -> "Worker":
         with self._lock:
             if self._ended:
-                raise RunFailed("the workers were stopped; go on with `gde resume`")
+                raise RunFailed(STOPPED)
             if self._free:
                 return self._free.pop()
             worker = Worker(self._environment)
@@ -91,7 +98,7 @@ class Worker:
         """Whether the work was done, and its output or what it raised.
 
         Raises:
-            RunFailed: the worker has died.
+            WorkerDied: it has.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
@@ -99,8 +106,7 @@ class Worker:
             self._process.stdin.flush()
             outcome: tuple[bool, Any] = pickle.load(self._process.stdout)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
-            death = _death(self.wait())
-            raise RunFailed(f"a worker process {death}; what was finished is kept, go on with `gde resume`") from None
+            raise WorkerDied(_death(self.wait())) from None
         return outcome
 
     def dismiss(self) -> None:
@@ -142,11 +148,12 @@ def work() -> None:
         try:
             Thread(target=_listen, args=(waiting, busy), name="gde-work", daemon=True).start()
             while (wanted := waiting.get()) is not None:
-                answers.write(_outcome(wanted))
+                answers.write(outcome(partial(_done, wanted)))
                 answers.flush()
                 busy.clear()
         except KeyboardInterrupt:
-            raise SystemExit(INTERRUPTED) from None
+            sys.stdout.flush()
+            os._exit(INTERRUPTED)  # without waiting for what other threads are in the midst of
         finally:
             busy.clear()
 
@@ -173,17 +180,21 @@ def _listen(waiting: "SimpleQueue[bytes | None]", busy: Event) -> None:
     os._exit(INTERRUPTED)
 
 
-def _outcome(wanted: bytes) -> bytes:
-    """Whether the job was done, and its output or what it raised."""
+def outcome(work: Callable[[], Any]) -> bytes:
+    """Whether the work was done, and its output or what it raised: a pickled pair."""
     try:
-        try:
-            job, item = pickle.loads(wanted)
-        except Exception as error:
-            advice = "what a plan holds must be found by its name in modules that can be imported"
-            raise GdeError(f"executor 'processes': a worker cannot load its work ({error}): {advice}") from error
-        return pickle.dumps((True, job(item)))
+        return pickle.dumps((True, work()))
     except Exception as error:
         return _packed(error)
+
+
+def _done(wanted: bytes) -> Any:
+    try:
+        job, item = pickle.loads(wanted)
+    except Exception as error:
+        advice = "what a plan holds must be found by its name in modules that can be imported"
+        raise GdeError(f"executor 'processes': a worker cannot load its work ({error}): {advice}") from error
+    return job(item)
 
 
 def _packed(error: Exception) -> bytes:

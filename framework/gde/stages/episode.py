@@ -1,11 +1,9 @@
 """One episode from reset to its end in the journal, a function of the root seed and its key alone."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Real
-from typing import Any
 
 from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
@@ -19,6 +17,7 @@ from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState
 from gde.request.resolve import Ready
 from gde.seeding import derive
 from gde.stages.context import Resources
+from gde.stages.deadlines import Interruptible, limit
 from gde.stages.evidence import check_world
 from gde.stages.hosting import Host
 from gde.stages.models import Scope, check_known
@@ -114,8 +113,8 @@ class Episode:
     async def play(self) -> tuple[Ending, State | None]:
         """Turn by turn to the end, and the state that it ends in."""
         judge, plan = Judge(), self.ready.plan
-        async with _limit(plan.episode_seconds, "episode"):
-            async with _limit(plan.turn_seconds, "beginning of the world", "turn"):
+        async with limit(plan.episode_seconds, _late(plan.episode_seconds, "episode", "episode")):
+            async with limit(plan.turn_seconds, _late(plan.turn_seconds, "beginning of the world", "turn")):
                 opening = await self.host.call(_open, self.seed, judge)
             await self._begin(opening)
             scope = self.resources.models.scope(str(self.key))
@@ -142,12 +141,14 @@ class Episode:
         self, agent: Agent, scope: Scope, opening: Opening, judge: Judge
     ) -> tuple[Ending, State | None]:
         known, observation, moment = self.journal.decisions(str(self.key)), opening.observation, opening.moment
+        seconds = self.ready.plan.turn_seconds
         for index in range(opening.task.horizon):
             if known[index : index + 1] and known[index].status == "error":
                 raise GdeError(known[index].detail)
             scope.turn = index
-            async with _limit(self.ready.plan.turn_seconds, f"turn {index}", "turn"):
-                decision = await _decide(agent, observation, scope)
+            late = _late(seconds, f"turn {index}", "turn")
+            async with limit(seconds, late):
+                decision = await _decide(agent, observation, scope, seconds, late)
                 outcome, after = await self.host.call(_advance, observation, decision, judge)
             turn = _turn(index, observation, decision, outcome, moment)
             if index < len(known):
@@ -197,9 +198,12 @@ def _turn(index: int, observation: Observation, decision: Decision, outcome: Out
     )
 
 
-async def _decide(agent: Agent, observation: Observation, scope: Scope) -> Decision:
+async def _decide(
+    agent: Agent, observation: Observation, scope: Scope, seconds: float | None = None, late: str = ""
+) -> Decision:
     try:
-        decision = await agent.act(observation)
+        acting = agent.act(observation)
+        decision = await (acting if seconds is None else Interruptible(acting, seconds, late))
         if not isinstance(decision, Decision):
             raise TypeError(f"act must give a Decision, got {decision!r}")
         check_known(scope, decision.completion)
@@ -225,28 +229,8 @@ def _check_repeated(index: int, known: Decision, decision: Decision) -> None:
         raise GdeError(f"the agent is not a function of its seed: turn {index} was {before}, repeated it is {now}")
 
 
-def _limit(seconds: float | None, what: str, setting: str = "episode") -> AbstractAsyncContextManager[Any]:
-    return nullcontext() if seconds is None else _Limit(seconds, f"{what}: more than run.{setting}_seconds={seconds:g}")
-
-
-class _Limit:
-    """A deadline that says what it was for."""
-
-    def __init__(self, seconds: float, message: str) -> None:
-        self._timeout, self._message = asyncio.timeout(seconds), message
-
-    async def __aenter__(self) -> None:
-        await self._timeout.__aenter__()
-
-    async def __aexit__(self, *error: Any) -> None:
-        try:
-            await self._timeout.__aexit__(*error)
-        except TimeoutError:
-            raise Overdue(self._message) from None
-
-
-class Overdue(GdeError, TimeoutError):
-    """A deadline of the plan has passed."""
+def _late(seconds: float | None, what: str, setting: str) -> str:
+    return f"{what}: more than run.{setting}_seconds={seconds:g}" if seconds is not None else ""
 
 
 def reason_of(error: BaseException) -> str:

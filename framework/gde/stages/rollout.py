@@ -76,7 +76,7 @@ async def roll_out(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(_at_once(ready)):
+            for _ in range(at_once(ready)):
                 group.create_task(work())
     except* RunFailed as failures:
         raise failures.exceptions[0] from None
@@ -85,7 +85,8 @@ async def roll_out(
             await each.close()
 
 
-def _at_once(ready: Ready) -> int:
+def at_once(ready: Ready) -> int:
+    """How many episodes one worker has under way."""
     most = [stratum.environment.entry.offer.at_once for stratum in ready.strata]
     return min(ready.plan.concurrency, *(each for each in most if each is not None), sys.maxsize)
 
@@ -101,7 +102,7 @@ async def _run_episode(
 ) -> None:
     """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason. Where a model answers
     nobody at the moment, it comes again."""
-    seed = _world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
+    seed = seed_of(ready, worlds, key)
     episode: Episode | None = None
     try:
         async with hosts.borrow() as host:
@@ -117,6 +118,11 @@ async def _run_episode(
             await journal.end(key, "failed", reason_of(error), None)
         else:
             await journal.fail(key, seed, reason_of(error))
+
+
+def seed_of(ready: Ready, worlds: Listed, key: EpisodeKey) -> int:
+    """The seed of an episode's world."""
+    return _world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
 
 
 def _listed(chosen: Chosen, resources: Resources) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from gde.data.json import Labels
 from gde.data.result import Failure, Measurement
 from gde.errors import FAULTS, GdeError
 from gde.parts.metric import Metric
+from gde.stages.deadlines import interrupting
 from gde.stages.episode import reason_of
 from gde.stages.evidence import restricted
 
@@ -20,12 +21,13 @@ def score(
     evidence: Evidence,
     strata: Sequence[Labels],
     known: Sequence[Measurement] = (),
+    seconds: float | None = None,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
     """All measurements, in the order of metrics and strata, and the metrics that could not be made or raised.
 
     A sweep of one stratum has no breakdown: it would repeat the whole. A metric that raises in one place is measured
-    in the others. Of two metrics that give the same measurement, the second is a failure; `known` is what others have
-    given before.
+    in the others, and so is one that takes more than `seconds` there. Of two metrics that give the same measurement,
+    the second is a failure; `known` is what others have given before.
     """
     parts = [({}, evidence), *((labels, restricted(evidence, labels, i)) for i, labels in enumerate(strata))]
     parts = parts if len(strata) > 1 else parts[:1]
@@ -40,7 +42,8 @@ def score(
             continue
         for labels, part in parts:
             try:
-                found = list(_measured(name, metric, part, labels))
+                with interrupting(seconds, f"more than run.part_seconds={seconds}"):
+                    found = list(_measured(name, metric, part, labels))
                 _claim(owners, found, name)
             except FAULTS as error:
                 failures.append(Failure(stage="metric", subject=_subject(name, labels), reason=reason_of(error)))

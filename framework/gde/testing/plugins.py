@@ -11,7 +11,7 @@ from gde.request.kinds import KINDS
 from gde.testing.offer import check_offer
 from gde.testing.promises import calling, promise, promise_equal
 
-HEAVY = ("torch", "transformers", "sklearn", "gymnasium", "minigrid", "openai", "jinja2", "pandas")
+HEAVY = ("torch", "transformers", "sklearn", "gymnasium", "minigrid", "openai", "jinja2", "pandas", "ray")
 """What must not be loaded by listing offers."""
 
 

@@ -1,16 +1,25 @@
-"""Concurrent requests meet here and are worked off together in one thread."""
+"""Concurrent requests meet here and are worked off together in one thread.
+
+The thread keeps no process alive: a matrix product that takes minutes cannot be stopped, but it can be left.
+"""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
-from typing import Generic, TypeVar
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any, Generic, TypeVar
+from weakref import finalize
 
 JobT = TypeVar("JobT")
 AnswerT = TypeVar("AnswerT")
 Work = Callable[[Sequence[JobT], Event], Sequence[AnswerT]]
 """Answers all jobs, in their order; gives up soon after the event is set."""
+Given = SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]
+GRACE = 0.5
+"""Seconds that closing waits for work that is given up: an interpreter that ends while a thread is deep in a library
+may crash."""
 
 
 class Batcher(Generic[JobT, AnswerT]):
@@ -20,11 +29,23 @@ class Batcher(Generic[JobT, AnswerT]):
         self._work = work
         self._batch_size = batch_size
         self._waiting: deque[tuple[JobT, asyncio.Future[AnswerT]]] = deque()
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gde-batcher")
+        self._given: Given = SimpleQueue()
+        self._halt = Event()
+        """Of the batch that is being worked on."""
+        self._closed = False
+        self._thread = Thread(target=_serve, args=(self._given,), name="gde-batcher", daemon=True)
+        self._thread.start()
+        finalize(self, self._given.put, None)
         self._clerk: asyncio.Task[None] | None = None
 
     async def submit(self, job: JobT) -> AnswerT:
-        """The answer to one job."""
+        """The answer to one job.
+
+        Raises:
+            RuntimeError: the batcher is closed.
+        """
+        if self._closed:
+            raise RuntimeError("the batcher is closed")
         loop = asyncio.get_running_loop()
         if self._clerk is not None and self._clerk.get_loop() is not loop:
             self._waiting.clear()
@@ -36,8 +57,11 @@ class Batcher(Generic[JobT, AnswerT]):
         return await future
 
     def close(self) -> None:
-        """Take no more jobs."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        """Take no more jobs, and give up the one that is worked on."""
+        self._closed = True
+        self._halt.set()
+        self._given.put(None)
+        self._thread.join(GRACE)
 
     async def _work_off(self) -> None:
         while self._waiting:
@@ -55,9 +79,11 @@ class Batcher(Generic[JobT, AnswerT]):
             await asyncio.sleep(0)
 
     async def _answer(self, jobs: list[JobT], futures: list[asyncio.Future[AnswerT]]) -> None:
-        halt = Event()
+        self._halt, answered = Event(), Future[Sequence[AnswerT]]()
+        halt = self._halt
+        self._given.put((lambda: self._work(jobs, halt), answered))
         try:
-            answers = await asyncio.get_running_loop().run_in_executor(self._worker, self._work, jobs, halt)
+            answers = await asyncio.wrap_future(answered)
         except asyncio.CancelledError:
             halt.set()
             raise
@@ -69,3 +95,15 @@ class Batcher(Generic[JobT, AnswerT]):
             for future, answer in zip(futures, answers, strict=True):
                 if not future.done():
                     future.set_result(answer)
+
+
+def _serve(given: Given) -> None:
+    """What the thread does until it is given nothing. It knows nobody whom it would keep in memory."""
+    while (task := given.get()) is not None:
+        work, answered = task
+        if answered.set_running_or_notify_cancel():
+            try:
+                answered.set_result(work())
+            except BaseException as error:  # it belongs to those who wait
+                answered.set_exception(error)
+        del task, work, answered

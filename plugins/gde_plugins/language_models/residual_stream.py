@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ def visiting(layers: Sequence[Any], visits: Mapping[int, Visit]) -> Iterator[Non
 
 @contextmanager
 def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[int]) -> Iterator[None]:
-    """Make the changes of every row of a batch in one forward pass over all its tokens.
+    """Make the changes of every row of a batch as its tokens are passed forward, all at once or piece by piece.
 
     Args:
         model: of transformers.
@@ -80,15 +80,18 @@ def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[in
     for row, changes in enumerate(batch):
         for change in changes:
             rows_at.setdefault(change.intervention.layer, []).append((row, change))
-    missed = set(rows_at)
+    passed = dict.fromkeys(rows_at, 0)
 
     def at(layer: int) -> Visit:
         def visit(stream: Tensor) -> Tensor:
-            missed.discard(layer)
+            begin, passed[layer] = passed[layer], passed[layer] + stream.shape[1]
             changed = stream.clone()
             for row, change in rows_at[layer]:
-                places = [offsets[row] + place for place in change.places]
-                changed[row, places] = _applied(change.intervention, changed[row, places])
+                here = [offsets[row] + place - begin for place in change.places]
+                which = [index for index, place in enumerate(here) if 0 <= place < stream.shape[1]]
+                if which:
+                    places = [here[index] for index in which]
+                    changed[row, places] = _applied(change.intervention, which, changed[row, places])
             return changed
 
         return visit
@@ -98,13 +101,15 @@ def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[in
         return
     with visiting(decoder_layers(model), {layer: at(layer) for layer in rows_at}):
         yield
-    if missed:
+    if missed := [layer for layer, tokens in passed.items() if not tokens]:
         reason = f"no forward pass went through layer {min(missed)}"
         raise GdeError(f"{type(model).__name__}: an intervention was not made: {reason}")
 
 
-def _applied(intervention: Intervention, stream: Tensor) -> Tensor:
-    """(K, width) after the change, computed in float32 or better."""
+def _applied(intervention: Intervention, which: Sequence[int], stream: Tensor) -> Tensor:
+    """(K, width) of those tokens of the mark after the change, computed in float32 or better."""
+    if intervention.vector.ndim == 2 and len(which) < len(intervention.vector):
+        intervention = replace(intervention, vector=intervention.vector[which])
     precise = stream.to(torch.promote_types(stream.dtype, torch.float32)).cpu().numpy()
     changed = np.ascontiguousarray(intervention.applied(precise))
     return torch.from_numpy(changed).to(device=stream.device, dtype=stream.dtype)

@@ -14,9 +14,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from own_parts import Counting, Dying, Slow, episodes, go_right, long_corridor
+from own_parts import Counting, Slow, episodes, go_right, long_corridor
 
-from gde import Choice, FunctionAgent, GdeError, Plan, Result, RunFailed, aevaluate, evaluate, report, rescore, resume
+from gde import Choice, FunctionAgent, GdeError, Plan, Result, aevaluate, evaluate, report, rescore, resume
 from gde.store.folder import RunFolder
 from gde.testing.parts import Corridor
 
@@ -198,21 +198,6 @@ def test_what_cannot_be_pickled_is_refused_before_anything_is_written(tmp_path: 
     ):
         evaluate(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-def test_a_worker_that_dies_stops_the_run_and_it_can_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    deadly = tmp_path / "deadly"
-    deadly.touch()
-    monkeypatch.setenv("OWN_PARTS_DEADLY", str(deadly))
-    request, run = plan(Dying, executor="processes"), tmp_path / "run"
-    message = "a worker process ended with exit code 7 before its work was done; .* go on with `gde resume`"
-    with pytest.raises(RunFailed, match=message) as raised:
-        evaluate(request, run)
-    assert raised.value.exit_code == 3
-    assert n_turns(run) > 0
-    deadly.unlink()
-    result = resume(run, plan=request)
-    assert (result.status, values(result)["success"]) == ("ok", 1.0)
 
 
 def test_paths_may_be_text(tmp_path: Path) -> None:

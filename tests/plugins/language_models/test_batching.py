@@ -1,8 +1,12 @@
 """Requests meet in the batcher."""
 
 import asyncio
+import gc
+import subprocess
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 
 import pytest
@@ -110,3 +114,36 @@ def test_a_closed_batcher_refuses() -> None:
     batcher.close()
     with pytest.raises(RuntimeError):
         asyncio.run(batcher.submit(1))
+
+
+PROGRAM = """
+import asyncio, time
+from gde_plugins.language_models.batching import Batcher
+def endless(jobs, halt):
+    time.sleep(600)
+async def left():
+    waiting = asyncio.create_task(batcher.submit(1))
+    await asyncio.sleep(0.2)
+    waiting.cancel()
+batcher = Batcher(endless, 8)
+asyncio.run(left())
+batcher.close()
+"""
+
+
+def test_work_that_cannot_be_stopped_keeps_no_process_alive() -> None:
+    began = time.monotonic()
+    assert subprocess.run([sys.executable, "-c", PROGRAM], timeout=120).returncode == 0
+    assert time.monotonic() - began < 60
+
+
+def test_a_batcher_that_is_forgotten_is_gone() -> None:
+    work = Squares()
+    batcher = Batcher(work, 8)
+    assert asyncio.run(batcher.submit(3)) == 9
+    thread, batcher_gone = batcher._thread, weakref.ref(batcher)
+    del batcher
+    gc.collect()
+    assert batcher_gone() is None
+    thread.join(10)
+    assert not thread.is_alive()

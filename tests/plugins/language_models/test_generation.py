@@ -12,6 +12,7 @@ import torch
 from transformers import GptOssForCausalLM
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde_plugins.language_models import generation
 from gde_plugins.language_models.generation import Generated, Job, generate
 from gde_plugins.language_models.transformers_model import TransformersModel
 
@@ -140,3 +141,28 @@ def test_one_row_batches_repeat_in_any_arithmetic(tiny_folder: Path, dtype: str)
     assert answer(model, asked) == answer(model, asked[::-1])[::-1]
     assert model.info.versions["dtype"] == f"torch.{dtype}"
     model.close()
+
+
+def test_prompts_are_read_in_pieces_as_at_once(tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = requests(12)
+    at_once = answer(tiny, asked)
+    for piece in (1, 40):
+        monkeypatch.setattr(generation, "PIECE_CPU", piece)
+        assert answer(tiny, asked) == at_once
+
+
+def test_reading_stops_between_two_pieces(tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    halt, passes = Event(), []
+    forward = GptOssForCausalLM.forward
+
+    def halting(self: GptOssForCausalLM, *args: object, **options: object) -> object:
+        passes.append(options["input_ids"])
+        if len(passes) == 3:
+            halt.set()
+        return forward(self, *args, **options)
+
+    monkeypatch.setattr(GptOssForCausalLM, "forward", halting)
+    monkeypatch.setattr(generation, "PIECE_CPU", 10)
+    job = Job(prompt=tuple(range(10, 110)), seed=0, sampling=Sampling(max_tokens=20))
+    (generated,) = generate(tiny._model, [job], stops=frozenset({1}), context=160, halt=halt)
+    assert (len(passes), generated.tokens) == (3, ())

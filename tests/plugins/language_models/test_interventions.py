@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, In
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.errors import GdeError
 from gde.testing import check_white_box
-from gde_plugins.language_models import residual_stream
+from gde_plugins.language_models import generation, residual_stream
 from gde_plugins.language_models.generation import Reading, _Decoder
 from gde_plugins.language_models.nano import NOTICE, folder
 from gde_plugins.language_models.residual_stream import Change
@@ -92,7 +93,7 @@ def logits(model: TransformersModel, *interventions: Intervention) -> Tensor:
     prompt = said(model).prompt_tokens
     marks = {"pre": tuple(range(len(prompt) - 3, len(prompt)))}
     with torch.inference_mode():
-        (first,) = _Decoder.begin(model._model, [(prompt, Change.of(interventions, marks))]).logits
+        (first,) = _Decoder.begin(model._model, [(prompt, Change.of(interventions, marks))], Event()).logits
     return first
 
 
@@ -194,15 +195,27 @@ def test_alone_and_in_company_the_answer_is_the_same(model: TransformersModel) -
     assert len({each.tokens for each in alone}) > 4
 
 
+def test_a_prompt_that_is_read_in_pieces_is_changed_as_one(
+    model: TransformersModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several = np.stack([vector(model), -vector(model), 2 * vector(model)])
+    sets = [(), changes(model), (Intervention(layer=1, mark="pre", kind="add", vector=several),)]
+    whole = [logits(model, *each) for each in sets]
+    monkeypatch.setattr(generation, "PIECE_CPU", 2)
+    for expected, each in zip(whole, sets, strict=True):
+        assert torch.allclose(logits(model, *each), expected, rtol=0, atol=1e-10)
+    assert not torch.allclose(whole[0], whole[2], rtol=0, atol=1e-6)
+
+
 def test_equal_prompts_under_different_interventions_are_read_apart(
     models: dict[str, TransformersModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, read = models["gpt-oss"], []
     begin = _Decoder.__init__
 
-    def noted(self: _Decoder, whose: Any, readings: Sequence[Reading]) -> None:
+    def noted(self: _Decoder, whose: Any, readings: Sequence[Reading], halt: Event) -> None:
         read.extend(readings)
-        begin(self, whose, readings)
+        begin(self, whose, readings, halt)
 
     monkeypatch.setattr(_Decoder, "__init__", noted)
     nudged = vector(model)

@@ -1,0 +1,33 @@
+"""Offers the executor `ray`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Offer
+from gde_plugins.ray_executor.config import RayConfig
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
+    from gde.parts.executor import Executor
+
+
+@hookimpl
+def gde_executors() -> Sequence[AnyOffer]:
+    """Where episodes run."""
+    return (
+        Offer(
+            name="ray",
+            summary="Episodes spread over the machines of a Ray cluster; this process alone writes.",
+            config=RayConfig,
+            make=_ray,
+            imports=("ray",),
+            extra="ray",
+        ),
+    )
+
+
+def _ray(config: RayConfig, _: "Context") -> "Executor":
+    from gde_plugins.ray_executor.executor import OnRay
+
+    return OnRay(config)

@@ -1,0 +1,59 @@
+"""What is done on a worker of the cluster, and how it reaches the process that called for it."""
+
+import asyncio
+import pickle
+from typing import Any
+
+import ray
+from ray import cloudpickle
+
+from gde.shipped.workers import outcome
+
+Message = tuple[int, int, bytes]
+"""Its number, the attempt that sends it, and what it says, pickled."""
+
+
+class Post:
+    """An actor beside the caller: keeps what workers ask until it is fetched, and hands the answers back."""
+
+    def __init__(self) -> None:
+        self._asked: asyncio.Queue[Message] = asyncio.Queue()
+        self._answers: dict[int, asyncio.Future[bytes]] = {}
+        self._n = 0
+
+    async def ask(self, attempt: int, message: bytes) -> bytes:
+        """The answer, when it is there."""
+        self._n += 1
+        number, answer = self._n, asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        self._asked.put_nowait((number, attempt, message))
+        return await answer
+
+    async def fetch(self) -> list[Message]:
+        """What has been asked, once there is something."""
+        messages = [await self._asked.get()]
+        while not self._asked.empty():
+            messages.append(self._asked.get_nowait())
+        return messages
+
+    async def reply(self, answers: dict[int, bytes]) -> None:
+        """Hand answers back."""
+        for number, answer in answers.items():
+            if not (waiting := self._answers.pop(number)).done():
+                waiting.set_result(answer)
+
+
+def work(packed: bytes, attempt: int, post: Any) -> bytes:
+    """The outcome of a job with its item, which may ask by the post."""
+
+    def ask(message: Any) -> Any:
+        done, value = pickle.loads(ray.get(post.ask.remote(attempt, cloudpickle.dumps(message))))
+        if not done:
+            raise value
+        return value
+
+    def done() -> Any:
+        job, item, asks = cloudpickle.loads(packed)
+        return job(item, ask) if asks else job(item)
+
+    return outcome(done)

@@ -1,0 +1,111 @@
+"""Episodes on a real Ray cluster of this machine, of several nodes, of which one may be lost."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ray")
+import ray
+from ray.cluster_utils import Cluster
+
+from gde import Choice, GdeError, Plan, evaluate, load_evidence
+from gde.testing import check_executor
+from gde_plugins.ray_executor.config import RayConfig
+from gde_plugins.ray_executor.executor import OnRay
+
+HERE = str(Path(__file__).parent)
+sys.path.insert(0, HERE)
+
+from deadly_parts import Slow, long_corridor, mined, threads  # noqa: E402
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.filterwarnings("ignore")]
+ON_RAY = Choice(name="ray", config={"cpus": 1})
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """The driver's own, which has no room for workers, and two others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", HERE + os.pathsep + os.environ.get("PYTHONPATH", ""))
+        patch.setenv("DEADLY_PARTS_LOG", str(tmp_path_factory.mktemp("log") / "log"))
+        patch.delenv("OMP_NUM_THREADS", raising=False)
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        for _ in range(2):
+            cluster.add_node(num_cpus=1)
+        ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+        yield cluster
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def plan(**changes: Any) -> Plan:
+    request = Plan(environment=long_corridor, agent=Slow, metrics=["success"], episodes=8, executor=ON_RAY)
+    return replace(request, concurrency=2, **changes)
+
+
+def record(run: Path) -> list[Any]:
+    return list(load_evidence(run).trajectories)
+
+
+def test_the_contract_is_kept(nodes: Cluster) -> None:
+    check_executor(lambda: OnRay(RayConfig(cpus=1)))
+
+
+def test_a_worker_computes_in_its_own_cores(nodes: Cluster) -> None:
+    assert [*OnRay(RayConfig(cpus=1)).map(threads, [0, 1])] == ["1", "1"]
+
+
+def test_what_no_machine_has_room_for_is_refused_at_once(nodes: Cluster) -> None:
+    with pytest.raises(GdeError, match=r"wanted machines with 64 cores and 0 accelerators .* at most 1 and 0"):
+        [*OnRay(RayConfig(cpus=64)).map(threads, [0])]
+
+
+def test_budgets_are_refused(nodes: Cluster, tmp_path: Path) -> None:
+    with pytest.raises(GdeError, match=r"executor 'ray' keeps no run\.max_calls"):
+        evaluate(plan(max_calls=3), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_record_is_that_of_a_serial_run(nodes: Cluster, tmp_path: Path) -> None:
+    result = evaluate(plan(), tmp_path / "run")
+    serial = evaluate(plan(executor=Choice(name="serial")), tmp_path / "serial")
+    assert result.status == serial.status == "ok"
+    assert result.measurements == serial.measurements
+    assert record(tmp_path / "run") == record(tmp_path / "serial")
+
+
+def test_an_episode_that_ends_its_process_fails_alone(nodes: Cluster, tmp_path: Path) -> None:
+    result = evaluate(plan(environment=mined), tmp_path / "run")
+    found = {str(each.key): each for each in record(tmp_path / "run")}
+    deadly = {key for key, each in found.items() if each.world.labels["distance"] == 4}
+    assert 0 < len(deadly) < len(found) == 8
+    assert {failure.subject for failure in result.failures} == deadly
+    assert all("its worker process was lost" in failure.reason for failure in result.failures)
+
+
+def test_a_lost_machine_costs_nothing(nodes: Cluster, tmp_path: Path) -> None:
+    log = Path(os.environ["DEADLY_PARTS_LOG"])
+    log.unlink(missing_ok=True)
+    doomed = nodes.list_all_nodes()[-1]
+
+    def lose() -> None:
+        while not log.exists() or len(set(log.read_text().split())) < 2:
+            time.sleep(0.05)
+        nodes.remove_node(doomed, allow_graceful=False)
+
+    loser = Thread(target=lose, daemon=True)
+    loser.start()
+    result = evaluate(plan(episodes=20), tmp_path / "run")
+    loser.join(60)
+    assert not loser.is_alive()
+    assert (result.status, result.failures) == ("ok", ())
+    serial = evaluate(plan(episodes=20, executor=Choice(name="serial")), tmp_path / "serial")
+    assert result.measurements == serial.measurements
+    assert record(tmp_path / "run") == record(tmp_path / "serial")
