@@ -66,7 +66,7 @@ class OpenAIModel:
                 tries += not (pause == 0.0 and limit.answers > answers)
                 await asyncio.sleep(pause)
                 continue
-            limit.answered()
+            limit.answered(sent)
             if not usable(answer):
                 raise GdeError(self._failure(f"got {answer}"))
             return read_answer(answer)
