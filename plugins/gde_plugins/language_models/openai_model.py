@@ -5,12 +5,13 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import openai
+from openai.types.chat import ChatCompletion
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.errors import GdeError, Unavailable
 from gde.parts.interventions import refuse_interventions
 from gde_plugins.language_models.config import OpenAIConfig
-from gde_plugins.language_models.connection import TooLong, connect
+from gde_plugins.language_models.connection import Clients, TooLong, connect
 from gde_plugins.language_models.rate_limit import RateLimit, retry_after
 from gde_plugins.language_models.server_answers import clean, read_answer, usable
 
@@ -34,8 +35,8 @@ class OpenAIModel:
         self._config, self._key = config, key
         self._name = config.model
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._session: AsyncGenerator[openai.AsyncOpenAI, None] | None = None
-        self._client: openai.AsyncOpenAI | None = None
+        self._session: AsyncGenerator[Clients, None] | None = None
+        self._clients: Clients | None = None
         self._limit: RateLimit | None = None
 
     @property
@@ -55,30 +56,33 @@ class OpenAIModel:
         refuse_interventions(request, self.info)
         tries = 0
         while True:
-            client, limit = await self._connected()
+            clients, limit = await self._connected()
             answers = limit.answers
             try:
                 async with limit.turn() as sent:
-                    answer = await self._asked(client, request)
+                    with clients.one() as client:
+                        answer = await self._asked(client, request)
             except (openai.OpenAIError, TooLong, ValueError, TimeoutError) as error:
                 pause = self._pause(error, limit, sent, tries)
                 # To be refused while others are answered is to wait for one's turn.
                 tries += not (pause == 0.0 and limit.answers > answers)
                 await asyncio.sleep(pause)
                 continue
-            limit.answered()
+            limit.answered(sent)
             if not usable(answer):
                 raise GdeError(self._failure(f"got {answer}"))
             return read_answer(answer)
 
     def close(self) -> None:
-        """Forget the client; its connections end with the event loop that they belong to."""
-        self._client = self._session = self._loop = self._limit = None
+        """Forget the clients; their connections end with the event loop that they belong to."""
+        self._clients = self._session = self._loop = self._limit = None
 
     async def _asked(self, client: openai.AsyncOpenAI, request: ChatRequest) -> object:
         """What comes back, within the time for one answer: the client's own limit is for a piece of it."""
         async with asyncio.timeout(self._config.timeout):
-            return await client.chat.completions.create(**await self._arguments(client, request))
+            # Without the method for it, which walks through every message to check and change what needs neither.
+            body = await self._body(client, request)
+            return await client.post("/chat/completions", cast_to=ChatCompletion, body=body)
 
     def _pause(self, error: Exception, limit: RateLimit, sent: float, tries: int) -> float:
         """Seconds until the next try; 0 where the limit has the next one wait.
@@ -99,27 +103,27 @@ class OpenAIModel:
         failure = self._failure(_reason(error, self._config.timeout))
         raise (Unavailable if lost or status in AWAY else GdeError)(failure) from error
 
-    async def _connected(self) -> tuple[openai.AsyncOpenAI, RateLimit]:
-        """The client of the running event loop, and how fast it may ask."""
+    async def _connected(self) -> tuple[Clients, RateLimit]:
+        """The clients of the running event loop, and how fast they may ask."""
         loop = asyncio.get_running_loop()
-        if self._client is None or self._limit is None or self._loop is not loop:
+        if self._clients is None or self._limit is None or self._loop is not loop:
             self._loop, self._session, self._limit = loop, self._sessions(), RateLimit(loop.time)
             try:
-                self._client = await anext(self._session)
+                self._clients = await anext(self._session)
             except ValueError as error:  # what is no URL
                 raise GdeError(self._failure(error)) from error
-        return self._client, self._limit
+        return self._clients, self._limit
 
-    async def _sessions(self) -> AsyncGenerator[openai.AsyncOpenAI, None]:
-        """Yields one client. A loop closes the generators that are still open when it ends, and so the connections."""
+    async def _sessions(self) -> AsyncGenerator[Clients, None]:
+        """Yields the clients. A loop closes the generators that are still open when it ends, and so the connections."""
         config = self._config
-        client = connect(config.source, self._key or "none", config.timeout, config.max_bytes)
+        clients = connect(config.source, self._key or "none", config.timeout, config.max_bytes)
         try:
-            yield client
+            yield clients
         finally:
-            await client.close()
+            await clients.close()
 
-    async def _arguments(self, client: openai.AsyncOpenAI, request: ChatRequest) -> dict[str, Any]:
+    async def _body(self, client: openai.AsyncOpenAI, request: ChatRequest) -> dict[str, Any]:
         if not self._name:
             self._name = await self._only_model(client)
         effort = {"reasoning_effort": request.effort} if self._config.send_effort else {}

@@ -51,7 +51,7 @@ def answered(
                     await asyncio.sleep(latency)
                     if take():
                         per_second[int(loop.time())] += 1
-                        limit.answered()
+                        limit.answered(sent)
                     else:
                         limit.refused(sent, pause)
 
@@ -75,7 +75,7 @@ def answered(
         (5, 5, 0.5, 1.0, 0.9),
         (5, 1, 0.1, None, 0.9),
         (1, 60, 1.0, 2.0, 0.9),
-        (50, 1, 0.02, 1.0, 0.85),  # whoever sends a moment too early is refused, and waits for a second
+        (50, 1, 0.02, 1.0, 0.9),  # whoever sends a moment too early is refused, and waits for a second
     ],
 )
 def test_after_a_minute_what_is_allowed_is_used(
@@ -83,6 +83,22 @@ def test_after_a_minute_what_is_allowed_is_used(
 ) -> None:
     per_second = answered(rate, size, latency, clients=64, pause=pause, seconds=120)
     assert sum(per_second[60:120]) >= least * rate * 60
+
+
+@pytest.mark.parametrize(("size", "pause"), [(100, 1.0), (10, 1.0), (1, 1.0)])
+def test_with_hundreds_in_flight_for_a_second_each_what_is_allowed_is_used(size: float, pause: float) -> None:
+    per_second = answered(100, size, 1.0, clients=512, pause=pause, seconds=120)
+    assert sum(per_second[60:120]) >= 0.9 * 100 * 60
+
+
+def test_the_more_a_refusal_costs_the_seldomer_it_is_risked() -> None:
+    per_second = answered(5, 5, 0.5, clients=64, pause=5.0, seconds=180)
+    assert sum(per_second[120:180]) >= 0.9 * 5 * 60
+
+
+def test_a_limit_that_is_lifted_is_found() -> None:
+    per_second = answered(20, 20, 0.1, clients=64, pause=1.0, seconds=240, new_rate=80)
+    assert sum(per_second[210:240]) >= 0.85 * 80 * 30
 
 
 def test_a_limit_that_falls_to_a_tenth_is_followed() -> None:

@@ -1,0 +1,161 @@
+"""CPU that two harnesses add to a turn of a language model that answers at once. Prints one JSON object.
+
+    pip install inspect-ai
+    python benchmarks/bench_inspect.py [EPISODES]
+
+The peer is `inspect_ai`, which need not be installed for anything else: without it nothing is measured. Both walk the
+same grids with the same model, shown the observation of the turn alone; both write their usual record and give the
+success of every episode. Only this one solves every world and keeps what would have been best. The second of two runs
+counts, for what is loaded once is no cost of a turn.
+"""
+
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gde import Catalogue, Choice, Evidence, NoConfig, Offer, Plan, Result, hookimpl
+from gde.data.completion import ChatRequest, Completion, Message, ModelInfo
+from gde.request.plugins import load_plugins
+from gde.runs.evaluating import evaluate
+from gde_plugins.grid.config import GridConfig
+from gde_plugins.grid.environment import GridEnvironment
+
+EPISODES, SIZE = 100, 15
+CONCURRENCY = 32
+Measured = tuple[int, float]
+"""Turns and CPU seconds."""
+
+
+class NoPage:
+    """A reporter that shows nothing."""
+
+    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:  # noqa: ARG002
+        """Give the run folder."""
+        return folder
+
+
+class Instant:
+    """A language model that always goes right, at once."""
+
+    info = ModelInfo(name="instant")
+
+    async def complete(self, request: ChatRequest) -> Completion:  # noqa: ARG002
+        """The answer."""
+        return Completion(text="RIGHT", reasoning=None, finish="stop", n_prompt=100, n_completion=1)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@hookimpl
+def gde_language_models() -> Sequence[Offer[Any, Any]]:
+    """The model: this file is a plugin as well."""
+    return (Offer(name="instant", summary="answers at once", config=NoConfig, make=lambda _, __: Instant()),)
+
+
+def here(episodes: int, folder: Path) -> int:
+    """The turns of a run of this harness."""
+    plan = Plan(
+        environment=Choice(name="grid", config={"size": SIZE}),
+        agent=Choice(name="asking", config={"model": "instant"}),
+        metrics=(Choice(name="success"),),
+        reporters=(NoPage,),
+        episodes=episodes,
+        concurrency=CONCURRENCY,
+    )
+    result = evaluate(plan, folder, Catalogue(load_plugins(modules=("gde.testing.plugin", Path(__file__).stem))))
+    return result.subject.turns
+
+
+def there(episodes: int, folder: Path) -> int:
+    """The turns of a run of inspect_ai."""
+    from inspect_ai import Task, eval
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelAPI, ModelOutput, get_model, modelapi
+    from inspect_ai.scorer import Score, mean, scorer
+    from inspect_ai.solver import solver
+
+    asked, turns = Instant(), 0
+
+    @modelapi(name="instant")
+    class Instantly(ModelAPI):
+        async def generate(self, input: Any, tools: Any, tool_choice: Any, config: GenerateConfig) -> ModelOutput:  # noqa: ARG002
+            message = Message(role="user", content=input[-1].text)
+            answer = await asked.complete(ChatRequest(messages=(message,), seed=config.seed or 0))
+            return ModelOutput.from_content("instant", answer.text)
+
+        def max_connections(self) -> int:
+            return CONCURRENCY
+
+    @solver
+    def walk() -> Any:
+        async def solve(state: Any, generate: Any) -> Any:  # noqa: ARG001
+            nonlocal turns
+            grid, model = GridEnvironment(GridConfig(size=SIZE)), get_model()
+            observation, reached = grid.reset(int(state.sample_id)), 0.0
+            for _ in range(grid.task().horizon):
+                said = await model.generate([ChatMessageUser(content=observation.text)])
+                outcome = grid.step(said.completion)
+                turns += 1
+                observation, reached = outcome.observation, outcome.success
+                if outcome.terminated or outcome.truncated:
+                    break
+            state.metadata["success"] = reached
+            return state
+
+        return solve
+
+    @scorer(metrics=[mean()])
+    def success() -> Any:
+        async def score(state: Any, target: Any) -> Score:  # noqa: ARG001
+            return Score(value=state.metadata["success"])
+
+        return score
+
+    samples = [Sample(input="walk", id=i) for i in range(1, episodes + 1)]
+    (log,) = eval(
+        Task(dataset=samples, solver=walk(), scorer=success()),
+        model="instant/instant",
+        log_dir=str(folder),
+        display="none",
+        max_samples=CONCURRENCY,
+        score_display=False,
+    )
+    if log.status != "success":
+        raise SystemExit(f"inspect_ai: {log.error}")
+    return turns
+
+
+def measured(harness: Callable[[int, Path], int], episodes: int) -> Measured:
+    """Of the second run."""
+    with TemporaryDirectory() as folder:
+        harness(2, Path(folder) / "first")
+        start = time.process_time()
+        turns = harness(episodes, Path(folder) / "second")
+        return turns, time.process_time() - start
+
+
+def main(episodes: int) -> None:
+    """Measure and print."""
+    if importlib.util.find_spec("inspect_ai") is None:
+        sys.stdout.write(json.dumps({"skipped": "inspect-ai is not installed"}) + "\n")
+        return
+    turns, cpu = measured(here, episodes)
+    their_turns, their_cpu = measured(there, episodes)
+    told = {
+        "turns": turns,
+        "cpu_ms_per_turn": 1000 * cpu / turns,
+        "inspect_turns": their_turns,
+        "inspect_cpu_ms_per_turn": 1000 * their_cpu / their_turns,
+        "inspect_over_gde": their_cpu / their_turns / (cpu / turns),
+    }
+    sys.stdout.write(json.dumps(told) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else EPISODES)
