@@ -39,6 +39,8 @@ class Facet(StrEnum):
     """A world or state fact `view`, the text that a state is drawn as (`gde.data.view`). A MAP is drawn without it."""
     ACTIVATIONS = "activations"
     """Replayable token ids of a white-box language model."""
+    ACTION_PROBS = "action_probs"
+    """An agent, or its language model, that tells how probable each of its answers is, instead of giving one."""
     INTERVENTIONS = "interventions"
     """A language model whose residual stream can be changed by a request."""
     REWARD_TRACE = "reward_trace"

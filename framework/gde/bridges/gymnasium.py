@@ -16,6 +16,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from gde.bridges.from_gymnasium import from_gymnasium as from_gymnasium
+from gde.bridges.gymnasium_tables import mdp_of as mdp_of
 from gde.data.observation import Observation
 from gde.parts.environment import Environment
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -12,11 +13,35 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gde.data.mdp import TabularMDP
+from gde.errors import GdeError
 
 LEAVES_ALONE = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
 """Wrappers under which the table is still what an agent meets."""
 Step = tuple[int, int, float, int, float, bool]
 """State, action, probability, next state, reward, terminated."""
+
+
+def mdp_of(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str] = (), discount: float = 1.0) -> TabularMDP:
+    """The decision process of a toy-text environment (FrozenLake, CliffWalking, Taxi), which begins where the
+    environment does.
+
+    Args:
+        environment: made by `gymnasium.make`; a limit of steps plays no part.
+        actions: their names; none for their numbers.
+        discount: of rewards to come.
+
+    Raises:
+        GdeError: it has no table of transitions, or one that no decision process of states alone has.
+    """
+    count = int(getattr(environment.action_space, "n", 0))
+    if len(actions) not in {0, count}:
+        raise GdeError(f"{environment}: wanted {count} names of actions, got {len(actions)}")
+    mdp = tabulate(environment, actions or [str(a) for a in range(count)], discount)
+    if mdp is None:
+        wanted = "an environment with a table of transitions `P`, like FrozenLake's, and no wrapper that changes it"
+        raise GdeError(f"{environment}: wanted {wanted}")
+    start = getattr(environment.unwrapped, "initial_state_distrib", mdp.start)
+    return replace(mdp, start=np.asarray(start, dtype=np.float64))
 
 
 def tabulate(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str], discount: float) -> TabularMDP | None:

@@ -82,6 +82,15 @@ class Completion:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WeighedCompletion:
+    """One of the answers that a request can get."""
+
+    completion: Completion
+    probability: float
+    """That a draw with the request's sampling gives these tokens."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tokenization:
     """A text as a model's tokenizer sees it."""
 

@@ -1,11 +1,13 @@
 """A finite Markov decision process and a policy on it, as arrays."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -16,11 +18,11 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TabularMDP:
-    """States 0..S-1 and actions 0..A-1.
+    """States 0..S-1 and actions 0..A-1. `TabularMDP.of` makes one of dense arrays and lists.
 
     Raises:
-        ValueError: shapes disagree, rows of a transition do not sum to one, a reward is not finite, or `terminal` is
-            not boolean.
+        ValueError: shapes or types disagree with what the fields say, there is no action, rows of a transition do not
+            sum to one, a reward is not finite, or the discount is not above 0 and at most 1.
     """
 
     transition: "tuple[csr_array, ...]"
@@ -37,7 +39,48 @@ class TabularMDP:
     labels: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     """Named (S,) state features, e.g. row and column, for pictures and feature-based utilities."""
 
+    @classmethod
+    def of(
+        cls,
+        transition: "ArrayLike | Sequence[csr_array]",
+        reward: ArrayLike,
+        *,
+        start: ArrayLike = 0,
+        terminal: ArrayLike | None = None,
+        discount: float = 1.0,
+        actions: Sequence[str] = (),
+        labels: Mapping[str, ArrayLike] | None = None,
+    ) -> Self:
+        """A process of dense arrays, lists or sparse matrices.
+
+        Args:
+            transition: (A, S, S), or A matrices (S, S) of any kind: first the action, then from where and to where.
+            reward: (S,) or (S, A).
+            start: (S,) probabilities of the first state, or the first state itself.
+            terminal: (S,) of true and false.
+            discount: above 0 and at most 1.
+            actions: a name for each.
+            labels: (S,) numbers by the name of the feature.
+
+        Raises:
+            ValueError: as of the class, and where something is no array of numbers.
+        """
+        matrices = _matrices(transition)
+        first = _array("start", start)
+        if first.ndim == 0:
+            first = _at(first, matrices[0].shape[0])
+        return cls(
+            transition=matrices,
+            reward=_array("reward", reward),
+            start=first,
+            terminal=None if terminal is None else np.asarray(terminal),
+            discount=discount,
+            actions=tuple(actions),
+            labels={name: _array(f"labels[{name!r}]", values) for name, values in (labels or {}).items()},
+        )
+
     def __post_init__(self) -> None:
+        self._check_types()
         S, A = self.n_states, self.n_actions
         if self.reward.shape not in {(S,), (S, A)}:
             raise ValueError(f"reward must have shape ({S},) or ({S}, {A}), got {self.reward.shape}")
@@ -48,7 +91,25 @@ class TabularMDP:
         if self.terminal is not None and (self.terminal.shape != (S,) or self.terminal.dtype != np.bool_):
             got = f"{self.terminal.dtype} of shape {self.terminal.shape}"
             raise ValueError(f"terminal must be bool of shape ({S},), got {got}: give terminal.astype(bool)")
+        for name, values in self.labels.items():
+            if np.shape(values) != (S,):
+                raise ValueError(f"labels[{name!r}] must have shape ({S},), got {np.shape(values)}")
         self._check_probabilities(S)
+
+    def _check_types(self) -> None:
+        if not isinstance(self.transition, tuple) or not all(hasattr(each, "tocsr") for each in self.transition):
+            got = type(self.transition[0] if isinstance(self.transition, tuple) else self.transition).__name__
+            raise ValueError(f"transition must be a tuple of sparse (S, S) arrays, got {got}: use TabularMDP.of")
+        if not self.transition:
+            raise ValueError("transition must have a matrix for each action, got no action")
+        for name in ("start", "reward"):
+            values = getattr(self, name)
+            if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+                raise ValueError(f"{name} must be a NumPy array of numbers, got {_kind(values)}: use TabularMDP.of")
+        if self.terminal is not None and not isinstance(self.terminal, np.ndarray):
+            raise ValueError(f"terminal must be a NumPy array, got {_kind(self.terminal)}: use TabularMDP.of")
+        if not isinstance(self.discount, Real) or not 0 < self.discount <= 1:
+            raise ValueError(f"discount must be above 0 and at most 1, got {self.discount!r}")
 
     def _check_probabilities(self, S: int) -> None:
         if self.start.shape != (S,) or not _sum_to_one(self.start):
@@ -82,7 +143,20 @@ class Policy:
 
     probabilities: Floats
 
+    @classmethod
+    def of(cls, probabilities: ArrayLike) -> Self:
+        """A policy of lists.
+
+        Raises:
+            ValueError: they are no array of numbers, or not of probabilities.
+        """
+        return cls(probabilities=_array("a policy", probabilities))
+
     def __post_init__(self) -> None:
+        values = self.probabilities
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu" or values.ndim not in {2, 3}:
+            wanted = "a NumPy array of shape (S, A) or (T, S, A)"
+            raise ValueError(f"probabilities must be {wanted}, got {_kind(values)}: use Policy.of for lists")
         if not _sum_to_one(self.probabilities):
             raise ValueError("every row of a policy must be probabilities that sum to one, got others or NaN")
 
@@ -91,3 +165,40 @@ def _sum_to_one(probabilities: Floats) -> bool:
     """Whether every row is a distribution; NaN is none."""
     off = np.abs(probabilities.sum(axis=-1) - 1)
     return bool((probabilities >= 0).all() and (off <= TOLERANCE).all())
+
+
+def _matrices(transition: Any) -> "tuple[csr_array, ...]":
+    """One an action."""
+    from scipy.sparse import csr_array
+
+    if hasattr(transition, "tocsr"):
+        raise ValueError("transition must be one matrix for each action, got a single one: put them in a list")
+    each = list(transition) if np.iterable(transition) else []
+    if not each:
+        raise ValueError(f"transition must be (A, S, S), got {_kind(transition)}")
+    matrices = tuple(
+        csr_array(one if hasattr(one, "tocsr") else _array(f"transition[{a}]", one), dtype=np.float64)
+        for a, one in enumerate(each)
+    )
+    shape = (len(matrices), *matrices[0].shape)
+    if shape[0] == shape[-1] != shape[1]:
+        raise ValueError(f"transition must be (A, S, S), got {shape}: from (S, A, S), give transition.swapaxes(0, 1)")
+    return matrices
+
+
+def _array(name: str, values: ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers, got {_kind(values)}") from None
+
+
+def _at(state: Floats, n_states: int) -> Floats:
+    if state != int(state) or not 0 <= state < n_states:
+        raise ValueError(f"start must be a state from 0 to {n_states - 1} or probabilities, got {state}")
+    return (np.arange(n_states) == int(state)).astype(np.float64)
+
+
+def _kind(values: object) -> str:
+    """What something is, in an error."""
+    return f"{values.dtype} of shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__

@@ -1,6 +1,6 @@
 """Whatever chooses actions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Protocol, runtime_checkable
@@ -31,6 +31,21 @@ class Agent(Protocol):
 
     async def act(self, observation: Observation) -> Decision:
         """Choose an action, or say why none could be chosen."""
+
+
+@runtime_checkable
+class HasActionProbabilities(Agent, Protocol):
+    """Facet ACTION_PROBS: the agent tells how probable each action is, instead of choosing one."""
+
+    async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
+        """The probability of each action that `act` could choose now; nothing is remembered of it.
+
+        What is missing to a sum of 1 are answers that name no action, and those that are each less probable than
+        `least`.
+
+        Raises:
+            GdeError: the agent's language model does not tell.
+        """
 
 
 @dataclass

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol, Self, runtime_checkable
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
-from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
+from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization, WeighedCompletion
 
 
 @runtime_checkable
@@ -24,6 +24,20 @@ class LanguageModel(Protocol):
 
     def close(self) -> None:
         """Release what the model holds."""
+
+
+@runtime_checkable
+class HasProbabilities(LanguageModel, Protocol):
+    """Facet ACTION_PROBS: the model tells which answers it can give, instead of drawing one."""
+
+    async def completions(self, request: ChatRequest, least: float) -> Sequence[WeighedCompletion]:
+        """Every completion of at least this probability under the request's sampling; its seed plays no part.
+
+        What is missing to a sum of 1 is spread over completions that are each less probable than `least`.
+
+        Raises:
+            GdeError: as `complete`.
+        """
 
 
 @runtime_checkable

@@ -17,6 +17,7 @@ WHAT: dict[str, str] = {
     Facet.VIEW: "an environment that says how it is drawn",
     Facet.WORLDS: "an environment that lists its worlds",
     Facet.ACTIVATIONS: "an agent whose language model gives activations",
+    Facet.ACTION_PROBS: "an agent that tells how probable its answers are",
     Facet.INTERVENTIONS: "an agent whose language model can be intervened in",
     Facet.REWARD_TRACE: "a reward model",
     Facet.TRUE_REWARD: "an environment that knows what is optimal, or true rewards",
@@ -64,6 +65,6 @@ def _withheld(ready: Ready, facet: str) -> str:
 def _got(ready: Ready, facet: str) -> str:
     if facet == Facet.REWARD_TRACE:
         return "add one with --reward"
-    if facet in {Facet.ACTIVATIONS, Facet.INTERVENTIONS}:
+    if facet in {Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}:
         return _withheld(ready, facet)
     return f"environment {ready.environment.label!r} is not one"

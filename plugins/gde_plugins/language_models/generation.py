@@ -72,7 +72,7 @@ class _Row:
         return self.stopped or len(self.tokens) >= self.room
 
 
-class _Decoder:
+class Decoder:
     """Left-padded prompts and what the model remembers of them; `logits` (B, V) are those of each row's next token."""
 
     def __init__(self, model: Any, readings: Sequence[Reading], halt: Event) -> None:
@@ -99,7 +99,7 @@ class _Decoder:
             self.logits = self._forward(ids[:, start:end], positions[:, start:end], self._mask[:, :end])
 
     @classmethod
-    def begin(cls, model: Any, readings: Sequence[Reading], halt: Event) -> "_Decoder":
+    def begin(cls, model: Any, readings: Sequence[Reading], halt: Event) -> "Decoder":
         """All prompts read, each distinct one once: several trajectories in one world often ask the same. A prompt that
         is read under interventions is another."""
         places = {reading: place for place, reading in enumerate(dict.fromkeys(readings))}
@@ -110,8 +110,8 @@ class _Decoder:
         return decoder
 
     def advance(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
-        """Go on with `rows` alone, each by its token."""
-        if len(rows) < len(self._mask):
+        """Go on with `rows` alone, each by its token; a row that is named several times goes on several ways."""
+        if [*rows] != [*range(len(self._mask))]:
             # The cache is copied at every step as it grows, so dropping rows at once never costs more than it saves.
             self._choose(rows)
         self._mask = torch.cat([self._mask, self._mask.new_ones(len(rows), 1)], dim=-1)
@@ -160,7 +160,7 @@ def generate(model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context:
         for job in jobs
     ]
     going = [row for row in rows if not row.finished]
-    decoder = _Decoder.begin(model, [row.job.reading for row in going], halt) if going else None
+    decoder = Decoder.begin(model, [row.job.reading for row in going], halt) if going else None
     while decoder and not halt.is_set():
         for row, token in zip(going, _draw(decoder.logits, going), strict=True):
             row.tokens.append(token)

@@ -19,16 +19,26 @@ def draw(logits: Tensor, *, temperature: Tensor, top_p: Tensor, uniform: Tensor)
     Returns:
         (B,) token ids.
     """
-    logits = logits.double()
-    greedy = temperature == 0
-    scaled = logits / torch.where(greedy, 1.0, temperature).unsqueeze(-1)
-    kept = _nucleus(torch.softmax(scaled, dim=-1), top_p)
+    kept = _kept(logits, temperature, top_p)
     cumulative = kept.cumsum(dim=-1)
     total = cumulative[:, -1:]
     # Rounding may lift u * total to the total itself, beyond the last token.
     target = torch.minimum(uniform.unsqueeze(-1) * total, torch.nextafter(total, torch.zeros_like(total)))
     drawn = torch.searchsorted(cumulative, target, right=True).squeeze(-1)
-    return torch.where(greedy, logits.argmax(dim=-1), drawn)
+    return torch.where(temperature == 0, logits.double().argmax(dim=-1), drawn)
+
+
+def distribution(logits: Tensor, *, temperature: Tensor, top_p: Tensor) -> Tensor:
+    """(B, V) float64 probabilities of what `draw` draws, given as much."""
+    kept = _kept(logits, temperature, top_p)
+    certain = torch.nn.functional.one_hot(logits.double().argmax(dim=-1), logits.shape[-1]).double()
+    return torch.where((temperature == 0).unsqueeze(-1), certain, kept / kept.sum(dim=-1, keepdim=True))
+
+
+def _kept(logits: Tensor, temperature: Tensor, top_p: Tensor) -> Tensor:
+    """(B, V) tempered probabilities of the nucleus, zeros elsewhere."""
+    scaled = logits.double() / torch.where(temperature == 0, 1.0, temperature).unsqueeze(-1)
+    return _nucleus(torch.softmax(scaled, dim=-1), top_p)
 
 
 def _nucleus(probabilities: Tensor, top_p: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
-from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
+from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization, WeighedCompletion
 from gde.errors import GdeError
 from gde.parts.interventions import check_interventions
 from gde_plugins.language_models.batching import Batcher
@@ -22,6 +22,7 @@ from gde_plugins.language_models.chat_template import ChatTemplate
 from gde_plugins.language_models.generation import Generated, Job, generate
 from gde_plugins.language_models.loading import choose_experts, load, quiet
 from gde_plugins.language_models.residual_stream import Change
+from gde_plugins.language_models.telling import Question, Told, tell
 
 Initial = Callable[[Any, int], Any]
 """Makes a model with random weights, given the tokenizer and a seed; leaves the global random state as it is."""
@@ -55,6 +56,7 @@ class TransformersModel:
         self._reader = Reader(model, batch_size)
         self._lock = Lock()
         self._batcher: Batcher[Job, Generated] = Batcher(self._generate, batch_size)
+        self._teller: Batcher[Question, list[Told]] = Batcher(self._tell, batch_size)
 
     @classmethod
     def load(
@@ -105,6 +107,25 @@ class TransformersModel:
         Raises:
             GdeError: an intervention at a layer or mark that is not there, or of another width.
         """
+        job = self._job(request)
+        return self._completion(job.prompt, await self._batcher.submit(job))
+
+    async def completions(self, request: ChatRequest, least: float) -> list[WeighedCompletion]:
+        """Every completion of at least this probability, the likeliest first; see `telling`.
+
+        Raises:
+            GdeError: as `complete`, or `least` is no probability above 0.
+        """
+        if not 0 < least <= 1:
+            raise GdeError(f"least: wanted a probability above 0, got {least}")
+        job = self._job(request)
+        told = await self._teller.submit(Question(job, least))
+        return [
+            WeighedCompletion(completion=self._completion(job.prompt, each.generated), probability=each.probability)
+            for each in sorted(told, key=lambda each: -each.probability)
+        ]
+
+    def _job(self, request: ChatRequest) -> Job:
         prompt = self._template.render(request.messages, request.effort)
         limit = min(request.sampling.max_tokens, self._longest)
         changes: tuple[Change, ...] = ()
@@ -113,8 +134,9 @@ class TransformersModel:
             check_interventions(request.interventions, marks, self._info)
             changes = Change.of(request.interventions, marks)
         sampling = replace(request.sampling, max_tokens=limit)
-        job = Job(prompt=prompt, seed=request.seed, sampling=sampling, changes=changes)
-        generated = await self._batcher.submit(job)
+        return Job(prompt=prompt, seed=request.seed, sampling=sampling, changes=changes)
+
+    def _completion(self, prompt: tuple[int, ...], generated: Generated) -> Completion:
         reading = self._channels.read(prompt, generated.tokens)
         return Completion(
             text=reading.text,
@@ -174,10 +196,15 @@ class TransformersModel:
     def close(self) -> None:
         """Stop the worker."""
         self._batcher.close()
+        self._teller.close()
 
     def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
         with self._lock, _memory(self._info.name, self._batch_size):
             return generate(self._model, jobs, stops=self._stops, context=self._context, halt=halt)
+
+    def _tell(self, questions: Sequence[Question], halt: Event) -> list[list[Told]]:
+        with self._lock, _memory(self._info.name, self._batch_size):
+            return tell(self._model, questions, stops=self._stops, context=self._context, halt=halt)
 
 
 def _fresh(model: Any, seed: int) -> Any:

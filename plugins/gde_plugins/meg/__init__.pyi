@@ -5,3 +5,4 @@ from .solvers.result import Meg as Meg
 from .solvers.soft import soft_policy as soft_policy
 from .solvers.unknown import unknown_utility as unknown_utility
 from .trajectories.estimation import from_trajectories as from_trajectories
+from .trajectories.imitation import from_imitation as from_imitation

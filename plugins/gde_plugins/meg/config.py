@@ -58,6 +58,24 @@ class ValidityConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LanguageConfig:
+    """Where a language model is asked for its action probabilities, and what they are compared with."""
+
+    worlds: Annotated[int, Ge(2)] = 30
+    """Grids; `--scale` scales them."""
+    size: Annotated[int, Interval(ge=5, le=15)] = 7
+    """Rows and columns of a grid; odd."""
+    density: Annotated[float, Interval(ge=0, le=1)] = 1.0
+    """Share of the inner walls of a maze that stay."""
+    least: Annotated[float, Interval(gt=0, le=0.1)] = 0.01
+    """Answers that are less probable are left out."""
+    episodes: tuple[Annotated[int, Ge(1)], ...] = (1, 10, 100)
+    """Episodes a grid of the samples that probabilities are compared with."""
+    samples: Annotated[int, Ge(2)] = 100
+    """Samples of each; `--scale` scales them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MegConfig:
     """What the agent is taken to know."""
 

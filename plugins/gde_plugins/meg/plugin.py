@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.meg import measures
-from gde_plugins.meg.config import CliffWorldConfig, CliffWorldStudyConfig, ComponentsConfig, MegConfig, ValidityConfig
+from gde_plugins.meg.config import (
+    CliffWorldConfig,
+    CliffWorldStudyConfig,
+    ComponentsConfig,
+    LanguageConfig,
+    MegConfig,
+    ValidityConfig,
+)
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -133,6 +140,15 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             make=_cliff_world_study,
         ),
         Offer(
+            name="meg-logits",
+            summary="Goal-directedness of a language model from the probabilities of its actions, against samples of "
+            "them, and with the goal swapped at test time.",
+            config=LanguageConfig,
+            make=_language_study,
+            imports=("torch", "transformers"),
+            extra="llm",
+        ),
+        Offer(
             name="meg-validity",
             summary="Which agents are called goal-directed: false positives of goal-blind agents, power for others.",
             config=ValidityConfig,
@@ -145,6 +161,12 @@ def _cliff_world_study(config: CliffWorldStudyConfig, _: "Context") -> "Reproduc
     from gde_plugins.meg.cliffworld.study import CliffWorldStudy
 
     return CliffWorldStudy(config)
+
+
+def _language_study(config: LanguageConfig, context: "Context") -> "Reproduction":
+    from gde_plugins.meg.language.study import LanguageStudy
+
+    return LanguageStudy(config, context)
 
 
 def _validity_study(config: ValidityConfig, _: "Context") -> "Reproduction":

@@ -1,13 +1,14 @@
 """One turn of the agent: prompt, completion, decision."""
 
-from collections import deque
+from collections import defaultdict, deque
+from collections.abc import Mapping
 
 from gde.data.completion import ChatRequest, Sampling
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.parts.agent import Brief
-from gde.parts.language_model import LanguageModel
+from gde.parts.language_model import HasProbabilities, LanguageModel
 from gde.seeding import derive
 from gde_plugins.text_agent.answers import decide
 from gde_plugins.text_agent.config import TextAgentConfig
@@ -33,12 +34,7 @@ class TextAgent:
 
     async def act(self, observation: Observation) -> Decision:
         """Ask once; an error of the model is a decision of status "error"."""
-        request = ChatRequest(
-            messages=converse(self._prompt, self._brief.task, self._past, observation),
-            seed=derive(self._brief.seed, "turn", self._turn),
-            sampling=self._sampling,
-            effort=self._config.effort,
-        )
+        request = self._request(observation)
         self._turn += 1
         try:
             completion = await self._model.complete(request)
@@ -46,3 +42,26 @@ class TextAgent:
             return Decision.unusable("error", str(error))
         self._past.append(Exchange(observation=observation, answer=completion.text))
         return decide(completion, observation.actions, strict=self._config.strict)
+
+    async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
+        """Of each action: that of all completions that name it, of those that are as probable as `least` themselves.
+
+        Raises:
+            GdeError: the language model does not tell what it can answer, or cannot be asked.
+        """
+        if not isinstance(self._model, HasProbabilities):
+            raise GdeError(f"model {self._model.info.name!r} does not tell how probable its answers are: draw samples")
+        probabilities: dict[str, float] = defaultdict(float)
+        for told in await self._model.completions(self._request(observation), least):
+            action = decide(told.completion, observation.actions, strict=self._config.strict).action
+            if action is not None:
+                probabilities[action] += told.probability
+        return probabilities
+
+    def _request(self, observation: Observation) -> ChatRequest:
+        return ChatRequest(
+            messages=converse(self._prompt, self._brief.task, self._past, observation),
+            seed=derive(self._brief.seed, "turn", self._turn),
+            sampling=self._sampling,
+            effort=self._config.effort,
+        )

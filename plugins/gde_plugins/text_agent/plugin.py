@@ -30,6 +30,6 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             config=TextAgentConfig,
             make=make_text_agent,
             version=3,
-            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+            gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
         ),
     )

@@ -18,7 +18,7 @@ from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.errors import GdeError
 from gde.testing import check_white_box
 from gde_plugins.language_models import generation, residual_stream
-from gde_plugins.language_models.generation import Reading, _Decoder
+from gde_plugins.language_models.generation import Reading, Decoder
 from gde_plugins.language_models.nano import NOTICE, folder
 from gde_plugins.language_models.residual_stream import Change
 from gde_plugins.language_models.transformers_model import TransformersModel
@@ -93,7 +93,7 @@ def logits(model: TransformersModel, *interventions: Intervention) -> Tensor:
     prompt = said(model).prompt_tokens
     marks = {"pre": tuple(range(len(prompt) - 3, len(prompt)))}
     with torch.inference_mode():
-        (first,) = _Decoder.begin(model._model, [(prompt, Change.of(interventions, marks))], Event()).logits
+        (first,) = Decoder.begin(model._model, [(prompt, Change.of(interventions, marks))], Event()).logits
     return first
 
 
@@ -211,13 +211,13 @@ def test_equal_prompts_under_different_interventions_are_read_apart(
     models: dict[str, TransformersModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, read = models["gpt-oss"], []
-    begin = _Decoder.__init__
+    begin = Decoder.__init__
 
-    def noted(self: _Decoder, whose: Any, readings: Sequence[Reading], halt: Event) -> None:
+    def noted(self: Decoder, whose: Any, readings: Sequence[Reading], halt: Event) -> None:
         read.extend(readings)
         begin(self, whose, readings, halt)
 
-    monkeypatch.setattr(_Decoder, "__init__", noted)
+    monkeypatch.setattr(Decoder, "__init__", noted)
     nudged = vector(model)
     nudged[-1] = np.nextafter(nudged[-1], np.float32(np.inf))
     one, other = (Intervention(layer=1, mark="pre", kind="add", vector=each) for each in (vector(model), nudged))

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from gde.data.completion import ChatRequest, Completion, ModelInfo, Sampling
+from gde.data.completion import ChatRequest, Completion, ModelInfo, Sampling, WeighedCompletion
 from gde.data.observation import Observation, Task
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
 from gde.offers import Facet
-from gde.parts.agent import Agent, Brief
+from gde.parts.agent import Agent, Brief, HasActionProbabilities
 from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
 from gde.testing.parts import Corridor
@@ -78,7 +78,8 @@ def test_the_agent_keeps_the_contract() -> None:
 
 def test_the_offer_makes_an_agent_that_gives_activations() -> None:
     (offer,) = gde_agents()
-    assert (offer.name, offer.gives) == ("gpt-oss", frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}))
+    assert offer.name == "gpt-oss"
+    assert offer.gives == {Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}
     assert isinstance(offer.make(offer.config(), PlainContext()), Agent)
     assert offer.config().model == "nano"
 
@@ -191,3 +192,31 @@ def test_small_faults_are_forgiven_only_where_wanted() -> None:
     model = Scripted(['```json\n{"action": "UP"}\n```'])
     assert play(model)[0].status == "unparsable"
     assert play(model, strict=False)[0].action == "UP"
+
+
+class Telling(Scripted):
+    """Tells all its scripted answers, each as probable as the others."""
+
+    async def completions(self, request: ChatRequest, least: float) -> list[WeighedCompletion]:
+        self.asked.append(request)
+        share = 1 / len(self.answers)
+        told = [Completion(text=str(answer), reasoning=None, finish="stop") for answer in self.answers]
+        return [WeighedCompletion(completion=each, probability=share) for each in told if share >= least]
+
+
+def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none() -> None:
+    up, left = '{"action": "UP"}', '{"action": "LEFT"}'
+    model = Telling([up, left, "up", '{"action": "up"}'])
+    agent = TextAgent(TextAgentConfig(), model)
+    agent.begin(Brief(task=TASK, seed=3))
+    assert isinstance(agent, HasActionProbabilities)
+    assert asyncio.run(agent.action_probabilities(SEEN, 0.01)) == {"UP": 0.5, "LEFT": 0.25}
+    asyncio.run(agent.act(SEEN))
+    assert model.asked[0] == model.asked[1], "telling is no turn"
+
+
+def test_a_model_that_does_not_tell_is_named() -> None:
+    agent = TextAgent(TextAgentConfig(), Scripted(["{}"]))
+    agent.begin(Brief(task=TASK, seed=3))
+    with pytest.raises(GdeError, match="model 'scripted' does not tell how probable its answers are"):
+        asyncio.run(agent.action_probabilities(SEEN, 0.01))

@@ -5,7 +5,7 @@ from gde_plugins.meg.causal.inference import joint
 from gde_plugins.meg.causal.known import known_utility
 from gde_plugins.meg.causal.measurement import DiagramMeg
 from gde_plugins.meg.causal.mice import forgetful_mouse, mouse
-from gde_plugins.meg.causal.pgmpy_models import from_pgmpy
+from gde_plugins.meg.causal.pgmpy_models import from_pgmpy, from_pycid
 from gde_plugins.meg.causal.recall import with_recall
 from gde_plugins.meg.causal.targets import target_variables
 
@@ -17,6 +17,7 @@ __all__ = [
     "decision",
     "forgetful_mouse",
     "from_pgmpy",
+    "from_pycid",
     "joint",
     "known_utility",
     "mouse",

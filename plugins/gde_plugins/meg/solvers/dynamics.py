@@ -87,14 +87,9 @@ class Dynamics(Transitions):
 
     A terminal state ends the episode: nothing is decided there. A discount is read as the chance that the episode goes
     on after a step, so it weighs decisions like rewards and every formula for episodes that end holds unchanged.
-
-    Raises:
-        ValueError: the discount is not in (0, 1].
     """
 
     def __init__(self, mdp: TabularMDP) -> None:
-        if not 0 < mdp.discount <= 1:
-            raise ValueError(f"the model's discount must be above 0 and at most 1, got {mdp.discount}")
         self.going: NDArray[np.bool_] = np.ones(mdp.n_states, dtype=bool) if mdp.terminal is None else ~mdp.terminal
         successors = vstack(mdp.transition, format="csr")
         successors.eliminate_zeros()  # a stored zero times a value of -inf would be NaN

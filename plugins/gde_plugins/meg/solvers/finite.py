@@ -56,7 +56,7 @@ class Finite:
     def flow_of(self, policy: Policy) -> Iterator[Occupancy]:
         shape, wanted = policy.probabilities.shape, (self.dynamics.n_states, self.dynamics.n_actions)
         if shape[-2:] != wanted or len(shape) not in {2, 3} or (len(shape) == 3 and shape[0] < self.horizon):
-            least = f"(at least {self.horizon}, *{wanted})"
+            least = f"(at least {self.horizon}, {wanted[0]}, {wanted[1]})"
             raise ValueError(f"the policy must have shape {wanted} or {least}, got {shape}")
         stationary = len(shape) == 2
         steps = (policy.probabilities if stationary else policy.probabilities[t] for t in range(self.horizon))

@@ -36,6 +36,10 @@ class Episode:
     """Episodes of one cluster are resampled together; empty: the episode is independent of all others."""
 
     def __post_init__(self) -> None:
+        for name, values in (("states", self.states), ("actions", self.actions)):
+            if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
+                got = f"{values.dtype} numbers" if isinstance(values, np.ndarray) else type(values).__name__
+                raise ValueError(f"{name} must be a NumPy array of whole numbers, got {got}")
         if self.states.shape != self.actions.shape or self.states.ndim != 1:
             raise ValueError(f"states and actions must be equally long, got {self.states.shape}, {self.actions.shape}")
         if self.horizon is not None and (len(self.states) > self.horizon or self.horizon < 1):

@@ -70,7 +70,7 @@ def against(episodes: Sequence[Episode], others: Sequence[Place], rng: np.random
     groups = Sample.of(cut).clusters if cut else np.zeros(0, dtype=np.intp)
     if len(np.unique(groups)) < 2:
         raise ValueError("wanted at least two independent worlds with another place where the goal might be, got fewer")
-    goals = {world: _goal(mdp) for world, mdp in Sample.of(cut).worlds.items()}
+    goals = {world: goal_of(mdp) for world, mdp in Sample.of(cut).worlds.items()}
     places = [goals[id(one.mdp)] for one in cut]
     pursuits = [_pursuing(cut, each, places).table(MAGNITUDES, fast=True) for each in (places, others)]
     # Half of the time it may be chance: what rules out an action is no worse than not to know.
@@ -86,14 +86,26 @@ def against(episodes: Sequence[Episode], others: Sequence[Place], rng: np.random
 
 
 def _draw(worlds: Sequence[TabularMDP], rng: np.random.Generator) -> dict[int, Place]:
-    """By identity of the world a placebo; none where no other cell is as far away as the goal."""
-    found = {}
-    for world in worlds:
-        goal, steps = _goal(world), _from_start(world)
-        alike = np.flatnonzero((steps == steps[goal].min()) & ~same_cell(world, goal))
-        if len(alike):
-            found[id(world)] = same_cell(world, np.arange(world.n_states) == rng.choice(alike))
-    return found
+    """By identity of the world a placebo, where there is one."""
+    drawn = ((world, placebo(world, rng)) for world in worlds)
+    return {id(world): place for world, place in drawn if place is not None}
+
+
+def placebo(world: TabularMDP, rng: np.random.Generator) -> Place | None:
+    """Another cell as far from the start as the goal; None if there is none.
+
+    Raises:
+        ValueError: the model does not tell what is where.
+    """
+    goal, steps = goal_of(world), _from_start(world)
+    alike = np.flatnonzero((steps == steps[goal].min()) & ~same_cell(world, goal))
+    return same_cell(world, np.arange(world.n_states) == rng.choice(alike)) if len(alike) else None
+
+
+def ending_at(world: TabularMDP, place: Place, goal: Place) -> TabularMDP:
+    """The world that ends at the place, instead of at its goal, and has it as the feature `TARGET`."""
+    elsewhere = False if world.terminal is None else world.terminal & ~goal
+    return replace(world, terminal=place | elsewhere, labels={TARGET: place.astype(np.float64)})
 
 
 def _from_start(world: TabularMDP) -> Floats:
@@ -101,7 +113,12 @@ def _from_start(world: TabularMDP) -> Floats:
     return steps_to(union(world).T.tocsr(), np.flatnonzero(world.start))
 
 
-def _goal(world: TabularMDP) -> Place:
+def goal_of(world: TabularMDP) -> Place:
+    """The states in which the goal is reached.
+
+    Raises:
+        ValueError: the model does not tell what is where, or what would follow if the episode went on.
+    """
     if missing := {"row", "column", "goal"} - set(world.labels):
         raise ValueError(
             f"wanted worlds with labels row, column and goal, got none called {', '.join(sorted(missing))}"
@@ -134,7 +151,6 @@ def _pursuing(episodes: Sequence[Episode], places: Sequence[Place], goals: Seque
     for episode, place, goal in zip(episodes, places, goals, strict=True):
         key = id(episode.mdp), id(place)
         if key not in worlds:
-            elsewhere = False if episode.mdp.terminal is None else episode.mdp.terminal & ~goal
-            worlds[key] = replace(episode.mdp, terminal=place | elsewhere, labels={TARGET: place.astype(np.float64)})
+            worlds[key] = ending_at(episode.mdp, place, goal)
         moved.append(replace(episode, mdp=worlds[key]))
     return Behaviour.of(moved, Feature(TARGET))

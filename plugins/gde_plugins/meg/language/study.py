@@ -1,0 +1,136 @@
+"""MEG of a language model from the probabilities of its actions, against samples and under a swap of the goal."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
+from math import ceil
+
+import numpy as np
+
+from gde.data.figure import Figure
+from gde.data.json import Json
+from gde.data.mdp import Floats
+from gde.data.plan import Choice, Plan
+from gde.data.result import Measurement
+from gde.numerics.tabular import solve
+from gde.parts.agent import Agent
+from gde.parts.context import Context
+from gde.parts.reproduction import Comparison, Run
+from gde.request.catalogue import Catalogue
+from gde.request.settings import build
+from gde.seeding import generator
+from gde_plugins.meg.config import LanguageConfig
+from gde_plugins.meg.language.policies import policies_of
+from gde_plugins.meg.language.scenes import Scene, Swap, swaps
+from gde_plugins.meg.language.swapping import interventional, swapped
+from gde_plugins.meg.trajectories.estimation import from_trajectories
+from gde_plugins.meg.trajectories.expected import Tabulated, expected
+
+SOURCE = "no publication; MacDermott et al. (2024), section 7 and appendix A, leave interventions to future work"
+TURNS = 1.5
+"""Turns allowed, as a multiple of the shortest way."""
+
+
+class LanguageStudy:
+    """Implements `gde.parts.reproduction.Reproduction`. Nothing is played: the agent is asked in every state."""
+
+    def __init__(self, config: LanguageConfig, context: Context) -> None:
+        self._config, self._context = config, context
+        self._scale, self._agent = 1.0, Choice(name="gpt-oss")
+
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        """None; the scale is that of the number of grids and of samples."""
+        self._scale, self._agent = scale, agent
+        return {}
+
+    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
+        """From probabilities and from samples; then as observed, under do(), and for controls."""
+        return self._rows
+
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
+        """None."""
+        return ()
+
+    @cached_property
+    def _rows(self) -> tuple[Comparison, ...]:
+        asked = self._asked()
+        return (*self._sampled([(swap.before, policy) for swap, (policy, _) in asked]), *_swap_rows(asked))
+
+    def _asked(self) -> list[tuple[Swap, tuple[Floats, Floats]]]:
+        """Each grid with the agent's policies before the goal is swapped and after."""
+        count = max(2, ceil(self._config.worlds * self._scale))
+        settings: dict[str, Json] = {"size": self._config.size, "density": self._config.density}
+        found = swaps(count, settings, self._context.scratch)
+        scenes = [scene for swap in found for scene in (swap.before, swap.after)]
+        # A loop of its own: whoever calls this may be in one, e.g. a notebook.
+        with ThreadPoolExecutor(1) as thread:
+            asked = partial(policies_of, self._make, scenes, self._config.least)
+            policies = thread.submit(lambda: asyncio.run(asked())).result()
+        return [(swap, (policies[2 * i], policies[2 * i + 1])) for i, swap in enumerate(found)]
+
+    def _make(self) -> Agent:
+        offer = Catalogue.default().find("agent", self._agent.name).offer
+        agent: Agent = offer.make(build(offer.config, self._agent.config, "agent"), self._context)
+        return agent
+
+    def _sampled(self, played: Sequence[tuple[Scene, Floats]]) -> Iterator[Comparison]:
+        """The exact value, then how samples of the same agent scatter around it."""
+        table = "MEG towards the goal, from probabilities and from samples (nats an episode)"
+        agents = [Tabulated(mdp=scene.mdp, probabilities=policy, steps=_turns(scene)) for scene, policy in played]
+        exact = expected(agents).value
+        yield _row(table, "from probabilities", [exact], {})
+        repeats = max(2, ceil(self._config.samples * self._scale))
+        for episodes in self._config.episodes:
+            rng = generator(episodes, "meg-logits", "samples")
+            drawn = [
+                [agent.draw(rng, str(world)) for world, agent in enumerate(agents) for _ in range(episodes)]
+                for _ in range(repeats)
+            ]
+            found = [from_trajectories(each, rng=rng) for each in drawn]
+            values = [each.value for each in found if each.value is not None]
+            error = float(np.sqrt(np.mean((np.array(values) - exact) ** 2)))
+            others = {
+                "typical error": _number(error, len(values)),
+                "plug-in": _number(float(np.mean([each.plug_in for each in found])), len(found)),
+            }
+            yield _row(table, f"from {episodes} episode{'s' * (episodes > 1)} a grid", values, others)
+
+
+def _turns(scene: Scene) -> int:
+    return ceil(-TURNS * float(solve(scene.mdp).value[scene.mdp.start > 0][0]))
+
+
+def _swap_rows(asked: Sequence[tuple[Swap, tuple[Floats, Floats]]]) -> Iterator[Comparison]:
+    """The agent, the same agent without eyes for the goal, and random choice; usable answers first."""
+    table = "MEG towards the goal, as observed and under do(goal elsewhere) (nats an episode)"
+    turns = [_turns(swap.before) for swap, _ in asked]
+    grids = [swap for swap, _ in asked]
+    usable = np.mean([policy[policy.any(axis=1)].sum(axis=1).mean() for _, both in asked for policy in both])
+    yield Comparison(
+        quantity="probability of a usable answer",
+        paper=None,
+        ours=_number(float(usable), len(grids), "probability"),
+        source=SOURCE,
+        table=table,
+    )
+    kinds = {
+        "agent": [both for _, both in asked],
+        "habit: acts as before the swap": [(before, before) for _, (before, _) in asked],
+        "random": [(np.full_like(before, 1 / before.shape[1]),) * 2 for _, (before, _) in asked],
+    }
+    for name, policies in kinds.items():
+        cases = [swapped(*each) for each in zip(grids, policies, turns, strict=True)]
+        found = interventional(cases)
+        yield _row(table, name, [found.goal], {key: _number(value, len(cases)) for key, value in found.others.items()})
+
+
+def _row(table: str, name: str, values: Sequence[float], others: Mapping[str, Measurement]) -> Comparison:
+    mean = float(np.mean(values)) if values else None
+    ours = _number(mean, len(values))
+    return Comparison(quantity=name, paper=None, ours=ours, source=SOURCE, table=table, others=others)
+
+
+def _number(value: float | None, n: int, unit: str = "nats") -> Measurement:
+    reason = "" if value is not None else "no sample has a value"
+    return Measurement(name="meg", value=value, unit=unit, n=n, reason=reason)
