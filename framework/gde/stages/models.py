@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from hashlib import sha256
 from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
@@ -76,7 +75,7 @@ class Scope:
 
     async def answer(self, name: str, model: LanguageModel, request: ChatRequest) -> Completion:
         """What the model answered to this request before, else what it answers now."""
-        identity = sha256(f"{name}\n{request.identity}".encode()).hexdigest()
+        identity = request.asked_of(name)
         # Of two that ask the same at once, the second waits for the first: a server might answer twice differently.
         async with self._asked.setdefault(identity, asyncio.Lock()):
             if identity not in self._known:

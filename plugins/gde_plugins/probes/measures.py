@@ -97,3 +97,12 @@ BELIEFS = (
     Measure(name="beliefs.expected.chance", title="That of a random action", unit="share", group=BELIEVED),
     Measure(name="beliefs.spread.*", title="Distance of all cells decoded as *", unit="cells", group=BELIEVED),
 )
+CAUSED = "What causes the action"
+CAUSES = (
+    Measure(name="causes.effect", title="Predicted actions, with the change less without", unit="share", group=CAUSED),
+    Measure(name="causes.moved", title="Actions that are others with the change", unit="share", group=CAUSED),
+    Measure(name="causes.p", title="Test of the effect, corrected after Holm", unit="probability", group=CAUSED),
+    Measure(name="causes.excess", title="Effect beyond the nearest control", unit="share", group=CAUSED),
+    Measure(name="causes.decoded", title="Found by the probe where it was steered to", unit="share", group=CAUSED),
+    Measure(name="causes.called", title="Called a cause (1) or not (0)", unit="share", group=CAUSED),
+)

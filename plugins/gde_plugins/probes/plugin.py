@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.probes import measures
-from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
+from gde_plugins.probes.config import CausesConfig, CogmapConfig, DistanceConfig, PlanConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -73,6 +73,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.BELIEFS,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
         ),
+        Offer(
+            name="causes",
+            summary="turns asked again, the residual stream steered, patched or ablated: is what is decoded a cause?",
+            config=CausesConfig,
+            make=_causes,
+            measures=measures.CAUSES,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS, Facet.MAP, Facet.OPTIMUM}),
+        ),
     )
 
 
@@ -86,6 +94,12 @@ def _beliefs(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.probes.beliefs import beliefs
 
     return beliefs
+
+
+def _causes(config: CausesConfig, context: "Context") -> "Metric":
+    from gde_plugins.probes.caused import Causes
+
+    return Causes(config=config, context=context)
 
 
 def _cogmap(config: CogmapConfig, _: "Context") -> "Probe":
