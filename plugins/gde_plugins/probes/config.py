@@ -102,7 +102,7 @@ class DistanceConfig(ProbeConfig):
     """How the distance to the goal is decoded (Arghal et al. 2026, appendix F.3)."""
 
     variants: tuple[Variant, ...] = ("mlp", "linear")
-    """Models fitted side by side, each with its controls; reports speak of the first."""
+    """Models fitted side by side, each with its controls; reports speak of the first. `linear` is ridge regression."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,10 +34,10 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="how many steps the goal is away by the shortest way",
             config=DistanceConfig,
             make=_distance,
-            version=2,
+            version=3,
             measures=measures.DISTANCE,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
-            imports=("torch",),
+            imports=("torch", "sklearn"),
             extra="probes",
         ),
         Offer(
@@ -66,6 +66,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
         ),
         Offer(
+            name="steps",
+            summary="steps to the goal, told from where decoded maps have agent and goal",
+            config=NoConfig,
+            make=_steps,
+            measures=measures.STEPS,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
+        ),
+        Offer(
             name="beliefs",
             summary="actions against the optimum on the decoded map: accuracy, agreement, recovery, expectation",
             config=NoConfig,
@@ -88,6 +96,12 @@ def _maps(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.probes.first_maps import maps
 
     return maps
+
+
+def _steps(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.probes.decoded_steps import steps
+
+    return steps
 
 
 def _beliefs(_: NoConfig, __: "Context") -> "Metric":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import EMBEDDING, TokenSequence
+from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
@@ -75,10 +75,37 @@ def read(tokens: Sequence[int]) -> tuple[int, NDArray[np.bool_], Any, Any]:
     return len(cells), cells != "#", agent, goal
 
 
+@dataclass
+class Unreadable(Walker):
+    """Walks, and leaves activations from which nothing can be learned."""
+
+    value: float = 0.0
+
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        return [
+            ActivationRecord(values={place: np.full_like(each, self.value) for place, each in one.values.items()})
+            for one in super().capture(sequences, request)
+        ]
+
+
 @hookimpl
 def gde_language_models() -> Sequence[AnyOffer]:
-    """walker."""
+    """walker, and models that cannot be read."""
     return (
+        Offer(
+            name="constant",
+            summary="leaves the same activations everywhere",
+            config=NoConfig,
+            make=lambda _, __: Unreadable(),
+            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+        ),
+        Offer(
+            name="undefined",
+            summary="leaves activations that are no numbers",
+            config=NoConfig,
+            make=lambda _, __: Unreadable(value=float("nan")),
+            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+        ),
         Offer(
             name="walker",
             summary="knows where it is from its residual stream, and where the goal is from its prompt",
