@@ -51,6 +51,10 @@ class ChatRequest:
         asked = [[[each.role, each.content] for each in self.messages], self.seed, asdict(self.sampling), self.effort]
         return sha256(json.dumps([asked, changes], sort_keys=True).encode()).hexdigest()
 
+    def asked_of(self, model: str) -> str:
+        """The identity as it is asked of a model by this name: `Completion.request` of the answer."""
+        return sha256(f"{model}\n{self.identity}".encode()).hexdigest()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:

@@ -1,15 +1,21 @@
 """What a part is made with."""
 
 import os
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NoReturn, Protocol, runtime_checkable
 
+from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.parts.agent import Agent
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
+
+Through = Callable[[LanguageModel], LanguageModel]
+"""What an agent asks instead of a model."""
 
 
 @runtime_checkable
@@ -54,6 +60,15 @@ class Context(Protocol):
             GdeError: the run holds no such arm, or the probe cannot be loaded again.
         """
 
+    def agent(self, trajectory: Trajectory, through: Through) -> Agent:
+        """The agent of a recorded episode, begun as it was then. It asks what `through` makes of its models, on behalf
+        of the part whose context this is: shown what it was shown, it asks what it asked.
+
+        Raises:
+            GdeError: the run has no such agent, its agents are given the environment, or the environment no longer
+                makes the world that the record has.
+        """
+
 
 class OutsideRun:
     """Where a part is made that belongs to no run, e.g. by a command: there is nothing to ask for."""
@@ -75,3 +90,6 @@ class OutsideRun:
 
     def readout(self, probe: str, arm: str) -> NoReturn:
         raise GdeError(f"arm {arm!r} of probe {probe!r}: a part that is made outside of a run has none to ask")
+
+    def agent(self, trajectory: Trajectory, through: Through) -> NoReturn:  # noqa: ARG002
+        raise GdeError(f"episode {trajectory.key}: a part that is made outside of a run has no agent to show it to")

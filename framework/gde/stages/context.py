@@ -7,7 +7,13 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
+from gde.data.observation import Task, World
+from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
+from gde.offers import Facet
+from gde.parts.agent import Agent, Brief
+from gde.parts.context import Through
+from gde.parts.environment import Environment
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
@@ -23,6 +29,9 @@ from gde.stages.budget import Budget
 from gde.stages.models import Models, Scope
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
+
+WORLD_FACETS = frozenset({Facet.MDP, Facet.OPTIMUM, Facet.DEMONSTRATION, Facet.SNAPSHOT})
+"""An agent that needs one of these is given the environment itself."""
 
 
 class Resources:
@@ -101,8 +110,10 @@ class Resources:
 class RunContext:
     """Implements `gde.parts.context.Context` for one part of a run."""
 
-    def __init__(self, resources: Resources, kind: str, label: str, scope: Scope | None) -> None:
-        self._resources, self._kind, self._label = resources, kind, label
+    def __init__(
+        self, resources: Resources, kind: str, label: str, scope: Scope | None, through: Through | None = None
+    ) -> None:
+        self._resources, self._kind, self._label, self._through = resources, kind, label, through
         self._find_scope: Callable[[], Scope] = lambda: scope or resources.models.scope(f"{kind} {label}")
 
     @property
@@ -122,7 +133,8 @@ class RunContext:
         return self._find_scope()
 
     def model(self, name: str) -> LanguageModel:
-        return self._scope.model(name)
+        model = self._scope.model(name)
+        return self._through(model) if self._through else model
 
     def secret(self, variable: str, url: str) -> str:
         secret, journal = self._resources.secrets.give(variable, url), self._resources.journal
@@ -147,3 +159,40 @@ class RunContext:
         variant, arrays = read_readout(resources.journal, resources.probes, probe, arm)
         made: Readout = resources.make(chosen).load(variant, arrays)
         return made
+
+    def agent(self, trajectory: Trajectory, through: Through) -> Agent:
+        ready, resources = self._resources.ready, self._resources
+        if ready is None or ready.agent.absent:
+            raise GdeError(f"episode {trajectory.key}: {ready.agent.absent if ready else 'there is no run'}")
+        key, chosen = trajectory.key, ready.agent
+        if WORLD_FACETS & chosen.entry.offer.needs:
+            raise GdeError(f"agent {chosen.label!r} is given the environment itself, so it cannot be shown turns again")
+        agent: Agent = chosen.make(RunContext(resources, chosen.kind, chosen.label, self._scope, through))
+        task = _task(resources.make(ready.strata[key.stratum].environment), trajectory)
+        agent.begin(Brief(task=task, seed=agent_seed(ready.plan.seed, key)))
+        return agent
+
+
+def agent_seed(root: int, key: EpisodeKey) -> int:
+    """Of the agent in an episode of the run with this root seed."""
+    return derive(root, "agent", key.stratum, key.world, key.repeat)
+
+
+def check_world(known: str, world: World) -> None:
+    """A world that is made again must be the one of the record.
+
+    Raises:
+        GdeError: it is another.
+    """
+    if world.id != known:
+        raise GdeError(f"the world is no longer what it was: the record has {known}, the environment {world.id}")
+
+
+def _task(environment: Environment, trajectory: Trajectory) -> Task:
+    """Of the episode; closes the environment."""
+    try:
+        environment.reset(trajectory.seed)
+        check_world(trajectory.world.id, environment.world())
+        return environment.task()
+    finally:
+        environment.close()

@@ -11,20 +11,14 @@ from gde.data.observation import Observation, Optimum, Outcome, State, Task, Wor
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
 from gde.errors import FAULTS, GdeError, RunFailed, Unavailable
 from gde.numerics.tabular import solve
-from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState
 from gde.request.resolve import Ready
-from gde.seeding import derive
-from gde.stages.context import Resources
+from gde.stages.context import WORLD_FACETS, Resources, agent_seed, check_world
 from gde.stages.deadlines import Interruptible, limit
-from gde.stages.evidence import check_world
 from gde.stages.hosting import Host
 from gde.stages.models import Scope, check_known
 from gde.store.journal import Journal
-
-WORLD_FACETS = frozenset({Facet.MDP, Facet.OPTIMUM, Facet.DEMONSTRATION, Facet.SNAPSHOT})
-"""An agent that needs one of these is given the environment itself."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +124,10 @@ class Episode:
         self.begun = True
 
     def _agent(self, task: Task, scope: Scope) -> Agent:
-        chosen, plan = self.ready.agent, self.ready.plan
+        chosen = self.ready.agent
         agent: Agent = self.resources.make(chosen, scope)
         lent = self.host.environment if WORLD_FACETS & chosen.entry.offer.needs else None
-        seed = derive(plan.seed, "agent", self.key.stratum, self.key.world, self.key.repeat)
-        agent.begin(Brief(task=task, seed=seed, environment=lent))
+        agent.begin(Brief(task=task, seed=agent_seed(self.ready.plan.seed, self.key), environment=lent))
         return agent
 
     async def _take_turns(

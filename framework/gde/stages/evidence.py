@@ -12,14 +12,13 @@ from weakref import WeakValueDictionary
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
-from gde.data.observation import World
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.offers import Facet
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import Ready, resolve
-from gde.stages.context import Resources
+from gde.stages.context import Resources, check_world
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.probes import read_reports
@@ -127,16 +126,6 @@ def restricted(evidence: Evidence, labels: Labels, stratum: int | None = None) -
         episodes = set(chosen.episodes) if isinstance(chosen, Recorded) else {str(one.key) for one in chosen}
         traces = tuple(trace for trace in traces if trace.episode in episodes)
     return replace(evidence, trajectories=chosen, reward_traces=traces, probe_reports=(), part=labels)
-
-
-def check_world(known: str, world: World) -> None:
-    """A world that is made again must be the one of the record.
-
-    Raises:
-        GdeError: it is another.
-    """
-    if world.id != known:
-        raise GdeError(f"the world is no longer what it was: the record has {known}, the environment {world.id}")
 
 
 class WorldModels:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from hashlib import sha256
 from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
@@ -15,6 +14,8 @@ from gde.store.journal import Journal
 
 NOTED = "models"
 """The journal's note of the models that were asked, by the names that users gave them."""
+IDENTIFYING = ("weights", "revision")
+"""Of `ModelInfo.versions`, what another value of makes another model; other software may be used."""
 
 
 class Models:
@@ -30,9 +31,15 @@ class Models:
         self.budget = budget or Budget(None, None, None)
 
     def get(self, name: str) -> LanguageModel:
-        """The model itself, not journaled: for activations, and for what need not be repeated."""
+        """The model itself, not journaled: for activations, and for what need not be repeated.
+
+        Raises:
+            GdeError: it cannot be made, or its weights are no longer those that answered in this run.
+        """
         if name not in self._made:
-            self._made[name] = self._make(name)
+            model = self._make(name)
+            self._check(name, model.info)
+            self._made[name] = model
             self._note(name)
         return self._made[name]
 
@@ -45,6 +52,17 @@ class Models:
         for model in self._made.values():
             model.close()
         self._made = {}
+
+    def _check(self, name: str, info: ModelInfo) -> None:
+        noted = (self._journal.noted(NOTED) or {}) if self._journal is not None else {}
+        known = noted.get(name, {}).get("versions", {})
+        for each in IDENTIFYING:
+            if each in known and info.versions.get(each) != known[each]:
+                now = info.versions.get(each, "unknown")
+                raise GdeError(
+                    f"language model {name!r} is no longer the one that answered in this run: its {each} were"
+                    f" {known[each]}, now {now}; bring them back, or begin a new run"
+                )
 
     def _note(self, name: str) -> None:
         if self._journal is not None:
@@ -76,7 +94,7 @@ class Scope:
 
     async def answer(self, name: str, model: LanguageModel, request: ChatRequest) -> Completion:
         """What the model answered to this request before, else what it answers now."""
-        identity = sha256(f"{name}\n{request.identity}".encode()).hexdigest()
+        identity = request.asked_of(name)
         # Of two that ask the same at once, the second waits for the first: a server might answer twice differently.
         async with self._asked.setdefault(identity, asyncio.Lock()):
             if identity not in self._known:

@@ -69,6 +69,9 @@ class ProbeStage:
         table = self._table(arm)
         if table is None:
             return _unmeasured(arm, f"no turn has activations at mark {arm.mark!r} of layer {arm.layer}")
+        if _constant(table):
+            place = f"mark {arm.mark!r} of layer {arm.layer}"
+            return _unmeasured(arm, f"the activations at {place} are the same in every turn")
         dataset = self._dataset(probe, table)
         held_out = self._held_out(dataset.groups)
         if held_out.all() or not held_out.any():
@@ -188,6 +191,15 @@ def _controlled(
         labels[rows] = dataset.labels[rng.permutation(rows)]
         return replace(dataset, labels=labels)
     return dataset
+
+
+def _constant(table: ActivationTable) -> bool:
+    """Whether all of several turns left the same."""
+    n = len(table.lengths)
+    if n < 2 or (table.lengths != table.lengths[0]).any():
+        return False
+    turns = table.values.reshape(n, -1)
+    return bool((turns == turns[0]).all())
 
 
 def _unmeasured(arm: Arm, reason: str) -> ProbeReport:

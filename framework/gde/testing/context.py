@@ -7,7 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 
+from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.parts.agent import Agent
+from gde.parts.context import Through
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
@@ -44,3 +47,6 @@ class PlainContext:
         if (probe, arm) not in self.readouts:
             raise GdeError(f"arm {arm!r} of probe {probe!r}: none was given to this context")
         return self.readouts[probe, arm]
+
+    def agent(self, trajectory: Trajectory, through: Through) -> Agent:  # noqa: ARG002
+        raise GdeError(f"episode {trajectory.key}: there is no agent outside of a run")

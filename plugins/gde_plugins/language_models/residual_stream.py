@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import ModuleList
 
 from gde.data.activations import EMBEDDING, Intervention
 from gde.errors import GdeError
@@ -31,13 +32,19 @@ class Change:
 
 
 def decoder_layers(model: Any) -> Sequence[Any]:
-    """The native decoder layers, first to last."""
-    decoder = model.get_decoder()
-    for name in ("layers", "h"):
-        if hasattr(decoder, name):
-            layers: Sequence[Any] = getattr(decoder, name)
-            return layers
-    raise GdeError(f"{type(model).__name__}: found no list of decoder layers, so none can be read or changed")
+    """The native decoder layers, first to last: the list of as many modules as the configuration has layers, whatever
+    it is called; the outermost of several.
+
+    Raises:
+        GdeError: there is none.
+    """
+    n = model.config.get_text_config().num_hidden_layers
+    lists = {name: each for name, each in model.get_decoder().named_modules() if isinstance(each, ModuleList)}
+    found = [name for name, each in lists.items() if len(each) == n]
+    if not found:
+        raise GdeError(f"{type(model).__name__}: found no list of {n} decoder layers, so none can be read or changed")
+    layers: Sequence[Any] = lists[min(found, key=lambda name: name.count("."))]
+    return layers
 
 
 @contextmanager

@@ -171,10 +171,12 @@ class CogmapProbe:
         return CogmapReadout.from_arrays(variant, arrays)
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """See `score_maps`."""
+        """See `score_maps`; of a class that was never trained on, the reason alone."""
         assert isinstance(readout, CogmapReadout)
         decoded, cells = readout.predict(test.inputs), test.labels.astype(np.int64)
-        return score_maps(decoded, cells, test.groups, test.classes, rng, readout.prior)
+        found = score_maps(decoded, cells, test.groups, test.classes, rng, readout.prior)
+        unknown = {name for code, name in enumerate(test.classes) if code not in readout.trained}
+        return [_never_trained(one) if one.name.rpartition(".")[2] in unknown else one for one in found]
 
     def _cells(self, trajectory: Trajectory, turn: Turn) -> NDArray[np.int64]:
         where = f"cogmap: turn {turn.index} of episode {trajectory.key}"
@@ -184,3 +186,8 @@ class CogmapProbe:
             return CellMap.from_record(trajectory.world, turn.state).padded(self.config.size)
         except ValueError as error:
             raise GdeError(f"{where}: {error}; the probe's size is {self.config.size}") from error
+
+
+def _never_trained(one: Measurement) -> Measurement:
+    reason = f"no {one.name.rpartition('.')[2]} cell in the grids that were trained on"
+    return Measurement(name=one.name, value=None, unit=one.unit, n=0, where=one.where, reason=reason)

@@ -102,7 +102,7 @@ class DistanceConfig(ProbeConfig):
     """How the distance to the goal is decoded (Arghal et al. 2026, appendix F.3)."""
 
     variants: tuple[Variant, ...] = ("mlp", "linear")
-    """Models fitted side by side, each with its controls; reports speak of the first."""
+    """Models fitted side by side, each with its controls; reports speak of the first. `linear` is ridge regression."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,3 +148,23 @@ class PlanConfig(ReadingConfig):
     """Of AdamW at the first step; it falls to zero along half a cosine."""
     decay: Annotated[float, Interval(gt=0, le=1)] = 0.95
     """Weight of an action in the loss, relative to that before it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CausesConfig:
+    """How the turns of a run are asked again with the residual stream changed."""
+
+    probe: str = "cogmap"
+    """Name of a probe of maps that the run was read by; every layer that it has read is tested."""
+    variant: Literal["bilinear", "cellwise"] = "bilinear"
+    """Which of its linear variants gives the directions."""
+    mark: str = "pre"
+    """The marked tokens of the prompt that are changed."""
+    things: tuple[Literal["goal", "agent", "wall"], ...] = ("goal", "agent", "wall")
+    """What is another in the twins of the turns."""
+    cases: Annotated[int, Ge(2)] = 24
+    """Turns asked again, of as many held-out worlds, at most."""
+    samples: Annotated[int, Ge(1)] = 1
+    """Answers to each turn and change."""
+    doses: tuple[Annotated[float, Gt(0)], ...] = (0.5, 1.0, 2.0)
+    """How far is steered: at 1, a probe's scores of where the thing is and where it is put are swapped on average."""

@@ -24,6 +24,8 @@ BESIDE = ("manhattan", "length")
 """What a reader without activations could tell the distance from: rows plus columns from agent to goal, and tokens of
 the completion."""
 UNKNOWN = -1.0
+PENALTIES = tuple(10.0**power for power in range(-1, 7))
+"""Of ridge regression on z-scored activations, among which the best is chosen."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,34 +79,40 @@ class DistanceProbe:
         known = [0.0 - value for value in values if value is not None and np.isfinite(value)]
         if len(known) < len(values):
             raise GdeError(f"distance: episode {trajectory.key} has turns without an optimal value; choose --env grid")
-        beside = [(_manhattan(trajectory, turn), _length(turn)) for turn in trajectory.turns]
+        beside = [(manhattan(trajectory, turn), _length(turn)) for turn in trajectory.turns]
         return ProbeLabels(values=np.column_stack([known, np.reshape(beside, (-1, 2))]).astype(np.float64))
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
-        """A network of least squared error.
+        """A network of least squared error; as `linear`, ridge regression on z-scored activations, its penalty the one
+        with the least leave-one-out error in training.
 
         Raises:
             ValueError: activations that are not finite, naming the row.
         """
         check_finite(train.inputs)
-        config, linear = self.config, variant == "linear"
         steps = train.labels[:, :1].astype(np.float64)
+        weights = _ridge(train.inputs, steps[:, 0]) if variant == "linear" else self._network(train.inputs, steps, rng)
+        lines = [(steps.mean(), 0.0), *(line(column, steps[:, 0]) for column in train.labels.T[1:])]
+        return DistanceReadout(weights=weights, baselines=np.array(lines, dtype=np.float32))
+
+    def _network(
+        self, inputs: NDArray[np.float32], steps: NDArray[np.float64], rng: np.random.Generator
+    ) -> CellWeights:
+        config = self.config
         mean, scale = z_scores(steps)
         scored = ((steps - mean) / scale).astype(np.float32)
         settings = Settings(
-            hidden=0 if linear else config.hidden,
+            hidden=config.hidden,
             whiten=config.whiten,
             epochs=config.epochs,
             batch=config.batch,
             cells=None,
-            learning_rate=config.linear_learning_rate if linear else config.learning_rate,
+            learning_rate=config.learning_rate,
             weight_decay=config.weight_decay,
             device=config.device,
         )
-        examples = Examples(inputs=train.inputs, shape=(), targets=scored, weights=np.ones(scored.shape))
-        weights, _ = fit_network(examples, 1, settings, rng)
-        lines = [(steps.mean(), 0.0), *(_line(column, steps[:, 0]) for column in train.labels.T[1:])]
-        return DistanceReadout(weights=_in_steps(weights, mean, scale), baselines=np.array(lines, dtype=np.float32))
+        examples = Examples(inputs=inputs, shape=(), targets=scored, weights=np.ones(scored.shape))
+        return _in_steps(fit_network(examples, 1, settings, rng)[0], mean, scale)
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
         return DistanceReadout.from_arrays(arrays)
@@ -115,7 +123,7 @@ class DistanceProbe:
         through what is `BESIDE`."""
         assert isinstance(readout, DistanceReadout)
         steps = test.labels[:, 0]
-        found = _errors(readout.predict(test.inputs) - steps, steps, test.groups, "", rng)
+        found = errors(readout.predict(test.inputs) - steps, steps, test.groups, "", rng)
         columns = np.column_stack([np.zeros(len(steps)), test.labels[:, 1:]])
         for (intercept, slope), column, name in zip(readout.baselines, columns.T, ("mean", *BESIDE), strict=True):
             if (column == UNKNOWN).any():
@@ -124,30 +132,46 @@ class DistanceProbe:
                     for score, unit in (("mae", "steps"), ("r2", "share"))
                 ]
             else:
-                found += _errors(intercept + slope * column - steps, steps, test.groups, f".{name}", rng)
+                found += errors(intercept + slope * column - steps, steps, test.groups, f".{name}", rng)
         return found
 
 
-def _errors(
-    errors: NDArray[Any], steps: NDArray[Any], groups: NDArray[np.str_], suffix: str, rng: np.random.Generator
+def _ridge(inputs: NDArray[np.float32], steps: NDArray[np.float64]) -> CellWeights:
+    # Imported here: a readout needs NumPy alone.
+    from sklearn.linear_model import RidgeCV
+
+    mean, scale = z_scores(inputs)
+    fitted = RidgeCV(alphas=PENALTIES).fit(((inputs - mean) / scale).astype(np.float64), steps)
+    return CellWeights(
+        mean=mean,
+        scale=scale,
+        activation=np.asarray(fitted.coef_, dtype=np.float32)[:, None],
+        coordinate=np.zeros((0, 1), dtype=np.float32),
+        bias=np.array([fitted.intercept_], dtype=np.float32),
+    )
+
+
+def errors(
+    misses: NDArray[Any], steps: NDArray[Any], groups: NDArray[np.str_], suffix: str, rng: np.random.Generator
 ) -> list[Measurement]:
+    """ "mae" and "r2" of the misses (N,) of the true steps (N,)."""
     deviations = steps - steps.mean()
-    mae = cluster_mean(np.abs(errors), groups, rng).measurement(f"mae{suffix}", "steps")
+    mae = cluster_mean(np.abs(misses), groups, rng).measurement(f"mae{suffix}", "steps")
     if not deviations.any():
         reason = "all held-out distances are equal"
-        return [mae, Measurement(name=f"r2{suffix}", value=None, unit="share", n=len(errors), reason=reason)]
-    explained = cluster_ratio(deviations**2 - errors**2, deviations**2, groups, rng)
+        return [mae, Measurement(name=f"r2{suffix}", value=None, unit="share", n=len(misses), reason=reason)]
+    explained = cluster_ratio(deviations**2 - misses**2, deviations**2, groups, rng)
     return [mae, explained.measurement(f"r2{suffix}", "share")]
 
 
-def _line(column: NDArray[Any], steps: NDArray[np.float64]) -> tuple[float, float]:
+def line(column: NDArray[Any], steps: NDArray[np.float64]) -> tuple[float, float]:
     """Intercept and slope of least squares; the mean alone where the column does not vary."""
     spread = column - column.mean()
     slope = float(spread @ steps / (spread @ spread)) if spread.any() else 0.0
     return float(steps.mean() - slope * column.mean()), slope
 
 
-def _manhattan(trajectory: Trajectory, turn: Turn) -> float:
+def manhattan(trajectory: Trajectory, turn: Turn) -> float:
     """Rows plus columns from agent to goal, where the record has a map with both."""
     try:
         shown = CellMap.from_record(trajectory.world, turn.state) if turn.state else None
@@ -165,6 +189,5 @@ def _length(turn: Turn) -> float:
 
 def _in_steps(weights: CellWeights, mean: NDArray[np.float32], scale: NDArray[np.float32]) -> CellWeights:
     """The network whose outputs are those of `weights` in units of `scale` from `mean`."""
-    if weights.output is None or weights.output_bias is None:
-        return replace(weights, activation=weights.activation * scale, bias=weights.bias * scale + mean)
+    assert weights.output is not None and weights.output_bias is not None
     return replace(weights, output=weights.output * scale, output_bias=weights.output_bias * scale + mean)

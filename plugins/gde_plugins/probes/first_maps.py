@@ -9,6 +9,7 @@ from gde.data.cell_map import PAD
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
+from gde.numerics.stats import paired_difference
 from gde.seeding import generator
 from gde_plugins.probes.decoded_turns import DecodedTurns, decoded_turns, true_map
 from gde_plugins.probes.map_scores import distances, likeliest_on_map
@@ -23,8 +24,10 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     "maps.accuracy", "maps.recall.CLASS" and "maps.precision.CLASS" over the cells of the true grid, the likeliest class
     but padding being named; "maps.top1.CLASS", "maps.distance.CLASS" and "maps.spread.CLASS" of agent and goal, as
     `cogmap` has them; "maps.accuracy.majority" of a reader who names each cell's commonest class in the first turns of
-    the worlds that were trained on, of which "maps.worlds" counts how many there are. All of them of first turns
-    alone, by size and density too where no control is concerned. Every n counts turns.
+    the worlds that were trained on, of which "maps.worlds" counts how many there are; "maps.selectivity", by how much
+    more of a map is right than by the same probe trained on a control task, the maps of other turns (after Hewitt and
+    Liang 2019), and "maps.selectivity.CLASS", the same of top-1. All of them of first turns alone, by size and density
+    too where no control is concerned. Every n counts turns.
 
     Probes are fitted to the whole run, so parts of it have no such numbers.
     """
@@ -33,7 +36,9 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     arms = [turns.take(np.array([turn.index == 0 for turn in turns.turns])) for turns in decoded_turns(evidence)]
     if not any(arm.turns for arm in arms):
         return [unmeasured("maps.accuracy", "share", NONE_DECODED)]
-    return [each for arm in arms if arm.turns for each in _measured(arm, evidence)]
+    return [
+        each for arm in arms if arm.turns for each in (*_measured(arm, evidence), *_selectivity(arm, arms, evidence))
+    ]
 
 
 def _measured(arm: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
@@ -48,6 +53,28 @@ def _measured(arm: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
         yield from arm.under([*scores.measurements, trained])
         for part in arm.parts():
             yield from part.under(_scores(part, evidence.seed))
+
+
+def _selectivity(arm: DecodedTurns, arms: Sequence[DecodedTurns], evidence: Evidence) -> Iterator[Measurement]:
+    """Of an arm that is no control, whose control task is among the arms."""
+    task = {**arm.where, "fit": "shuffled"}
+    control = next((one for one in arms if one.where == task and len(one.turns) == len(arm.turns)), None)
+    if arm.where["fit"] != "none" or control is None:
+        return
+    ours, others = ([*_right(each)] for each in (arm, control))
+    for (name, right), (_, beside) in zip(ours, others, strict=True):
+        rng = generator(evidence.seed, "metric", "maps", f"selectivity{name}", *map(str, arm.where.values()))
+        estimate = paired_difference(right, beside, arm.groups, rng).estimate
+        yield from arm.under([estimate.measurement(f"maps.selectivity{name}", "share")])
+
+
+def _right(arm: DecodedTurns) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Of each map, (N,) the share of its cells that are right, and whether agent and goal are."""
+    on_map = arm.cells != arm.classes.index(PAD)
+    right = (likeliest_on_map(arm.decoded, arm.classes) == arm.cells) & on_map
+    yield "", right.sum(axis=(1, 2)) / on_map.sum(axis=(1, 2))
+    for name in ("agent", "goal"):
+        yield f".{name}", (distances(arm.decoded, arm.cells, arm.classes.index(name)) == 0).astype(np.float64)
 
 
 def _scores(arm: DecodedTurns, seed: int) -> list[Measurement]:

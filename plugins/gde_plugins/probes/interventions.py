@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import CaptureRequest, Intervention, TokenSequence
+from gde.data.activations import ActivationRecord, CaptureRequest, Intervention, TokenSequence
 from gde.data.completion import Completion
 from gde.errors import GdeError
 from gde.parts.language_model import WhiteBox
-from gde_plugins.probes.places import PlaceWeights
+from gde_plugins.probes.places import PlaceWeights, incidence
 
 Direction = NDArray[np.float32]
 
@@ -54,20 +54,54 @@ def random_direction(like: Direction, rng: np.random.Generator) -> Direction:
     return np.asarray(drawn * lengths, dtype=np.float32)
 
 
-def towards(weights: PlaceWeights, code: int, here: int, there: int, n_tokens: int) -> Direction:
-    """(tokens, width) the least change of the activations that takes as much from a class's score at one place as it
-    gives to another, one unit of logits each.
+def towards(
+    weights: PlaceWeights, code: int, cells: tuple[int, int], shape: tuple[int, ...], among: NDArray[np.float32]
+) -> Direction:
+    """(tokens, width) the change of the activations that takes a class's score from one cell to another, one unit of
+    logits of their difference, along the way in which activations really vary with that difference.
+
+    The gradient of the difference would be the least such change, but mostly noise to the model: a linear read-out's
+    weights also cancel what is not asked for (Haufe et al. 2014). So it is multiplied by the activations' covariance.
 
     Args:
         weights: of a fitted readout.
         code: of the class, among those that it was trained on.
-        here: the place that loses, e.g. a column of a `bilinear` readout, counted after all rows.
-        there: the place that gains.
-        n_tokens: marked tokens, which the readout was given side by side.
+        cells: the cell that loses and the cell that gains, in C order.
+        shape: of the map.
+        among: (N, tokens, width) activations of many prompts.
+
+    Raises:
+        GdeError: activations that do not vary with the difference, so that there is no such direction.
     """
-    places = weights.by_place.reshape(len(weights.mean), -1, weights.n_classes)
-    gradient = (places[:, there, code] - places[:, here, code]) / weights.scale
-    return np.asarray(2 * gradient / (gradient @ gradient), dtype=np.float32).reshape(n_tokens, -1)
+    gradient = cell_gradient(weights, code, cells[1], shape) - cell_gradient(weights, code, cells[0], shape)
+    pattern = _covarying(among, gradient[:, None])[:, 0]
+    if not pattern.any():
+        raise GdeError(f"no activation varies with the score of cells {cells}: there is nothing to steer along")
+    return np.asarray(pattern / (gradient @ pattern), dtype=np.float32).reshape(among.shape[1:])
+
+
+def subspace(weights: PlaceWeights, code: int, shape: tuple[int, ...], among: NDArray[np.float32]) -> list[Direction]:
+    """(tokens, width) directions along which activations vary with what a readout says of where a class is: without
+    them, nothing linear in the activations goes with it any more (Belrose et al. 2023)."""
+    n_places = len(incidence(weights.places, shape)[0])
+    places = weights.by_place.reshape(len(weights.mean), n_places, weights.n_classes)[:, :, code]
+    patterns = _covarying(among, (places / weights.scale[:, None]).astype(np.float64))
+    return [np.asarray(each, dtype=np.float32).reshape(among.shape[1:]) for each in patterns.T if each.any()]
+
+
+def _covarying(among: NDArray[np.float32], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(D, K) covariance of the activations (N, tokens, width) with K linear scores (D, K) of them."""
+    turns = among.reshape(len(among), -1).astype(np.float64)
+    turns = turns - turns.mean(axis=0)
+    covariance: NDArray[np.float64] = turns.T @ (turns @ scores) / len(turns)
+    return covariance
+
+
+def cell_gradient(weights: PlaceWeights, code: int, cell: int, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """(D,) of a class's score at a cell, in the activations as captured."""
+    places = weights.by_place.reshape(len(weights.mean), -1, weights.n_classes)[:, :, code].astype(np.float64)
+    gradient: NDArray[np.float64] = places @ incidence(weights.places, shape)[cell] / weights.scale
+    return gradient
 
 
 def activations_of(model: WhiteBox, completion: Completion, where: Where) -> Direction:
@@ -76,29 +110,34 @@ def activations_of(model: WhiteBox, completion: Completion, where: Where) -> Dir
     Raises:
         GdeError: the prompt has no such mark.
     """
-    (found,) = model.capture([_prompt(completion, ())], CaptureRequest(layers=(where.layer,), marks=(where.mark,)))
+    (found,) = model.capture([prompt_of(completion)], CaptureRequest(layers=(where.layer,), marks=(where.mark,)))
     if (where.layer, where.mark) not in found.values:
         raise GdeError(f"the prompt has no mark {where.mark!r}; it has {', '.join(sorted(completion.marks))}")
     return found.values[where.layer, where.mark]
 
 
-def check_changed(model: WhiteBox, completion: Completion, changes: Sequence[Intervention]) -> None:
-    """Whether the forward pass of a prompt is another with the changes, at the deepest layer.
-
-    Raises:
-        GdeError: it is the same.
-    """
-    marks = tuple({each.mark for each in changes})
+def outcomes(
+    model: WhiteBox,
+    completions: Sequence[Completion],
+    changes: Sequence[Sequence[Intervention]],
+    marks: tuple[str, ...],
+) -> list[ActivationRecord]:
+    """What each prompt leaves at the deepest layer with its changes: equal to what it leaves without them where they
+    are none to the forward pass."""
     request = CaptureRequest(layers=(model.info.n_layers - 1,), marks=marks)
-    plain, changed = model.capture([_prompt(completion, ()), _prompt(completion, tuple(changes))], request)
-    if all(np.array_equal(values, changed.values[place]) for place, values in plain.values.items()):
-        raise GdeError(f"{model.info.name}: an intervention at {', '.join(marks)} changed nothing in the forward pass")
+    return model.capture([prompt_of(*each) for each in zip(completions, changes, strict=True)], request)
 
 
-def _prompt(completion: Completion, changes: tuple[Intervention, ...]) -> TokenSequence:
+def differ(one: ActivationRecord, other: ActivationRecord) -> bool:
+    """Whether any of the same activations are others."""
+    return any(not np.array_equal(values, other.values[place]) for place, values in one.values.items())
+
+
+def prompt_of(completion: Completion, changes: Sequence[Intervention] = ()) -> TokenSequence:
+    """The prompt of an answer, to be read with changes."""
     n = len(completion.prompt_tokens)
     marks = {mark: places for mark, places in completion.marks.items() if max(places) < n}
-    return TokenSequence(tokens=completion.prompt_tokens, marks=marks, interventions=changes)
+    return TokenSequence(tokens=completion.prompt_tokens, marks=marks, interventions=tuple(changes))
 
 
 def _basis(directions: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -77,7 +77,14 @@ FIRST_MAPS = (
     Measure(name="maps.top1.*", title="* top-1, first turns", unit="share", better="more", group=FIRST),
     Measure(name="maps.distance.*", title="* distance, first turns", unit="cells", better="less", group=FIRST),
     Measure(name="maps.spread.*", title="Distance of all cells decoded as *", unit="cells", group=FIRST),
+    Measure(name="maps.selectivity", title="Cells that are right, less the control task", unit="share", group=FIRST),
+    Measure(name="maps.selectivity.*", title="* top-1, less the control task", unit="share", group=FIRST),
     Measure(name="maps.worlds", title="Worlds that the probes were trained on", unit="count", group=FIRST),
+)
+TOLD = "Steps to the goal told from decoded positions"
+STEPS = (
+    Measure(name="steps.mae", title="Error of a line through the decoded Manhattan distance", unit="steps", group=TOLD),
+    Measure(name="steps.r2", title="Variance explained by it", unit="share", better="more", group=TOLD),
 )
 BELIEVED = "Actions against decoded maps"
 BELIEFS = (
@@ -96,4 +103,13 @@ BELIEFS = (
     Measure(name="beliefs.expected", title="Expected optimality on sampled maps", unit="share", group=BELIEVED),
     Measure(name="beliefs.expected.chance", title="That of a random action", unit="share", group=BELIEVED),
     Measure(name="beliefs.spread.*", title="Distance of all cells decoded as *", unit="cells", group=BELIEVED),
+)
+CAUSED = "What causes the action"
+CAUSES = (
+    Measure(name="causes.effect", title="Predicted actions, with the change less without", unit="share", group=CAUSED),
+    Measure(name="causes.moved", title="Actions that are others with the change", unit="share", group=CAUSED),
+    Measure(name="causes.p", title="Test of the effect, corrected after Holm", unit="probability", group=CAUSED),
+    Measure(name="causes.excess", title="Effect beyond the nearest control", unit="share", group=CAUSED),
+    Measure(name="causes.decoded", title="Found by the probe where it was steered to", unit="share", group=CAUSED),
+    Measure(name="causes.called", title="Called a cause (1) or not (0)", unit="share", group=CAUSED),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde_plugins.probes import measures
-from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
+from gde_plugins.probes.config import CausesConfig, CogmapConfig, DistanceConfig, PlanConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -34,10 +34,10 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="how many steps the goal is away by the shortest way",
             config=DistanceConfig,
             make=_distance,
-            version=2,
+            version=3,
             measures=measures.DISTANCE,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
-            imports=("torch",),
+            imports=("torch", "sklearn"),
             extra="probes",
         ),
         Offer(
@@ -66,12 +66,28 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
         ),
         Offer(
+            name="steps",
+            summary="steps to the goal, told from where decoded maps have agent and goal",
+            config=NoConfig,
+            make=_steps,
+            measures=measures.STEPS,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
+        ),
+        Offer(
             name="beliefs",
             summary="actions against the optimum on the decoded map: accuracy, agreement, recovery, expectation",
             config=NoConfig,
             make=_beliefs,
             measures=measures.BELIEFS,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
+        ),
+        Offer(
+            name="causes",
+            summary="turns asked again, the residual stream steered, patched or ablated: is what is decoded a cause?",
+            config=CausesConfig,
+            make=_causes,
+            measures=measures.CAUSES,
+            needs=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS, Facet.MAP, Facet.OPTIMUM}),
         ),
     )
 
@@ -82,10 +98,22 @@ def _maps(_: NoConfig, __: "Context") -> "Metric":
     return maps
 
 
+def _steps(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.probes.decoded_steps import steps
+
+    return steps
+
+
 def _beliefs(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.probes.beliefs import beliefs
 
     return beliefs
+
+
+def _causes(config: CausesConfig, context: "Context") -> "Metric":
+    from gde_plugins.probes.caused import Causes
+
+    return Causes(config=config, context=context)
 
 
 def _cogmap(config: CogmapConfig, _: "Context") -> "Probe":

@@ -13,7 +13,8 @@ from gde.data.mdp import TabularMDP
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.stages import evidence as module
-from gde.stages.evidence import Recorded, WorldModels, check_world, restricted
+from gde.stages.context import check_world
+from gde.stages.evidence import Recorded, WorldModels, restricted
 from gde.testing.parts import Corridor
 
 PLAN = Plan(

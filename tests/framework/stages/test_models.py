@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gde import ChatRequest, Completion, GdeError, Message, RunFailed
+from gde.data.completion import ModelInfo
 from gde.parts.language_model import WhiteBox
 from gde.stages.models import NOTED, Models, check_known
 from gde.store.journal import Journal
@@ -165,3 +166,28 @@ def test_what_a_model_can_do_beyond_completing_it_still_can(journal: Journal) ->
     assert white.info.name == "planted"
     with pytest.raises(AttributeError):
         black.capture  # noqa: B018
+
+
+@pytest.mark.parametrize("identity", ["weights", "revision"])
+def test_a_model_that_is_another_by_now_is_refused(journal: Journal, identity: str) -> None:
+    def made(versions: dict[str, str]) -> Models:
+        return Models(lambda _: Versioned(versions), journal)
+
+    made({identity: "one", "torch": "1"}).get("m")
+    assert made({identity: "one", "torch": "2"}).get("m").info.versions["torch"] == "2"
+    with pytest.raises(GdeError, match=rf"'m' is no longer the one .* its {identity} were one, now other; bring them"):
+        made({identity: "other"}).get("m")
+    with pytest.raises(GdeError, match="now unknown"):
+        made({}).get("m")
+
+
+class Versioned(ScriptedModel):
+    """A model of certain versions."""
+
+    def __init__(self, versions: dict[str, str]) -> None:
+        super().__init__()
+        self.versions = versions
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(name="versioned", versions=self.versions)

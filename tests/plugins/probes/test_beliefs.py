@@ -13,6 +13,7 @@ from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import Arm, ProbeReport
 from gde.data.result import Measurement
 from gde_plugins.probes.beliefs import beliefs
+from gde_plugins.probes.decoded_steps import steps
 from gde_plugins.probes.decoded_turns import true_map
 from gde_plugins.probes.first_maps import maps
 from gde_plugins.probes.map_policies import Believed
@@ -126,7 +127,33 @@ def test_first_maps_are_first_turns_on_the_true_grid(walked: Evidence) -> None:
     assert found["maps.worlds"].value == len({one.world.cluster for one in walked.trajectories} - held_out)
 
 
+def test_selectivity_is_what_the_control_task_does_not_reach(walked: Evidence) -> None:
+    evidence = decoding(walked)
+    report, control = evidence.probe_reports
+    nowhere = replace(control, decoded=np.roll(control.decoded, 1, axis=1))
+    found = whole([*maps(replace(evidence, probe_reports=(report, nowhere)))])
+    for name in ("agent", "goal"):
+        assert found[f"maps.selectivity.{name}"].value == 1
+    less = found["maps.selectivity"]
+    assert less.value is not None and less.interval is not None
+    assert 0 < less.interval[0] <= less.value < 1
+    assert not [name for name in whole([*maps(replace(evidence, probe_reports=(report,)))]) if "selectivity" in name]
+
+
+def test_steps_are_told_from_where_the_map_has_agent_and_goal(walked: Evidence) -> None:
+    evidence = decoding(walked, n=12)
+    report, _ = evidence.probe_reports
+    true, lost = (
+        {one.name: one for one in steps(replace(evidence, probe_reports=(replace(report, decoded=decoded),)))}
+        for decoded in (report.decoded, np.roll(report.decoded, 3, axis=0))
+    )
+    assert (true["steps.r2"].value or 0) > 0.3 > (lost["steps.r2"].value or 0)
+    assert (true["steps.mae"].value or 9) < (lost["steps.mae"].value or 0)
+    (nobody, _) = steps(replace(evidence, trajectories=evidence.trajectories[-12:], probe_reports=(report,)))
+    assert nobody.reason == "no other world was played"
+
+
 def test_without_decoded_maps_there_is_a_reason(walked: Evidence) -> None:
-    for metric in (maps, beliefs):
-        (nothing,) = metric(walked)
+    for metric in (maps, beliefs, steps):
+        (nothing, *_) = metric(walked)
         assert nothing.reason == "no probe decoded maps; choose --probe cogmap"

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,13 +16,15 @@ from gde_plugins.probes.interventions import (
     Where,
     ablate,
     activations_of,
-    check_changed,
+    differ,
+    outcomes,
     patch,
     random_direction,
     steer,
+    subspace,
     towards,
 )
-from gde_plugins.probes.places import PlaceWeights
+from gde_plugins.probes.places import Places, PlaceWeights, incidence
 
 MODEL = PlantedModel()
 WHERE = Where(layer=0)
@@ -49,8 +52,16 @@ def everywhere(name: str, direction: np.ndarray, dose: float = 1.0, control: str
     return Change(name=name, layer=layer, dose=dose, control=control, interventions=(made,) * N)
 
 
+async def said(_: Case, answer: Completion) -> str | None:
+    return answer.text
+
+
+async def unusable(_: Case, __: Completion) -> str | None:
+    return None
+
+
 def effects(*changes: Change) -> list[Measurement]:
-    return asyncio.run(causal_effects(MODEL, CASES, changes, lambda one: one.text, rng()))
+    return asyncio.run(causal_effects(MODEL, CASES, changes, said, rng()))
 
 
 def number(found: Sequence[Measurement], name: str, change: Change) -> float | None:
@@ -109,31 +120,72 @@ def test_ablation_removes_all_that_its_directions_span() -> None:
     assert np.allclose(stream @ np.stack(directions).T, 0, atol=1e-4)
 
 
-def test_an_intervention_that_changes_nothing_is_refused() -> None:
-    with pytest.raises(GdeError, match="changed nothing in the forward pass"):
-        check_changed(MODEL, answer(0), steer(WHERE, MODEL.turning, 0.0))
-    with pytest.raises(GdeError, match="changed nothing in the forward pass"):
-        effects(everywhere("steering", MODEL.turning, 0.0))
+def test_a_change_that_changes_nothing_has_a_reason_and_no_number() -> None:
+    nothing, turned = (everywhere("steering", MODEL.turning, dose) for dose in (0.0, 2.0))
+    one = replace(turned, interventions=(*nothing.interventions[:1], *turned.interventions[1:]), dose=1.0)
+    plain, changed = (outcomes(MODEL, [answer(0)], [made], ("pre",)) for made in ((), nothing.interventions[0]))
+    assert not differ(plain[0], changed[0])
+    found = effects(nothing, turned, one)
+    for change, cases in ((nothing, N), (one, 1)):
+        numbers = [each for each in found if each.where == change.where]
+        assert {each.name for each in numbers} == {"effect", "moved", "p", "excess"}
+        assert all(each.value is None for each in numbers)
+        assert all(each.reason.endswith(f"forward pass of {cases} of {N} cases") for each in numbers)
+        assert not is_cause(found, change)
+    assert number(found, "effect", turned) == 1
 
 
-def test_the_direction_from_place_to_place_moves_the_scores_by_one_each() -> None:
-    random = rng()
+def test_what_is_asked_instead_shows_how_far_a_change_could_go() -> None:
+    turned = tuple(replace(case.request, interventions=steer(WHERE, MODEL.turning, 2.0)) for case in CASES)
+    other = Change(name="prompt", layer=-1, instead=turned)
+    # What is asked instead is asked without interventions: it is the prompt that is another.
+    assert number(effects(other), "effect", other) == 0
+
+
+@pytest.mark.parametrize("places", ["cellwise", "bilinear"])
+def test_the_direction_from_cell_to_cell_moves_their_scores_apart_by_one(places: Places) -> None:
+    random, shape = rng(), (2, 3)
+    n = 6 if places == "cellwise" else 5
     weights = PlaceWeights(
-        places="cellwise",
+        places=places,
         n_classes=3,
         mean=np.zeros(12, np.float32),
         scale=random.uniform(0.5, 2, 12).astype(np.float32),
-        by_place=random.normal(size=(12, 4 * 3)).astype(np.float32),
-        bias=np.zeros(12, np.float32),
+        by_place=random.normal(size=(12, n * 3)).astype(np.float32),
+        bias=np.zeros(n * 3, np.float32),
     )
-    direction = towards(weights, code=1, here=2, there=0, n_tokens=3)
+    among = random.normal(size=(50, 3, 4)).astype(np.float32)
+    direction = towards(weights, 1, (2, 3), shape, among)
     assert direction.shape == (3, 4)
-    scores = ((direction.reshape(-1) / weights.scale) @ weights.by_place).reshape(4, 3)
-    assert scores[0, 1] - scores[2, 1] == pytest.approx(2, rel=1e-4)
+    scores = (direction.reshape(-1) / weights.scale) @ weights.by_place
+    logits = (incidence(places, shape) @ scores.reshape(n, 3))[:, 1]
+    assert logits[3] - logits[2] == pytest.approx(1, rel=1e-3)
+    with pytest.raises(GdeError, match="nothing to steer along"):
+        towards(weights, 1, (2, 3), shape, among * 0)
+
+
+@pytest.mark.parametrize("places", ["cellwise", "bilinear"])
+def test_without_its_subspace_nothing_goes_with_what_a_probe_says(places: Places) -> None:
+    random, shape = rng(), (2, 3)
+    n = 6 if places == "cellwise" else 5
+    weights = replace(
+        PlaceWeights.initial(places, 24, shape, 2), by_place=random.normal(size=(24, n * 2)).astype(np.float32)
+    )
+    streams = (random.normal(size=(40, 24)) @ random.normal(size=(24, 24))).reshape(40, 2, 12).astype(np.float32)
+    said = (streams.reshape(40, 24) @ weights.by_place).reshape(40, n, 2)[..., 1]
+    changed = streams
+    for each in ablate(WHERE, subspace(weights, 1, shape, streams)):
+        changed = np.stack([each.applied(stream) for stream in changed])
+
+    def most(of: np.ndarray) -> float:
+        centred = of.reshape(40, 24) - of.reshape(40, 24).mean(axis=0)
+        return float(np.abs(centred.T @ (said - said.mean(axis=0))).max())
+
+    assert most(changed) < 1e-4 * most(streams)
 
 
 def test_unusable_answers_are_no_predicted_ones() -> None:
     change = everywhere("steering", MODEL.turning, 2.0)
-    found = asyncio.run(causal_effects(MODEL, CASES, [change], lambda _: None, rng(), samples=2))
+    found = asyncio.run(causal_effects(MODEL, CASES, [change], unusable, rng(), samples=2))
     assert number(found, "effect", change) == number(found, "moved", change) == 0
     assert RIGHT not in CASES[0].predicted

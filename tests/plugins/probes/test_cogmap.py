@@ -139,6 +139,14 @@ def test_classes_never_trained_on_have_probability_zero(planted: Callable[[int, 
     assert decoded.sum() == decoded[..., WALL].sum()
 
 
+def test_of_a_class_never_trained_on_there_is_a_reason(planted: Callable[[int, int], ProbeDataset]) -> None:
+    data, probe = planted(6, 1), CogmapProbe(SMALL)
+    no_goals = replace(data, labels=np.where(data.labels == GOAL, EMPTY, data.labels))
+    found = {one.name: one for one in probe.score(probe.fit("bilinear", no_goals, rng()), data, rng())}
+    assert {name for name, one in found.items() if one.value is None} == {n for n in found if n.endswith(".goal")}
+    assert found["top1.goal"].reason == "no goal cell in the grids that were trained on"
+
+
 def test_activations_that_are_not_finite_are_refused_by_row(planted: Callable[[int, int], ProbeDataset]) -> None:
     data, probe = planted(4, 1), CogmapProbe(SMALL)
     broken = data.inputs.copy()

@@ -73,6 +73,18 @@ def test_readers_without_activations_are_measured_beside() -> None:
     assert found["mae.length"].reason == found["r2.length"].reason == "length is not known"
 
 
+def test_ridge_finds_what_is_linear_among_far_more_activations_than_turns() -> None:
+    rng = np.random.default_rng(3)
+    inputs = rng.normal(size=(120, 400)).astype(np.float32)
+    inputs[:, 0] *= 30
+    steps = 10 + 2 * inputs[:, 0] / 30 * 3 + rng.normal(scale=0.5, size=120)
+    inputs[:, 1:60] += inputs[:, :1] / 30 * 2
+    labels = np.column_stack([steps, steps, np.full(120, -1)])
+    data = ProbeDataset(inputs=inputs, labels=labels, groups=np.array([f"w{row}" for row in range(120)]))
+    found = scores("linear", data.take(np.arange(80)), data.take(np.arange(80, 120)))
+    assert (found["r2"] or 0) > 0.85
+
+
 @pytest.mark.parametrize("variant", ["mlp", "linear"])
 def test_a_constant_is_learned_in_steps(variant: str) -> None:
     data = replace(planted(50, 1), labels=np.full((50, 3), 7.0))

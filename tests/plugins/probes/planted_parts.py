@@ -1,0 +1,116 @@
+"""A model in whose residual stream the places of agent and goal are planted, of which it uses the agent's alone."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.completion import ChatRequest, Completion, ModelInfo
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.seeding import generator
+from gde.testing.parts import PlantedModel
+from gde_plugins.probes.map_policies import Believed
+
+MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+ROW = re.compile(r"^\d+ +((?:[#_AG] *)+)$", re.MULTILINE)
+STRENGTH, NOISE = 1.0, 0.3
+PLANTED = ("agent row", "agent column", "goal row", "goal column")
+
+
+@dataclass
+class Walker(PlantedModel):
+    """Sees walls and goal in its prompt, and knows from its last token, at its last layer, alone where the agent is."""
+
+    width: int = 128
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(name="walker", n_layers=self.n_layers, width=self.width)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        plain = self._answer(request, "")
+        pre = {"pre": plain.marks["pre"]}
+        sequence = TokenSequence(tokens=plain.prompt_tokens, marks=pre, interventions=request.interventions)
+        (last,) = self._rows(sequence, pre["pre"][-1:], self.n_layers - 1)
+        side, free, _, goal = read(plain.prompt_tokens)
+        agent = [self._nearest(last, name, side) for name in PLANTED[:2]]
+        free[tuple(agent)] = True
+        world = Believed(free=free[None], agent=np.array([agent]), goal=np.array([goal]))
+        best = [move for move, ok in zip(MOVES, world.optimal(MOVES)[0], strict=True) if ok]
+        return self._answer(request, json.dumps({"action": best[0]}) if best else "lost")
+
+    def _direction(self, *key: str | int) -> NDArray[np.float64]:
+        return drawn(self.width, *key)
+
+    def _nearest(self, stream: NDArray[np.float32], name: str, side: int) -> int:
+        return int(np.argmax([stream @ self._direction(name, index) for index in range(side)]))
+
+    def _activation(self, tokens: tuple[int, ...], layer: int) -> NDArray[np.float64]:
+        if layer == EMBEDDING or self.untrained_seed is not None:
+            return super()._activation(tokens, layer)
+        _, _, agent, goal = read(tokens)
+        planted = [self._direction(*each) for each in zip(PLANTED, (*agent, *goal), strict=True)]
+        noise = NOISE * self._direction("noise", layer, "".join(map(chr, tokens)))
+        return np.asarray(STRENGTH * np.sum(planted, axis=0) + noise)
+
+
+@cache
+def drawn(width: int, *key: str | int) -> NDArray[np.float64]:
+    """A direction at random; drawing it again takes most of the time otherwise."""
+    return generator(0, *key).normal(size=width)
+
+
+def read(tokens: Sequence[int]) -> tuple[int, NDArray[np.bool_], Any, Any]:
+    """Side, free cells, agent and goal of the grid in a prompt."""
+    rows = ["".join(row.split()) for row in ROW.findall("".join(map(chr, tokens)).rpartition("Current state:")[2])]
+    cells = np.array([[*row] for row in rows])
+    agent, goal = (tuple(map(int, np.argwhere(cells == letter)[0])) for letter in "AG")
+    return len(cells), cells != "#", agent, goal
+
+
+@dataclass
+class Unreadable(Walker):
+    """Walks, and leaves activations from which nothing can be learned."""
+
+    value: float = 0.0
+
+    def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
+        return [
+            ActivationRecord(values={place: np.full_like(each, self.value) for place, each in one.values.items()})
+            for one in super().capture(sequences, request)
+        ]
+
+
+@hookimpl
+def gde_language_models() -> Sequence[AnyOffer]:
+    """walker, and models that cannot be read."""
+    return (
+        Offer(
+            name="constant",
+            summary="leaves the same activations everywhere",
+            config=NoConfig,
+            make=lambda _, __: Unreadable(),
+            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+        ),
+        Offer(
+            name="undefined",
+            summary="leaves activations that are no numbers",
+            config=NoConfig,
+            make=lambda _, __: Unreadable(value=float("nan")),
+            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+        ),
+        Offer(
+            name="walker",
+            summary="knows where it is from its residual stream, and where the goal is from its prompt",
+            config=NoConfig,
+            make=lambda _, __: Walker(),
+            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+        ),
+    )
