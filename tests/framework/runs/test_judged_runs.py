@@ -171,7 +171,10 @@ def test_a_run_is_rescored_for_its_rewards_later(tmp_path: Path, asking: Catalog
             {"environment": "silent"},
             "epic needs an environment that knows what is optimal, or .*'silent'",
         ),
-        ({"rewards": (Choice(name="progress-judge", alias="judge", config={"model": "oracle"}),)}, "unknown language model 'oracle'"),
+        (
+            {"rewards": (Choice(name="progress-judge", alias="judge", config={"model": "oracle"}),)},
+            "unknown language model 'oracle'",
+        ),
         ({"rewards": ("oracle", "oracle")}, "reward model 'oracle' is asked for twice"),
     ],
 )
