@@ -67,9 +67,9 @@ class RewardBench:
         return Task(objective=self._episode.record.goal, horizon=len(self._episode.record.steps))
 
     def world(self) -> World:
-        """Facts are `objective`, `task`, `initial` (what was seen first) and `first`, the first recorded action; where it
-        is to be shown, `success` as well. Labels are `side`, positive or negative, and those of the recorded world. The
-        two sides of a task are one cluster."""
+        """Facts are `objective`, `task`, `initial` (what was seen first) and `first`, the first recorded action; where
+        it is to be shown, `success` as well. Labels are `side`, positive or negative, and those of the recorded world.
+        The two sides of a task are one cluster."""
         episode = self._episode
         record, domain = episode.record, self._domain.name
         named = {name: value for name, value in record.world.items() if isinstance(value, str | int | float)}

@@ -1,9 +1,9 @@
 """Does an embedder tell what is so from what is not (Shen et al. 2026, appendix C.5.3)?
 
-The probing set is made of a run's own states, as rules read them: an anchor is one attribute of one object, the positive
-says the same in other words and another order, and the negative is what the same episode says of the same attribute with
-another value, or of another object. Theirs were paraphrased by a language model; these follow from templates, so that
-they are the same everywhere.
+The probing set is made of a run's own states, as rules read them: an anchor is one attribute of one object, the
+positive says the same in other words and another order, and the negative is what the same episode says of the same
+attribute with another value, or of another object. Theirs were paraphrased by a language model; these follow from
+templates, so that they are the same everywhere.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
 """From what a language model said to objects with attributes, or to the reason why there are none. Never guesses.
 
 Asked for is {"thinking": TEXT, KEY: [...]}. The list may stand alone or under any key, in a code fence or after other
-words; of several JSON values the last counts, since what is quoted comes before what is concluded. An object of the list
-is {"object": {NAME: [{KEY: VALUE}, ...]}}, with or without "object", its attributes in a list or not.
+words; of several JSON values the last counts, since what is quoted comes before what is concluded. An object of the
+list is {"object": {NAME: [{KEY: VALUE}, ...]}}, with or without "object", its attributes in a list or not.
 """
 
 import json

@@ -57,7 +57,7 @@ class ModelExtractor:
         return Reading(made_by=made_by, states=episode.states, goals=episode.goals, counts=episode.counts)
 
 
-class Unreadable(Exception):  # noqa: N818
+class Unreadable(Exception):
     """A turn of which no use can be made; says why."""
 
 

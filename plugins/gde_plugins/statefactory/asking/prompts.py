@@ -22,10 +22,10 @@ TASKS: dict[Question, str] = {
     "what can be seen or follows from the action that was taken; invent nothing, plan nothing, and leave the goal out.",
     "state": "Bring the known state up to date: take over what the present shows, keep what it does not touch and can "
     "still matter for the task, correct what has changed, and drop the rest. Keep calling things by the same names.",
-    "goal": "Say how the world looks when the task is done, in the words of the state, so that the two can be held side "
-    "by side. From the first step on the goal is complete. Later only two changes are allowed: a milestone that has "
-    "become clear is added, and something meant in general gets the name of the thing that was found. What is reached "
-    "stays in. Name no plan and no way to the goal.",
+    "goal": "Say how the world looks when the task is done, in the words of the state, so that the two can be held "
+    "side by side. From the first step on the goal is complete. Later only two changes are allowed: a milestone that "
+    "has become clear is added, and something meant in general gets the name of the thing that was found. What is "
+    "reached stays in. Name no plan and no way to the goal.",
 }
 
 

@@ -8,7 +8,8 @@ from gde_plugins.statefactory.state import Item, Items
 
 HANDS = "your hands"
 HUNT = re.compile(
-    r"(?:pick[- ]up|lift|recover|retrieve|take|get|find) the (?P<thing>[^.!]+?) from the [^.!]+? of the (?P<room>[^.!]+)",
+    r"(?:pick[- ]up|lift|recover|retrieve|take|get|find) the (?P<thing>[^.!]+?)"
+    r" from the [^.!]+? of the (?P<room>[^.!]+)",
     re.IGNORECASE,
 )
 COOK = re.compile(r"\bcook\b.*\bmeal\b", re.IGNORECASE)
