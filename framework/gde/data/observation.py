@@ -1,9 +1,12 @@
 """What passes between an environment and an agent in one turn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gde.data.json import Json
+
+OBJECTIVE = "objective"
+"""The fact of a world that says in words what is asked for. A run records it for every world that does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +69,10 @@ class World:
     def cluster(self) -> str:
         """Worlds of one cluster are resampled, permuted and held out together."""
         return self.base or self.id
+
+    def asking(self, task: Task) -> "World":
+        """The world as it is recorded: its fact `objective` says what is asked for, for whoever judges the episode."""
+        return self if OBJECTIVE in self.facts else replace(self, facts={**self.facts, OBJECTIVE: task.objective})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What a reward model makes of a trajectory."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,3 +18,8 @@ class RewardTrace:
     """(T,); NaN never stands for a failure, see `failure`."""
     failure: str = ""
     """Why there are no values; empty when there are."""
+    made_by: str = ""
+    """What gave the values where the reward model has several ways to them, e.g. "rules for blocks"; every report says
+    it. Empty where there is one."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How often what a reader should know of happened on the way, e.g. {"asked again": 2}."""

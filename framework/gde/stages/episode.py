@@ -158,7 +158,8 @@ class Episode:
 
 def _open(environment: Environment, seed: int, judge: Judge) -> Opening:
     observation = environment.reset(seed)
-    return Opening(observation, environment.task(), environment.world(), judge.moment(environment))
+    task = environment.task()
+    return Opening(observation, task, environment.world().asking(task), judge.moment(environment))
 
 
 def _advance(

@@ -73,7 +73,7 @@ class Journal(Database):
         statements: list[Statement] = [
             (f"DELETE FROM {table} WHERE episode = ?", (episode,))
             for episode, _ in failed
-            for table in ("turns", "activations", "rewards", "episodes")
+            for table in ("turns", "activations", "rewards", "judgements", "episodes")
         ]
         self.write([*statements, ("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", (RETRIED, rows.to_json(known)))])
         return len(failed)

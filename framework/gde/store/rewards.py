@@ -1,4 +1,6 @@
-"""Reward traces in run.sqlite: one row a turn, or one with the reason why there are none."""
+"""Reward traces in run.sqlite: one row a turn, or one with the reason why there are none, and how they came about."""
+
+import json
 
 import numpy as np
 
@@ -22,6 +24,9 @@ def write_trace(trace: RewardTrace, journal: Journal) -> None:
     ]
     if not statements:
         statements = [(query, (*place, -1, None, trace.failure or "the episode has no turns"))]
+    if trace.made_by or trace.counts:
+        told = trace.made_by, json.dumps(dict(trace.counts), sort_keys=True)
+        statements.append(("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, 0)", (*place, *told)))
     journal.write(statements)
 
 
@@ -36,7 +41,15 @@ def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
             failures[place] = row["failure"]
         else:
             kept.append(row["value"])
+    told = {(row["model"], row["episode"]): row for row in journal.query("SELECT * FROM judgements")}
     return tuple(
-        RewardTrace(model=model, episode=episode, values=np.array(kept), failure=failures.get((model, episode), ""))
-        for (model, episode), kept in values.items()
+        RewardTrace(
+            model=place[0],
+            episode=place[1],
+            values=np.array(kept),
+            failure=failures.get(place, ""),
+            made_by=told[place]["made_by"] if place in told else "",
+            counts=json.loads(told[place]["counts"]) if place in told else {},
+        )
+        for place, kept in values.items()
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-VERSION = 5
+VERSION = 6
 
 TABLES = """
 CREATE TABLE facts (    -- about the run, e.g. which model answered
@@ -64,6 +64,11 @@ CREATE TABLE rewards (
     model TEXT NOT NULL, episode TEXT NOT NULL, turn INTEGER NOT NULL, value REAL, failure TEXT NOT NULL DEFAULT '',
     checksum INTEGER NOT NULL,
     PRIMARY KEY (model, episode, turn)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE judgements (   -- how the rewards of an episode came about, where the reward model says it
+    model TEXT NOT NULL, episode TEXT NOT NULL, made_by TEXT NOT NULL, counts TEXT NOT NULL,   -- JSON
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (model, episode)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE measurements (
     name TEXT NOT NULL, place TEXT NOT NULL, value REAL, unit TEXT NOT NULL, n INTEGER NOT NULL,

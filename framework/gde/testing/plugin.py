@@ -188,7 +188,11 @@ def gde_agents() -> Sequence[AnyOffer]:
 @hookimpl
 def gde_reward_models() -> Sequence[AnyOffer]:
     """The judge."""
-    return (Offer(name="judge", summary="Asks a language model about every turn.", config=JudgeConfig, make=_judge),)
+    return (
+        Offer(
+            name="progress-judge", summary="Asks a language model about every turn.", config=JudgeConfig, make=_judge
+        ),
+    )
 
 
 @hookimpl

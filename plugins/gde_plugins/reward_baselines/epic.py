@@ -11,6 +11,7 @@ from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import NOTHING_FINISHED, Place, by_world, finished, over_worlds, unmeasured
 from gde.numerics.stats import Floats, cluster_mean
+from gde_plugins.reward_baselines.account import account
 from gde_plugins.reward_baselines.truth import is_recorded, truth, unknown
 
 EPIC, UNJUDGED, ONE_SIDED = "epic", "epic.unjudged", "epic.one_sided"
@@ -32,7 +33,8 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
     r = 1. A task of recorded truth is a cluster of worlds, e.g. a success and a failure at the same; one that has not
     both is left out, as there, and counted by "epic.one_sided". Elsewhere a task is a world, and all of them count.
 
-    "epic.unjudged" is the share of finished episodes for which the reward model gave nothing: they are left out.
+    "epic.unjudged" is the share of finished episodes for which the reward model gave nothing: they are left out. How
+    the rewards came about is told by `account`.
     """
     trajectories = [one for one in finished(evidence) if one.turns]
     judged: dict[str, dict[str, RewardTrace]] = {}
@@ -40,11 +42,12 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
         judged.setdefault(trace.model, {})[trace.episode] = trace
     if reason := _unmeasurable(trajectories, judged):
         return [unmeasured(EPIC, UNIT, reason)]
-    return [
+    distances = [
         replace(one, where={"reward": model})
         for model, traces in judged.items()
         for one in _of_model(evidence, trajectories, {key: one for key, one in traces.items() if not one.failure})
     ]
+    return [*distances, *account(judged)]
 
 
 def distance(predicted: Floats, truth: Floats) -> float:

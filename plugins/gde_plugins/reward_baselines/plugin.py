@@ -69,6 +69,13 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     group="reward models",
                 ),
                 Measure(
+                    name="rewards.made_by",
+                    title="episodes whose rewards were made so",
+                    unit="share",
+                    group="reward models",
+                ),
+                Measure(name="rewards.counted", title="on the way to rewards", unit="count", group="reward models"),
+                Measure(
                     name="epic.one_sided",
                     title="tasks without both a success and a failure",
                     unit="share",

@@ -35,6 +35,9 @@ class RewardBenchConfig(Recipe):
     that name."""
     share: Share = 1.0
     """Share of the published number of pairs that is made; of a folder everything is used."""
+    show_success: bool = False
+    """Whether the fact `success` tells the expert's way of the task up to the goal, [[action, observation], ...], in
+    the failure's world too: for reward models whose goals are read off it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
+from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import ConfigError, GdeError
 from gde_plugins.reward_prediction.config import RewardBenchConfig
@@ -27,6 +28,8 @@ class _Episode:
     record: Record
     task: str
     side: Side
+    expert: Record
+    """The success at the task."""
 
 
 class RewardBench:
@@ -64,8 +67,9 @@ class RewardBench:
         return Task(objective=self._episode.record.goal, horizon=len(self._episode.record.steps))
 
     def world(self) -> World:
-        """Facts are `objective`, `task`, `initial` (what was seen first) and `first`, the first recorded action. Labels
-        are `side`, positive or negative, and those of the recorded world. The two sides of a task are one cluster."""
+        """Facts are `objective`, `task`, `initial` (what was seen first) and `first`, the first recorded action; where
+        it is to be shown, `success` as well. Labels are `side`, positive or negative, and those of the recorded world.
+        The two sides of a task are one cluster."""
         episode = self._episode
         record, domain = episode.record, self._domain.name
         named = {name: value for name, value in record.world.items() if isinstance(value, str | int | float)}
@@ -78,6 +82,7 @@ class RewardBench:
                 "initial": record.start,
                 "first": record.actions[0],
                 "domain": domain,
+                **({"success": _way(episode.expert)} if self._config.show_success else {}),
             },
             labels={**named, "side": episode.side},
             base=f"{domain}/{episode.task}",
@@ -124,19 +129,27 @@ class RewardBench:
 
     def _files_episode(self, seed: int) -> _Episode:
         file = self._files[seed % len(self._files)]
-        return _Episode(file.read(), file.task, file.side)
+        record = file.read()
+        expert = file.success().read() if self._config.show_success and file.side == "negative" else record
+        return _Episode(record, file.task, file.side, expert)
 
     def _made_episode(self, seed: int) -> _Episode:
         index, side = self._made[seed % len(self._made)]
         if self._pair is None or self._pair.index != index:
             self._pair = self._maker.pair(index)
         record = self._pair.positive if side == "positive" else self._pair.negative
-        return _Episode(record, self._pair.name, side)
+        return _Episode(record, self._pair.name, side, self._pair.positive)
 
     def _observe(self) -> Observation:
         steps = self._episode.record.steps
         text = steps[min(self._at, len(steps) - 1)].observation
         return Observation(text=text, actions=(self._next,))
+
+
+def _way(expert: Record) -> list[Json]:
+    """What was done and seen until the goal was reached."""
+    last = max((index for index, step in enumerate(expert.steps) if step.is_expert), default=len(expert.steps) - 1)
+    return [[step.action, step.observation] for step in expert.steps[: last + 1]]
 
 
 def _files(config: RewardBenchConfig) -> tuple[Recorded, ...]:

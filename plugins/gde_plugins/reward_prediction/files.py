@@ -88,6 +88,10 @@ class Recorded:
             world=found.world,
         )
 
+    def success(self) -> "Recorded":
+        """The file of the success at the same task."""
+        return Recorded(self.path.with_name(POSITIVE), self.task, "positive")
+
 
 def _step(told: _Step, actions: list[str]) -> Step:
     raw = min(max(told.reward.raw, 0.0), 1.0)

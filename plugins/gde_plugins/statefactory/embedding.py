@@ -43,7 +43,8 @@ def _place(word: str) -> tuple[int, int]:
 
 
 class SentenceVectors:
-    """A sentence-transformers model from a folder; what was encoded once is remembered."""
+    """A sentence-transformers model from a folder. What was encoded is remembered by its content, whatever episode it
+    comes from."""
 
     def __init__(self, model: Any) -> None:
         self._model = model

@@ -7,37 +7,42 @@ import numpy as np
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.embedding import Embedder
-from gde_plugins.statefactory.extraction import extractor_for
 from gde_plugins.statefactory.routing import Vectors, fulfilment
+from gde_plugins.statefactory.state import Extractor, Reading
 
-OBJECTIVE = "objective"
-"""The fact of a world that says in words what is asked for."""
+EMPTY = "empty states"
+"""What is counted: turns in which nothing is seen that could be compared, so that none of the goal is fulfilled."""
 
 
 @dataclass(frozen=True)
 class StateFactory:
-    """Implements `gde.parts.reward_model.RewardModel`: the reward of a turn is how much of the goal its observation
-    fulfils. All texts of an episode are encoded in one batch, each once."""
+    """Implements `gde.parts.reward_model.RewardModel`: the reward of a turn is how much of the goal its state fulfils.
+    All texts of an episode are encoded in one batch, each once."""
 
+    extractor: Extractor
     embedder: Embedder
-    rules: bool
-    """Whether rules for known worlds are used."""
+    embedder_name: str = "words"
     decimals: int | None = None
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        objective = trajectory.world.facts.get(OBJECTIVE)
-        if not isinstance(objective, str) or not objective.strip():
-            return _trace(trajectory, np.empty(0), "the world has no fact `objective` that says what is asked for")
-        extractor = extractor_for(objective, self.rules)
-        goal = extractor.goal(objective)
-        if not goal:
-            return _trace(trajectory, np.empty(0), f"no object in the objective {objective[:80]!r}")
-        states = [extractor.state(turn.observation.text) for turn in trajectory.turns]
-        texts = (text for items in (goal, *states) for item in items for text in item.texts())
+        reading = await self.extractor.read(trajectory)
+        return RewardTrace(
+            model="statefactory",
+            episode=str(trajectory.key),
+            values=np.empty(0) if reading.failure else self._values(reading),
+            failure=reading.failure,
+            made_by=f"{reading.made_by}; embedder {self.embedder_name}",
+            counts=_counted(reading),
+        )
+
+    def _values(self, reading: Reading) -> np.ndarray:
+        texts = (text for items in (*reading.goals, *reading.states) for item in items for text in item.texts())
         vectors = Vectors(texts, self.embedder)
-        values = [fulfilment(state, goal, vectors, self.decimals) for state in states]
-        return _trace(trajectory, np.array(values, dtype=np.float64))
+        turns = zip(reading.states, reading.goals, strict=True)
+        values = [fulfilment(state, goal, vectors, self.decimals) for state, goal in turns]
+        return np.array(values, dtype=np.float64)
 
 
-def _trace(trajectory: Trajectory, values: np.ndarray, failure: str = "") -> RewardTrace:
-    return RewardTrace(model="statefactory", episode=str(trajectory.key), values=values, failure=failure)
+def _counted(reading: Reading) -> dict[str, int]:
+    empty = sum(not state for state in reading.states)
+    return {name: n for name, n in {**reading.counts, EMPTY: empty}.items() if n}

@@ -1,15 +1,19 @@
-"""Offers the reward model of factorised states."""
+"""Offers the reward model of factorised states, and the probe of the embedders that it compares them by."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gde.data.measure import Measure
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
-from gde_plugins.statefactory.config import StateFactoryConfig
+from gde_plugins.statefactory.config import StateFactoryConfig, TripletsConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
+    from gde.parts.metric import Metric
     from gde.parts.reward_model import RewardModel
+    from gde_plugins.statefactory.embedding import Embedder
+    from gde_plugins.statefactory.state import Extractor
 
 
 @hookimpl
@@ -18,15 +22,71 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="statefactory",
-            summary="how much of the goal the objects and attributes of a state fulfil (Shen et al. 2026), by rules",
+            summary="how much of the goal the objects and attributes of a state fulfil (Shen et al. 2026)",
             config=StateFactoryConfig,
             make=_make,
+            version=2,
         ),
     )
 
 
-def _make(config: StateFactoryConfig, _: "Context") -> "RewardModel":
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """How well an embedder tells what is so from what is not."""
+    return (
+        Offer(
+            name="triplets",
+            summary="whether an embedder takes a state's paraphrase for closer than its contradiction (eq. 14)",
+            config=TripletsConfig,
+            make=_triplets,
+            measures=(
+                Measure(
+                    name="triplets",
+                    title="triplet accuracy of the embedder",
+                    unit="share",
+                    better="more",
+                    group="reward models",
+                ),
+            ),
+        ),
+    )
+
+
+def _make(config: StateFactoryConfig, context: "Context") -> "RewardModel":
     from gde_plugins.statefactory.embedding import embedder
     from gde_plugins.statefactory.model import StateFactory
 
-    return StateFactory(embedder(config.embedder), config.extractor == "rules", config.decimals)
+    embed = embedder(config.embedder)
+    return StateFactory(_extractor(config, context, embed), embed, config.embedder, config.decimals)
+
+
+def _extractor(config: StateFactoryConfig, context: "Context", embed: "Embedder") -> "Extractor":
+    from gde_plugins.statefactory.oracle import OracleGoals
+    from gde_plugins.statefactory.rules.extractor import RulesExtractor
+
+    # Level 1 is what is seen as it stands, which nobody has to read.
+    asked = config.model and config.level > 1
+    states = _asking(config, context) if asked else RulesExtractor(config.level)
+    return OracleGoals(states, embed) if config.goal == "oracle" else states
+
+
+def _asking(config: StateFactoryConfig, context: "Context") -> "Extractor":
+    from gde.data.completion import Sampling
+    from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
+
+    asking = Asking(
+        level=config.level,
+        repairs=config.repairs,
+        hold=config.unread == "hold",
+        seed=context.seed,
+        effort=config.effort,
+        sampling=Sampling(temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens),
+    )
+    return ModelExtractor(config.model, context.model(config.model), asking)
+
+
+def _triplets(config: TripletsConfig, _: "Context") -> "Metric":
+    from gde_plugins.statefactory.embedding import embedder
+    from gde_plugins.statefactory.triplets import TripletAccuracy
+
+    return TripletAccuracy(config.embedder, embedder(config.embedder), config.most)

@@ -40,6 +40,11 @@ def fulfilment(state: Items, goal: Items, vectors: Vectors, decimals: int | None
     return value if decimals is None else math.trunc(value * 10**decimals) / 10**decimals
 
 
+def best_named(wanted: Item, state: Items, vectors: Vectors) -> Item:
+    """The object of a state, which is not empty, whose name is most like that of a wanted one."""
+    return state[int(vectors.cosines([wanted.name], [one.name for one in state])[0].argmax())]
+
+
 def _best_fit(wanted: Item, state: Items, vectors: Vectors) -> float:
     """The most that an object of the state gets for identity times attributes (eq. 7 and 12), at least 0."""
     identity = vectors.cosines([wanted.name], [one.name for one in state])[0]

@@ -1,7 +1,15 @@
-"""A factorised state: objects with attributes."""
+"""A factorised state: objects with attributes; and what was read of an episode."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from gde.data.trajectory import Trajectory
+
+Level = Literal[1, 2, 3, 4]
+"""How far a state is taken apart (Shen et al. 2026, appendix C.5.1): what is seen as it stands, sentences, objects with
+one description, objects with attributes."""
 
 
 @dataclass(frozen=True)
@@ -20,3 +28,25 @@ class Item:
 
 
 Items = Sequence[Item]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """An episode as states and goals."""
+
+    made_by: str
+    """The extractor that read it."""
+    states: Sequence[Items] = ()
+    """One a turn."""
+    goals: Sequence[Items] = ()
+    """One a turn, none of them empty."""
+    counts: Counter[str] = field(default_factory=Counter)
+    failure: str = ""
+    """Why there are none; empty where there are."""
+
+
+class Extractor(Protocol):
+    """Reads states and goals."""
+
+    async def read(self, trajectory: Trajectory) -> Reading:
+        """Of every turn of an episode; what fails is said in the reading."""

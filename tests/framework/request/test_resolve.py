@@ -130,7 +130,7 @@ def test_settings_of_the_model_are_for_the_first_that_the_agent_names(catalogue:
 
 
 def test_a_judge_that_names_the_agent_s_model_has_the_same_with_its_settings(asking: Catalogue) -> None:
-    agent, judge = (Choice(name=name, config={"model": "noted"}) for name in ("asking", "judge"))
+    agent, judge = (Choice(name=name, config={"model": "noted"}) for name in ("asking", "progress-judge"))
     plan = replace(PLAN, agent=agent, rewards=(judge,), language_model={"source": "here"})
     assert [model.config.source for model in resolve(plan, asking).models.values()] == ["here"]
 

@@ -52,7 +52,7 @@ def finished(plan: Plan, folder: Path, catalogue: Catalogue) -> Result:
         ({"environment": Choice(name="unmakable")}, "failed", {"rollout"}),
         ({"agent": Choice(name="moody", config={"statuses": ["crash"]})}, "failed", {"rollout"}),
         ({"agent": Choice(name="moody", config={"statuses": ["empty"]})}, "ok", set()),
-        ({"rewards": (Choice(name="judge", config={"model": "planted"}),)}, "partial", {"reward"}),
+        ({"rewards": (Choice(name="progress-judge", config={"model": "planted"}),)}, "partial", {"reward"}),
     ],
 )
 def test_the_status_says_how_much_can_be_relied_on(

@@ -16,7 +16,7 @@ STOP = "ASKING_PARTS_STOP"
 
 
 def plan(log: Path, *rewards: Choice | str, agent: Choice | str = "scripted", **change: object) -> Plan:
-    judge = Choice(name="judge", config={"model": f"noted:{log}"})
+    judge = Choice(name="progress-judge", alias="judge", config={"model": f"noted:{log}"})
     wanted = Plan(
         environment=Choice(name="corridor", config={"length": 6}),
         agent=agent,  # type: ignore[arg-type]
@@ -125,7 +125,7 @@ def test_activations_are_those_of_the_model_that_is_probed(tmp_path: Path, askin
     [
         ("sloppy", {f"0/{world}/0": "ValueError: wanted" for world in range(N)}),
         ("moody-judge", {"0/1/0": "no opinion"}),
-        (Choice(name="judge", alias="deaf", config={"model": "planted"}), dict.fromkeys(
+        (Choice(name="progress-judge", alias="deaf", config={"model": "planted"}), dict.fromkeys(
             (f"0/{world}/0" for world in range(N)), "turn 0: wanted a number from 0 to 1, got 'RIGHT'"
         )),
     ],
@@ -171,8 +171,11 @@ def test_a_run_is_rescored_for_its_rewards_later(tmp_path: Path, asking: Catalog
             {"environment": "silent"},
             "epic needs an environment that knows what is optimal, or .*'silent'",
         ),
-        ({"rewards": (Choice(name="judge", config={"model": "oracle"}),)}, "unknown language model 'oracle'"),
-        ({"rewards": ("judge", "judge")}, "reward model 'judge' is asked for twice"),
+        (
+            {"rewards": (Choice(name="progress-judge", alias="judge", config={"model": "oracle"}),)},
+            "unknown language model 'oracle'",
+        ),
+        ({"rewards": ("oracle", "oracle")}, "reward model 'oracle' is asked for twice"),
     ],
 )
 def test_rewards_that_cannot_be_had_or_held_against_anything_are_refused(

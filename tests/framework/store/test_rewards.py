@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,3 +54,12 @@ def test_an_episode_without_turns_is_judged_and_says_so(journal: Journal) -> Non
 
 def test_a_run_without_reward_models_has_no_traces(journal: Journal) -> None:
     assert read_traces(journal) == ()
+
+
+def test_how_rewards_came_about_is_kept_with_values_and_with_failures(journal: Journal) -> None:
+    for one in (trace("0/0/0", 1.0), trace("0/1/0", failure="no opinion"), trace("0/2/0", 1.0)):
+        told = {"made_by": "rules", "counts": {"asked again": 2}} if one.episode != "0/2/0" else {}
+        write_trace(replace(one, **told), journal)  # type: ignore[arg-type]
+    found = {one.episode: (one.made_by, one.counts) for one in read_traces(journal)}
+    assert found["0/0/0"] == found["0/1/0"] == ("rules", {"asked again": 2})
+    assert found["0/2/0"] == ("", {})

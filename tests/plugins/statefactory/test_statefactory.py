@@ -1,12 +1,11 @@
 """Extraction by rules, and rewards that rise on the way to a goal."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from gde.data.observation import Observation, World
 from gde.data.plan import Choice, Plan
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
@@ -14,11 +13,13 @@ from gde.request.settings import build
 from gde.runs.evaluating import evaluate
 from gde.testing import check_plugin, check_reward_model
 from gde.testing.context import PlainContext
-from gde.testing.samples import sample_evidence
 from gde_plugins.statefactory import plugin
 from gde_plugins.statefactory.embedding import HashedWords, embedder
-from gde_plugins.statefactory.extraction import TEXT, blocks, extractor_for, page, wish
 from gde_plugins.statefactory.model import StateFactory
+from gde_plugins.statefactory.representation import sentences
+from gde_plugins.statefactory.rules.blocks import blocks
+from gde_plugins.statefactory.rules.extractor import RulesExtractor
+from gde_plugins.statefactory.rules.shop import page, wish
 from gde_plugins.statefactory.state import Item
 
 GOAL = "Bring it about that block c is on block b and block b is on the table."
@@ -27,16 +28,14 @@ WISH = (
 )
 
 
-def episode(objective: object, *seen: str) -> Trajectory:
-    one = next(one for one in sample_evidence(3).trajectories if one.turns)
-    turns = [replace(one.turns[0], index=i, observation=Observation(text=text)) for i, text in enumerate(seen)]
-    return replace(one, world=World(id="w", facts={"objective": objective}), turns=tuple(turns))  # type: ignore[dict-item]
+@pytest.fixture
+def rewards(episode: Callable[..., Trajectory]) -> Callable[..., np.ndarray]:
+    def judged(objective: object, *seen: str) -> np.ndarray:
+        trace = asyncio.run(StateFactory(RulesExtractor(4), HashedWords()).rewards(episode(objective, *seen)))
+        assert not trace.failure
+        return trace.values
 
-
-def rewards(trajectory: Trajectory, rules: bool = True) -> np.ndarray:
-    trace = asyncio.run(StateFactory(HashedWords(), rules).rewards(trajectory))
-    assert not trace.failure
-    return trace.values
+    return judged
 
 
 def test_blocks_are_objects_with_what_they_stand_on() -> None:
@@ -65,35 +64,44 @@ def test_wishes_and_pages_are_products() -> None:
     assert page("You are at the shop's search page.") == []
 
 
-def test_what_no_rule_knows_is_read_as_sentences() -> None:
-    assert extractor_for("Find the fridge. Cook it!", rules=True) is TEXT
-    assert extractor_for(GOAL, rules=False) is TEXT
-    assert TEXT.state("You see a fridge. It is open!\nDone") == [
+def test_what_no_rule_knows_and_level_1_are_read_as_sentences(episode: Callable[..., Trajectory]) -> None:
+    found = [
+        RulesExtractor(level).reading(episode(objective, "Block a is on block b."))  # type: ignore[arg-type]
+        for objective, level in (("Clean the fridge. Now!", 4), (GOAL, 1), (GOAL, 2))
+    ]
+    assert [one.made_by for one in found] == [*["sentences as they stand, level 1"] * 2, "rules for blocks, level 2"]
+    assert found[0].goals == [[Item("Clean the fridge."), Item("Now!")]]
+    assert found[1].states == [[Item("Block a is on block b.")]]
+    assert sentences("You see a fridge. It is open!\nDone") == [
         Item("You see a fridge."),
         Item("It is open!"),
         Item("Done"),
     ]
 
 
-def test_rewards_rise_with_what_is_fulfilled() -> None:
+def test_rewards_rise_with_what_is_fulfilled(rewards: Callable[..., np.ndarray]) -> None:
     states = (
         "Block c is on the table. Block b is on block a. Block a is on the table.",
         "Block c is on the table. Block b is on the table. Block a is on the table.",
         "Block c is on block b. Block b is on the table. Block a is on the table.",
     )
-    values = rewards(episode(GOAL, *states))
+    values = rewards(GOAL, *states)
     assert values[0] < values[1] < values[2] == pytest.approx(1)
 
 
-def test_an_episode_without_a_goal_in_words_has_no_rewards_and_says_why() -> None:
+def test_an_episode_without_a_goal_in_words_has_no_rewards_and_says_why(episode: Callable[..., Trajectory]) -> None:
     for objective in (None, "", 3):
-        trace = asyncio.run(StateFactory(HashedWords(), True).rewards(episode(objective, "x")))
+        trace = asyncio.run(StateFactory(RulesExtractor(1), HashedWords()).rewards(episode(objective, "x")))
         assert (len(trace.values), "no fact `objective`" in trace.failure) == (0, True)
 
 
-def test_empty_states_and_single_turns_are_judged() -> None:
-    assert rewards(episode(GOAL, "")).tolist() == [0]
-    assert rewards(episode("Do something.", "Do something.")).tolist() == [pytest.approx(1)]
+def test_empty_states_are_worth_nothing_and_counted(episode: Callable[..., Trajectory]) -> None:
+    model = StateFactory(RulesExtractor(4), HashedWords())
+    trace = asyncio.run(model.rewards(episode(GOAL, "", "Block c is on block b.", "")))
+    assert (trace.values[[0, 2]].tolist(), trace.counts) == ([0, 0], {"empty states": 2})
+    assert trace.made_by == "rules for blocks, level 4; embedder words"
+    trace = asyncio.run(model.rewards(episode("Do something.", "Do something.")))
+    assert (trace.values.tolist(), trace.counts) == ([pytest.approx(1)], {})
 
 
 def test_the_offer_keeps_the_contract_and_refuses_what_is_not_there() -> None:
@@ -109,7 +117,7 @@ def test_it_comes_closer_to_the_truth_than_time_and_flat_text(tmp_path: object) 
     from pathlib import Path
 
     assert isinstance(tmp_path, Path)
-    flat = Choice(name="statefactory", alias="flat", config={"extractor": "text"})
+    flat = Choice(name="statefactory", alias="flat", config={"level": 1})
     plan = Plan(
         environment=Choice(name="rewardbench", config={"share": 0.1}),
         agent=Choice(name="random"),

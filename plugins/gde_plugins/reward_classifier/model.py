@@ -1,0 +1,56 @@
+"""The reward models: one number for every beginning of an episode, each by itself."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from gde.data.reward import RewardTrace
+from gde.data.trajectory import Trajectory
+from gde_plugins.reward_classifier.scorer import Scorer
+from gde_plugins.reward_classifier.texts import beginnings
+
+DOMAIN = "domain"
+"""The fact of a world that tells the domain of its task, where it belongs to one."""
+CUT = "texts cut to length"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classifier:
+    """Implements `gde.parts.reward_model.RewardModel`."""
+
+    name: str
+    scorer: Scorer
+    domains: frozenset[str]
+    """Whose preferences it was trained on."""
+    base: str
+    foreign: bool
+    """Whether it judges only what it was not trained on."""
+    batch_size: int
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        texts, failure = beginnings(trajectory), self._unfit(trajectory)
+        if not failure and trajectory.turns and not texts:
+            failure = "the world has no fact `objective` that says what is asked for"
+        cut = sum(map(self.scorer.cut, texts)) if not failure else 0
+        return RewardTrace(
+            model=self.name,
+            episode=str(trajectory.key),
+            values=np.empty(0) if failure else self._scored(texts),
+            failure=failure,
+            made_by=f"{self.base} trained on {'+'.join(sorted(self.domains))}",
+            counts={CUT: cut} if cut else {},
+        )
+
+    def _unfit(self, trajectory: Trajectory) -> str:
+        domain = trajectory.world.facts.get(DOMAIN)
+        if self.foreign and domain in self.domains:
+            return f"it was trained on {domain}, and {self.name} judges foreign trajectories only: take supervised"
+        return ""
+
+    def _scored(self, texts: list[str]) -> np.ndarray:
+        with torch.inference_mode():
+            batches = [
+                self.scorer.rewards(texts[i : i + self.batch_size]) for i in range(0, len(texts), self.batch_size)
+            ]
+        return torch.cat(batches).cpu().numpy().astype(np.float64) if batches else np.empty(0)

@@ -1,0 +1,72 @@
+"""Offers trained reward models."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Offer
+from gde_plugins.reward_classifier.config import ClassifierConfig
+
+if TYPE_CHECKING:
+    import typer
+
+    from gde.parts.context import Context
+    from gde.parts.reward_model import RewardModel
+
+IMPORTS, EXTRA = ("torch", "transformers", "safetensors"), "rewards"
+
+
+@hookimpl
+def gde_reward_models() -> Sequence[AnyOffer]:
+    """What was trained on the domain that it judges, and what was not."""
+    return (
+        Offer(
+            name="supervised",
+            summary="a language model with a head for the reward, trained on preferences (Shen et al. 2026, C.2)",
+            config=ClassifierConfig,
+            make=_supervised,
+            imports=IMPORTS,
+            extra=EXTRA,
+        ),
+        Offer(
+            name="vlwm",
+            summary="the same as a critic of domains that it was not trained on (Shen et al. 2026, table 1)",
+            config=ClassifierConfig,
+            make=_vlwm,
+            imports=IMPORTS,
+            extra=EXTRA,
+        ),
+    )
+
+
+@hookimpl
+def gde_add_commands(app: "typer.Typer") -> None:
+    """gde train-reward."""
+    from gde_plugins.reward_classifier.commands import add_commands
+
+    add_commands(app)
+
+
+def _supervised(config: ClassifierConfig, _: "Context") -> "RewardModel":
+    return _trained("supervised", config, foreign=False)
+
+
+def _vlwm(config: ClassifierConfig, _: "Context") -> "RewardModel":
+    return _trained("vlwm", config, foreign=True)
+
+
+def _trained(name: str, config: ClassifierConfig, *, foreign: bool) -> "RewardModel":
+    from gde_plugins.reward_classifier.model import Classifier
+    from gde_plugins.reward_classifier.scorer import Scorer, read_card
+
+    folder = Path(config.source or "none")
+    card = read_card(folder)
+    return Classifier(
+        name=name,
+        scorer=Scorer.load(folder, config.base, config.device),
+        domains=frozenset(map(str, card["domains"])),
+        base=Path(str(card["base"])).name,
+        foreign=foreign,
+        batch_size=config.batch_size,
+    )

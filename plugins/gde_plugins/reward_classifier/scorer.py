@@ -1,0 +1,154 @@
+"""A sequence classifier with one number, and texts as it reads them."""
+
+import json
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+
+from gde.errors import ConfigError, MissingExtra
+from gde_plugins.reward_classifier.texts import RULER
+
+CARD, ADAPTER = "card.json", "adapter_config.json"
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """The model and its tokenizer."""
+
+    model: Any
+    tokenizer: Any
+    max_length: int
+
+    @classmethod
+    def load(cls, folder: Path, base: str, device: str) -> Self:
+        """What `gde train-reward` wrote. Weights are read as safetensors, and no code is taken from the folder.
+
+        Raises:
+            ConfigError: it wrote nothing there, or an adapter's base is not where it was.
+            MissingExtra: peft is not installed.
+        """
+        card = read_card(folder)
+        adapted = (folder / ADAPTER).is_file()
+        source = Path(base or card["base"]) if adapted else folder
+        if not source.is_dir():
+            raise ConfigError(f"base: wanted the folder of the model that was adapted, got {str(source)!r}")
+        model, tokenizer = _classifier(source), _tokenizer(folder)
+        if adapted:
+            with quietly():
+                model = _peft().PeftModel.from_pretrained(model, str(folder))
+        model.config.pad_token_id = tokenizer.pad_token_id
+        return cls(model.to(device).eval(), tokenizer, int(card["recipe"]["max_length"]))
+
+    def batch(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+        """Token ids and mask of texts, padded on the right."""
+        rows = [torch.tensor(self._ids(text)) for text in texts]
+        pad = torch.nn.utils.rnn.pad_sequence
+        ids = pad(rows, batch_first=True, padding_value=self.tokenizer.pad_token_id)
+        mask = pad([torch.ones_like(row) for row in rows], batch_first=True)
+        device = next(self.model.parameters()).device
+        return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+
+    def rewards(self, texts: Sequence[str]) -> torch.Tensor:
+        """(N,) one number a text."""
+        rewards: torch.Tensor = self.model(**self.batch(texts)).logits[:, 0].float()
+        return rewards
+
+    def cut(self, text: str) -> bool:
+        """Whether a text is too long to be read whole."""
+        return len(self.tokenizer(text, add_special_tokens=False)["input_ids"]) > self.max_length
+
+    def _ids(self, text: str) -> list[int]:
+        """Of a text that is too long the goal, which comes first, and the end, which tells how it stands."""
+        head, ruler, rest = text.partition(RULER)
+        first: list[int] = self.tokenizer(head + ruler, add_special_tokens=False)["input_ids"]
+        then: list[int] = self.tokenizer(rest, add_special_tokens=False)["input_ids"] if rest else []
+        first = first[: self.max_length // 2] if then else first[: self.max_length]
+        left = self.max_length - len(first)
+        return [*first, *then[max(0, len(then) - left) :]] or [self.tokenizer.pad_token_id]
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """What is told of a trained model: `base`, `domains`, `recipe`, and how it did.
+
+    Raises:
+        ConfigError: nothing is.
+    """
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        complete = {"base", "domains", "recipe"} <= card.keys() and "max_length" in card["recipe"]
+    except (OSError, ValueError, AttributeError, TypeError):
+        complete = False
+    if not complete:
+        wanted = "the folder of a trained model, see `gde train-reward`"
+        raise ConfigError(f"source: wanted {wanted}, got {str(folder)!r}")
+    return dict(card)
+
+
+def begin(base: str, tokenizer: Any, rank: int, alpha: int) -> Any:
+    """The classifier of a base model with a new head, and with adapters where they have a rank."""
+    model = _classifier(Path(base))
+    model.config.pad_token_id = tokenizer.pad_token_id
+    if not rank:
+        return model
+    peft = _peft()
+    config = peft.LoraConfig(
+        task_type=peft.TaskType.SEQ_CLS, r=rank, lora_alpha=alpha, target_modules="all-linear", lora_dropout=0.0
+    )
+    with quietly():
+        return peft.get_peft_model(model, config)
+
+
+def base_tokenizer(base: str) -> Any:
+    """The tokenizer of a base model; what ends a text pads it where nothing else does.
+
+    Raises:
+        ConfigError: there is no such folder.
+    """
+    if not Path(base).is_dir():
+        raise ConfigError(f"base: wanted scratch or the folder of a model, got {base!r}")
+    return _tokenizer(Path(base))
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without bars, and without the warning that peft asks for what transformers calls otherwise now, which is to be
+    deleted when it no longer does."""
+    from transformers.utils import logging
+
+    bars = logging.is_progress_bar_enabled()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing", category=FutureWarning)
+            yield
+    finally:
+        if bars:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def _classifier(folder: Path) -> Any:
+    from transformers import AutoModelForSequenceClassification
+
+    with quietly():
+        return AutoModelForSequenceClassification.from_pretrained(str(folder), num_labels=1, dtype=torch.float32)
+
+
+def _tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(folder))
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    return tokenizer
+
+
+def _peft() -> Any:
+    try:
+        import peft
+    except ModuleNotFoundError as error:
+        raise MissingExtra("adapters", ["peft"], "rewards") from error
+    return peft

@@ -1,0 +1,50 @@
+"""A small model with random weights and the words of the data: what can be trained on any machine."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from gde_plugins.reward_classifier.config import Recipe
+
+WORDS = 4000
+UNKNOWN, PAD = "[unknown]", "[pad]"
+WORD = re.compile(r"\w+|[^\w\s]")
+LONGEST = 2048
+
+
+def scratch_tokenizer(texts: Iterable[str]) -> Any:
+    """One token a word or sign: those that are most frequent."""
+    from tokenizers import Regex, Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.normalizers import Lowercase
+    from tokenizers.pre_tokenizers import Split
+    from transformers import PreTrainedTokenizerFast
+
+    counts = Counter(word for text in texts for word in WORD.findall(text.lower()))
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))[:WORDS]
+    core = Tokenizer(WordLevel({word: i for i, word in enumerate([UNKNOWN, PAD, *ranked])}, unk_token=UNKNOWN))
+    core.normalizer = Lowercase()
+    core.pre_tokenizer = Split(Regex(r"\s+|(?=[^\w\s])|(?<=[^\w\s])"), "removed")
+    return PreTrainedTokenizerFast(tokenizer_object=core, unk_token=UNKNOWN, pad_token=PAD)  # type: ignore[no-untyped-call]
+
+
+def scratch_model(tokenizer: Any, recipe: Recipe) -> Any:
+    """A Llama of two layers."""
+    from transformers import LlamaConfig, LlamaForSequenceClassification
+
+    return LlamaForSequenceClassification(
+        LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=64,
+            intermediate_size=128,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=4,
+            max_position_embeddings=min(recipe.max_length, LONGEST),
+            pad_token_id=tokenizer.pad_token_id,
+            bos_token_id=None,
+            eos_token_id=None,
+            num_labels=1,
+        )
+    )

@@ -1,0 +1,145 @@
+"""Preferences to a reward model: a contrastive ranking loss with centred rewards (Shen et al. 2026, eq. 13)."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from gde.errors import ConfigError
+from gde.seeding import derive, generator
+from gde_plugins.reward_classifier.config import SCRATCH, Recipe
+from gde_plugins.reward_classifier.scorer import CARD, Scorer, base_tokenizer, begin
+from gde_plugins.reward_classifier.scratch import scratch_model, scratch_tokenizer
+from gde_plugins.reward_classifier.texts import Preference
+
+Watch = Callable[[int, int, float], None]
+"""Told after every step its number, their number and the loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """What came of it."""
+
+    n_pairs: int
+    n_held_out: int
+    first_loss: float
+    last_loss: float
+    """Means over the first and the last tenth of the steps."""
+    accuracy: float | None
+    """Share of the held-out pairs that are ranked as they should be; None where there are none."""
+
+
+def ranking_loss(chosen: torch.Tensor, rejected: torch.Tensor, centring: float) -> torch.Tensor:
+    """Minus the mean log likelihood that the chosen (N,) are ranked above the rejected (N,), and what keeps their sums
+    about zero."""
+    ranked = torch.nn.functional.logsigmoid(chosen - rejected).mean()
+    return -ranked + centring * (chosen + rejected).square().mean()
+
+
+def train(preferences: Sequence[Preference], recipe: Recipe, out: Path, watch: Watch) -> Trained:
+    """Train a model and write it to a folder, with a card that says on what.
+
+    Raises:
+        ConfigError: the base cannot be had, or nothing is left to train on.
+    """
+    if recipe.base == SCRATCH:
+        recipe = replace(recipe, rank=0)
+    kept, held_out = _split(preferences, recipe)
+    if not kept:
+        raise ConfigError("--data: wanted preferences of more tasks: none are left to train on")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derive(recipe.seed, "reward classifier") % 2**63)
+        scorer = _begun(kept, recipe)
+        losses = _fit(scorer, kept, recipe, watch)
+    tenth = max(1, len(losses) // 10)
+    trained = Trained(
+        n_pairs=len(kept),
+        n_held_out=len(held_out),
+        first_loss=float(np.mean(losses[:tenth])),
+        last_loss=float(np.mean(losses[-tenth:])),
+        accuracy=ranked_right(scorer, held_out, recipe.batch_size) if held_out else None,
+    )
+    _write(scorer, preferences, recipe, trained, out)
+    return trained
+
+
+def ranked_right(scorer: Scorer, preferences: Sequence[Preference], batch_size: int) -> float:
+    """The share of preferences whose chosen text gets the higher reward."""
+    right = 0
+    with torch.inference_mode():
+        for i in range(0, len(preferences), batch_size):
+            batch = preferences[i : i + batch_size]
+            chosen, rejected = (
+                scorer.rewards([getattr(one, side) for one in batch]) for side in ("chosen", "rejected")
+            )
+            right += int((chosen > rejected).sum())
+    return right / len(preferences)
+
+
+def _split(preferences: Sequence[Preference], recipe: Recipe) -> tuple[list[Preference], list[Preference]]:
+    """Those to train on, and those of held-out tasks."""
+    tasks = sorted({(one.domain, one.task) for one in preferences})
+    order = generator(recipe.seed, "held out").permutation(len(tasks))
+    held = {tasks[i] for i in order[: int(recipe.held_out * len(tasks))]}
+    kept = [one for one in preferences if (one.domain, one.task) not in held]
+    return kept, [one for one in preferences if (one.domain, one.task) in held]
+
+
+def _begun(preferences: Sequence[Preference], recipe: Recipe) -> Scorer:
+    if recipe.base == SCRATCH:
+        tokenizer = scratch_tokenizer(text for one in preferences for text in (one.chosen, one.rejected))
+        model = scratch_model(tokenizer, recipe)
+    else:
+        tokenizer = base_tokenizer(recipe.base)
+        model = begin(recipe.base, tokenizer, recipe.rank, recipe.alpha)
+    if recipe.checkpointing:
+        model.gradient_checkpointing_enable()
+        model.enable_input_require_grads()
+    model = model.to(recipe.device, torch.bfloat16 if recipe.precision == "bfloat16" else torch.float32)
+    return Scorer(model, tokenizer, _longest(model, recipe))
+
+
+def _longest(model: Any, recipe: Recipe) -> int:
+    return min(recipe.max_length, int(getattr(model.config, "max_position_embeddings", recipe.max_length)))
+
+
+def _fit(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, watch: Watch) -> list[float]:
+    parameters = [each for each in scorer.model.parameters() if each.requires_grad]
+    optimiser = torch.optim.AdamW(parameters, lr=recipe.learning_rate)
+    per_epoch = math.ceil(len(preferences) / recipe.batch_size)
+    n_steps = per_epoch * recipe.epochs
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: (1 + math.cos(math.pi * step / n_steps)) / 2)
+    losses: list[float] = []
+    scorer.model.train()
+    for epoch in range(recipe.epochs):
+        order = generator(recipe.seed, "order", epoch).permutation(len(preferences))
+        for i in range(0, len(order), recipe.batch_size):
+            batch = [preferences[j] for j in order[i : i + recipe.batch_size]]
+            rewards = scorer.rewards([one.chosen for one in batch] + [one.rejected for one in batch])
+            loss = ranking_loss(rewards[: len(batch)], rewards[len(batch) :], recipe.centring)
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            schedule.step()
+            losses.append(loss.item())
+            watch(len(losses), n_steps, losses[-1])
+    scorer.model.eval()
+    return losses
+
+
+def _write(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, trained: Trained, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    scorer.model.save_pretrained(str(out))
+    scorer.tokenizer.save_pretrained(str(out))
+    card = {
+        "base": recipe.base,
+        "domains": sorted({one.domain for one in preferences}),
+        "recipe": {**asdict(recipe), "max_length": scorer.max_length},
+        **asdict(trained),
+    }
+    (out / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")

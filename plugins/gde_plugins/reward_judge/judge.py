@@ -1,0 +1,128 @@
+"""The reward model: a language model is asked for the score of every turn."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde.data.observation import OBJECTIVE
+from gde.data.reward import RewardTrace
+from gde.data.trajectory import Trajectory
+from gde.errors import GdeError, RunFailed, Unavailable
+from gde.parts.language_model import LanguageModel
+from gde.seeding import derive
+from gde_plugins.reward_judge.config import JudgeConfig
+from gde_plugins.reward_judge.prompts import NOTHING, Step, again, ask
+from gde_plugins.reward_judge.scores import NoScore, parse_belief, parse_score
+
+FIRST = "first"
+"""The fact of a world that tells the action that led to the first turn, where there was one."""
+SHOWN = 1000
+"""Characters of an answer without a score that the model is shown again."""
+ASKED_AGAIN, HELD, FORGOTTEN = "asked again", "no score, held", "no belief, kept"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Implements `gde.parts.reward_model.RewardModel`."""
+
+    config: JudgeConfig
+    model: LanguageModel
+    seed: int
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        goal = trajectory.world.facts.get(OBJECTIVE)
+        if not isinstance(goal, str) or not goal.strip():
+            reason = f"the world has no fact `{OBJECTIVE}` that says what is asked for"
+            return self._trace(trajectory, (), Counter(), reason)
+        hearing = _Hearing(self, goal, _steps(trajectory))
+        failure = await hearing.judge()
+        return self._trace(trajectory, hearing.scores, hearing.counts, failure)
+
+    def _trace(
+        self, trajectory: Trajectory, scores: Sequence[float], counts: Counter[str], failure: str
+    ) -> RewardTrace:
+        how = (
+            f"{'with' if self.config.memory else 'without'} memory, {'with' if self.config.thinking else 'no'} thinking"
+        )
+        return RewardTrace(
+            model="judge",
+            episode=str(trajectory.key),
+            values=np.array([] if failure else scores, dtype=np.float64),
+            failure=failure,
+            made_by=f"language model {self.config.model}, {how}, effort {self.config.effort}",
+            counts={name: n for name, n in counts.items() if n},
+        )
+
+
+@dataclass
+class _Hearing:
+    """One episode before the judge."""
+
+    by: Judge
+    goal: str
+    steps: Sequence[Step]
+    scores: list[float] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    belief: str = ""
+
+    async def judge(self) -> str:
+        """Score every turn; why it cannot be done, or nothing."""
+        config = self.by.config
+        for index in range(len(self.steps)):
+            shown = self.steps[index : index + 1] if config.memory else self.steps[: index + 1]
+            asked = ask(self.goal, shown, self.belief if config.memory else None, config.thinking)
+            reason = await self._score(asked)
+            if reason and not (config.unread == "hold" and self.scores):
+                return f"turn {index}: {reason}"
+            if reason:
+                self.counts[HELD] += 1
+                self.scores.append(self.scores[-1])
+        return ""
+
+    async def _score(self, asked: tuple[Message, ...]) -> str:
+        """Ask until there is a score; the last reason why there is none."""
+        messages, reason = asked, ""
+        for attempt in range(self.by.config.repairs + 1):
+            self.counts[ASKED_AGAIN] += attempt > 0
+            answer = ""
+            try:
+                completion = await self._said(messages, attempt)
+                answer = completion.text
+                self.scores.append(parse_score(completion))
+            except NoScore as error:
+                reason = str(error)
+                messages = again(asked, answer[:SHOWN].encode("utf-8", "replace").decode(), reason)
+                continue
+            self._remember(answer)
+            return ""
+        return reason
+
+    async def _said(self, messages: tuple[Message, ...], attempt: int) -> Completion:
+        """What the model answers; a request that it refuses is answered without a score."""
+        config = self.by.config
+        sampling = Sampling(temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens)
+        seed = derive(self.by.seed, "judge", attempt)
+        request = ChatRequest(messages=messages, seed=seed, sampling=sampling, effort=config.effort)
+        try:
+            return await self.by.model.complete(request)
+        except (RunFailed, Unavailable):
+            raise
+        except GdeError as error:
+            raise NoScore(str(error)) from error
+
+    def _remember(self, answer: str) -> None:
+        if self.by.config.memory:
+            belief = parse_belief(answer)
+            self.counts[FORGOTTEN] += not belief
+            self.belief = belief or self.belief
+
+
+def _steps(trajectory: Trajectory) -> list[Step]:
+    """What was done before each observation, and the observation."""
+    first = trajectory.world.facts.get(FIRST)
+    done = [first if isinstance(first, str) and first else NOTHING]
+    done += [turn.decision.action or NOTHING for turn in trajectory.turns]
+    return [(action, turn.observation.text) for action, turn in zip(done, trajectory.turns, strict=False)]

@@ -1,0 +1,31 @@
+"""Offers the judge."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Offer
+from gde_plugins.reward_judge.config import JudgeConfig
+
+if TYPE_CHECKING:
+    from gde.parts.context import Context
+    from gde.parts.reward_model import RewardModel
+
+
+@hookimpl
+def gde_reward_models() -> Sequence[AnyOffer]:
+    """A language model as the judge of progress."""
+    return (
+        Offer(
+            name="judge",
+            summary="a language model is asked for the score of every turn (Shen et al. 2026, section 3.1.2)",
+            config=JudgeConfig,
+            make=_make,
+        ),
+    )
+
+
+def _make(config: JudgeConfig, context: "Context") -> "RewardModel":
+    from gde_plugins.reward_judge.judge import Judge
+
+    return Judge(config, context.model(config.model), context.seed)

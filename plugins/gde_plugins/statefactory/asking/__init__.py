@@ -1,0 +1,1 @@
+"""States and goals as a language model reads them."""

@@ -1,0 +1,172 @@
+"""A tiny classifier is trained on preferences, written, loaded again, and judges."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from typer.testing import CliRunner  # noqa: E402
+
+from gde.data.observation import Observation, World  # noqa: E402
+from gde.data.trajectory import Decision, Trajectory  # noqa: E402
+from gde.errors import ConfigError, GdeError  # noqa: E402
+from gde.parts.context import OutsideRun  # noqa: E402
+from gde.request.settings import build  # noqa: E402
+from gde.testing import check_plugin, check_reward_model  # noqa: E402
+from gde.testing.samples import sample_evidence  # noqa: E402
+from gde_plugins.reward_classifier import plugin  # noqa: E402
+from gde_plugins.reward_classifier.config import Recipe  # noqa: E402
+from gde_plugins.reward_classifier.scorer import Scorer  # noqa: E402
+from gde_plugins.reward_classifier.texts import Preference, beginnings, read_preferences  # noqa: E402
+from gde_plugins.reward_classifier.training import ranked_right, ranking_loss, train  # noqa: E402
+
+QUICK = {"learning_rate": 0.01, "batch_size": 10, "epochs": 5, "max_length": 64, "held_out": 0.25}
+
+
+def text(n_done: int) -> str:
+    steps = "\n".join(
+        f"<ACTION> do </ACTION>\n<STATE> block {'placed' if i < n_done else 'lies'} </STATE>" for i in range(3)
+    )
+    return f"<GOAL> place the blocks </GOAL>\n---\n{steps}"
+
+
+PREFERENCES = [
+    Preference(text(more), text(less), "blocksworld", f"task-{task}")
+    for task in range(8)
+    for more in range(4)
+    for less in range(more)
+]
+
+
+def ignore(*_: object) -> None:
+    """Progress is not shown."""
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scratch")
+    found = train(PREFERENCES, Recipe(**QUICK), folder, ignore)  # type: ignore[arg-type]
+    assert found.last_loss < found.first_loss / 2
+    assert found.accuracy is not None and found.accuracy > 0.9
+    assert (found.n_pairs, found.n_held_out) == (36, 12)
+    return folder
+
+
+def episode(*seen: str, domain: str = "blocksworld", objective: object = "place the blocks") -> Trajectory:
+    one = next(one for one in sample_evidence(3).trajectories if one.turns)
+    turns = [
+        replace(one.turns[0], index=i, observation=Observation(text=told), decision=Decision.act("do"))
+        for i, told in enumerate(seen)
+    ]
+    facts = {"objective": objective, "first": "do", "domain": domain}
+    return replace(one, world=World(id="w", facts=facts), turns=tuple(turns))  # type: ignore[arg-type]
+
+
+def offered(name: str, **settings: str) -> object:
+    (offer,) = (each for each in plugin.gde_reward_models() if each.name == name)
+    return offer.make(build(offer.config, settings, name), OutsideRun())
+
+
+def test_the_loss_ranks_and_centres() -> None:
+    ahead, behind = torch.tensor([1.0]), torch.tensor([0.0])
+    assert ranking_loss(ahead, behind, 0).item() == pytest.approx(np.log1p(np.exp(-1)))
+    assert ranking_loss(behind, ahead, 0) > ranking_loss(ahead, behind, 0)
+    assert ranking_loss(ahead + 5, behind + 5, 0.1) > ranking_loss(ahead, behind, 0.1)
+    assert ranking_loss(ahead + 5, behind + 5, 0).item() == pytest.approx(ranking_loss(ahead, behind, 0).item())
+
+
+def test_texts_are_laid_out_as_those_that_were_trained_on() -> None:
+    trajectory = episode("block lies", "block placed")
+    assert beginnings(trajectory) == [
+        "<GOAL> place the blocks </GOAL>\n---\n<ACTION> do </ACTION>\n<STATE> block lies </STATE>",
+        "<GOAL> place the blocks </GOAL>\n---\n<ACTION> do </ACTION>\n<STATE> block lies </STATE>"
+        "\n<ACTION> do </ACTION>\n<STATE> block placed </STATE>",
+    ]
+
+
+def test_what_was_trained_is_loaded_and_judges_the_better_state_better(trained: Path) -> None:
+    model = offered("supervised", source=str(trained))
+    worth = [
+        asyncio.run(model.rewards(episode("block lies", "block lies", last))) for last in ("block lies", "block placed")
+    ]  # type: ignore[attr-defined]
+    assert worth[0].values[-1] < worth[1].values[-1]
+    assert worth[0].made_by == "scratch trained on blocksworld"
+    assert worth[0].values.shape == (3,)
+    check_reward_model(lambda: offered("supervised", source=str(trained)))  # type: ignore[arg-type, return-value]
+
+
+def test_the_same_seed_gives_the_same_weights(trained: Path, tmp_path: Path) -> None:
+    train(PREFERENCES, Recipe(**QUICK), tmp_path, ignore)  # type: ignore[arg-type]
+    assert (tmp_path / "model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()
+
+
+def test_a_critic_judges_foreign_trajectories_only(trained: Path) -> None:
+    critic = offered("vlwm", source=str(trained))
+    own, foreign = (asyncio.run(critic.rewards(episode("x", domain=domain))) for domain in ("blocksworld", "webshop"))  # type: ignore[attr-defined]
+    assert own.failure.startswith("it was trained on blocksworld")
+    assert (foreign.failure, foreign.values.shape) == ("", (1,))
+
+
+def test_long_texts_keep_their_goal_and_their_end_and_are_counted(trained: Path) -> None:
+    scorer = Scorer.load(trained, "", "cpu")
+    long = "<GOAL> place the blocks </GOAL>\n---\n" + "lies " * 100 + "placed"
+    ids = scorer.batch([long])["input_ids"][0]
+    read = scorer.tokenizer.decode(ids)
+    assert len(ids) == 64 and "place the blocks" in read and read.endswith("placed")
+    trace = asyncio.run(offered("supervised", source=str(trained)).rewards(episode("lies " * 100)))  # type: ignore[attr-defined]
+    assert trace.counts == {"texts cut to length": 1}
+
+
+def test_adapters_leave_the_base_alone(trained: Path, tmp_path: Path) -> None:
+    """LoRA on what was trained from scratch: only the adapters and a head are written, and they need their base."""
+    pytest.importorskip("peft")
+    before = (trained / "model.safetensors").read_bytes()
+    recipe = Recipe(**{**QUICK, "base": str(trained), "rank": 4, "epochs": 3})  # type: ignore[arg-type]
+    found = train(PREFERENCES, recipe, tmp_path, ignore)
+    assert (trained / "model.safetensors").read_bytes() == before
+    assert not (tmp_path / "model.safetensors").exists() and (tmp_path / "adapter_model.safetensors").exists()
+    assert found.accuracy is not None and found.accuracy > 0.8
+    scorer = Scorer.load(tmp_path, "", "cpu")
+    assert ranked_right(scorer, PREFERENCES, 8) > 0.8
+    with pytest.raises(ConfigError, match="wanted the folder of the model that was adapted, got '/no/such'"):
+        Scorer.load(tmp_path, "/no/such", "cpu")
+
+
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    lines: Sequence[str] = ("{", "[]", '{"chosen": "a"}', '{"chosen": 1, "rejected": "", "domain": "", "task": ""}')
+    for line in lines:
+        (tmp_path / "train.jsonl").write_text(line)
+        with pytest.raises(GdeError, match=r"train\.jsonl, line 1"):
+            read_preferences([tmp_path / "train.jsonl"])
+    for source in ("", str(tmp_path)):
+        with pytest.raises(ConfigError, match="wanted the folder of a trained model, see `gde train-reward`"):
+            offered("supervised", source=source)
+    with pytest.raises(ConfigError, match="none are left to train on"):
+        train(PREFERENCES[:3], Recipe(held_out=1), tmp_path, ignore)
+
+
+def test_the_command_trains_from_files(tmp_path: Path) -> None:
+    import typer
+
+    app = typer.Typer()
+    app.command("other")(lambda: None)
+    plugin.gde_add_commands(app)
+    file, out = tmp_path / "train.jsonl", tmp_path / "model"
+    file.write_text("".join(json.dumps(vars(one)) + "\n" for one in PREFERENCES[:30]))
+    told = CliRunner().invoke(
+        app, ["train-reward", "--data", str(file), "--out", str(out), "--set", "train.epochs=1", "--json"]
+    )
+    assert told.exit_code == 0, told.output
+    assert json.loads(told.stdout.splitlines()[-1])["n_pairs"] == 30
+    assert (out / "card.json").is_file()
+
+
+def test_the_plugin_keeps_its_contract() -> None:
+    check_plugin(plugin)
