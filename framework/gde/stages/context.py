@@ -11,8 +11,9 @@ from gde.errors import GdeError
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
+from gde.parts.reward_model import RewardModel
 from gde.request.catalogue import Catalogue
-from gde.request.lookup import Chosen
+from gde.request.lookup import Chosen, Lookup
 from gde.request.metric_names import find_metric
 from gde.request.model_names import find_model
 from gde.request.resolve import Ready
@@ -76,6 +77,13 @@ class Resources:
         config, label = build(entry.offer.config, {}, name), entry.offer.name
         return known or Chosen(kind="metric", name=label, label=label, entry=entry, config=config)
 
+    def find_reward_model(self, name: str) -> Chosen:
+        """Of the run's own reward models the one that is called so, else one with its defaults."""
+        named = self.ready.judges.get(name) if self.ready else None
+        own = self.ready.rewards if self.ready else ()
+        look = Lookup(self.catalogue, absent=False)
+        return named or next((each for each in own if each.label == name), None) or look.judge(name)
+
     def metric(self, chosen: Chosen) -> Metric:
         """A metric, made once: it keeps nothing from one evidence to the next."""
         if chosen.label not in self._metrics:
@@ -123,6 +131,14 @@ class RunContext:
 
     def model(self, name: str) -> LanguageModel:
         return self._scope.model(name)
+
+    def reward_model(self, name: str) -> RewardModel:
+        """Of the run's own reward models the one that is called so, else one with its defaults."""
+        chosen = self._resources.find_reward_model(name)
+        if chosen.label == self._label and self._kind == "reward_model":
+            raise GdeError(f"reward model {name!r} asks for itself")
+        made: RewardModel = self._resources.make(chosen, self._scope)
+        return made
 
     def secret(self, variable: str, url: str) -> str:
         secret, journal = self._resources.secrets.give(variable, url), self._resources.journal
