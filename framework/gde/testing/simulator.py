@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -12,10 +13,11 @@ from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
 from gde.stages.hosting import Host, Pace
 from gde.stages.simulating import Copy, Simulation
-from gde.testing.promises import promise, promise_equal, promise_protocol
+from gde.testing.promises import calling, promise, promise_equal, promise_protocol
 
 DICE = range(8)
 """Seeds of the simulators that try the same action."""
+APART = "what is tried in private must not reach the episode"
 FURTHER = 2
 """Actions that are tried one after the other from where the episode stands."""
 
@@ -76,8 +78,8 @@ class _Walk:
             action = self._choose(observation)
             if self._by_chance(action):
                 await self._throw(action)
-            outcome = self._episode.step(action)
-            promise_equal(outcome, self._apart.step(action), "what is tried in private must not reach the episode")
+            outcome = calling(partial(self._episode.step, action), APART)
+            promise_equal(outcome, calling(partial(self._apart.step, action), APART), APART)
             observation = outcome.observation
             if outcome.terminated or outcome.truncated:
                 break

@@ -1,7 +1,6 @@
 """World models that plans are made in: a private copy of the world, or a language model's imagination."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 from gde.data.completion import Message
 from gde.data.observation import Observation, Task, World
@@ -12,24 +11,12 @@ from gde.parts.simulator import Simulator, Situation
 from gde_plugins.planning_agents.asking import Asker
 from gde_plugins.planning_agents.effort import Effort
 
+OBJECTIVE = "objective"
+"""The fact of a world that says what is asked for: reward models of plans are told it in every world."""
 SEEN = 4
 """Earlier steps that whoever imagines the next one is shown."""
 PREDICT = """You predict what an agent in a world of text will see next. Say nothing but what it will see, in the form \
 of the observations so far."""
-
-
-class WorldModel(Protocol):
-    """Where actions are tried."""
-
-    @property
-    def begun(self) -> Trajectory:
-        """The episode without its turns."""
-
-    async def look(self, observation: Observation) -> Situation:
-        """Where the episode stands, when the agent is shown this."""
-
-    async def step(self, situation: Situation, action: str, effort: Effort) -> Situation:
-        """Where an action would lead."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +24,7 @@ class SimulatedWorld:
     """A private copy of the world."""
 
     simulator: Simulator
-
-    @property
-    def begun(self) -> Trajectory:
-        return self.simulator.begun
+    begun: Trajectory
 
     async def look(self, observation: Observation) -> Situation:  # noqa: ARG002 - the copy knows more
         return await self.simulator.present()
@@ -91,13 +75,15 @@ def world_model(kind: str, asker: Asker | None, brief: Brief) -> "SimulatedWorld
         return ImaginedWorld(asker, brief)
     if brief.simulator is None:
         raise GdeError("a planning agent needs a simulator of its world, or agent.world=model with a language model")
-    return SimulatedWorld(brief.simulator)
+    begun = brief.simulator.begun
+    told = replace(begun.world, facts={OBJECTIVE: brief.task.objective, **begun.world.facts})
+    return SimulatedWorld(brief.simulator, replace(begun, world=told))
 
 
 def _unknown(brief: Brief) -> Trajectory:
     """The episode as far as an agent knows it that has no simulator."""
     task: Task = brief.task
-    world = World(id="imagined", facts={"objective": task.objective})
+    world = World(id="imagined", facts={OBJECTIVE: task.objective})
     key = EpisodeKey(stratum=0, world=0)
     return Trajectory(
         key=key, seed=brief.seed, world=world, labels={}, horizon=task.horizon, turns=(), ending="horizon"
