@@ -80,9 +80,9 @@ class Mcts:
         return self._search.decide(root)
 
     async def _simulate(self, root: Node, effort: Effort) -> bool:
-        """One more visit; whether there is a reward for what is visited."""
+        """One more visit; whether a state was tried that there is a reward for."""
         node = self._search.descend(root)
-        judged = True
+        judged = False
         if node.situation is None and node.parent is not None and node.parent.situation is not None:
             node.situation = await self._world.step(node.parent.situation, node.action, effort)
             node.grow(uniform(node.situation.observation.actions or ()))

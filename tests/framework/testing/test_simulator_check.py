@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -37,12 +38,16 @@ class Slippery(Corridor):
         return super().step(action)
 
     def mdp(self) -> TabularMDP:
+        return self.slippery
+
+    @cached_property
+    def slippery(self) -> TabularMDP:
         plain = super().mdp()
         left, right = plain.transition
         stay = csr_array(np.eye(self.length))
         return TabularMDP(
             transition=(left, csr_array(right * (2 / 3) + stay * (1 / 3))),
-            start=plain.start,
+            start=np.full(self.length, 1 / self.length),
             reward=plain.reward,
             terminal=plain.terminal,
             actions=plain.actions,
