@@ -25,7 +25,7 @@ def gde_agents() -> Sequence[AnyOffer]:
         Offer(
             name="react",
             summary="a language model answers with a thought and an action, and is told of its mistakes"
-            " (Yao et al. 2022)",
+            " (Yao et al. 2023)",
             config=ReactConfig,
             make=_react,
             gives=ASKING,

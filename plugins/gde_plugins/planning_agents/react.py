@@ -1,4 +1,4 @@
-"""ReAct: a thought, then an action (Yao et al. 2022; Shen et al. 2026, appendix C.6.1)."""
+"""ReAct: a thought, then an action (Yao et al. 2023; Shen et al. 2026, appendix C.6.1)."""
 
 from functools import partial
 

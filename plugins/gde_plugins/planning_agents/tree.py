@@ -1,4 +1,4 @@
-"""The tree of what may happen, and where it is worth to grow (UCT, Kocsis and Szepesvari 2006, with the prior of
+"""The tree of what may happen, and where it is worth to grow (UCT, Kocsis and Szepesvári 2006, with the prior of
 Silver et al. 2017)."""
 
 from collections.abc import Iterator, Mapping
