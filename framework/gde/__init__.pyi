@@ -44,6 +44,7 @@ from .offers import Facet as Facet
 from .offers import ModelName as ModelName
 from .offers import NoConfig as NoConfig
 from .offers import Offer as Offer
+from .offers import RewardName as RewardName
 from .parts.agent import Agent as Agent
 from .parts.agent import Brief as Brief
 from .parts.agent import FunctionAgent as FunctionAgent
@@ -51,6 +52,7 @@ from .parts.context import Context as Context
 from .parts.environment import Environment as Environment
 from .parts.environment import HasMDP as HasMDP
 from .parts.environment import HasOptimum as HasOptimum
+from .parts.environment import HasSimulator as HasSimulator
 from .parts.environment import HasSnapshot as HasSnapshot
 from .parts.environment import HasState as HasState
 from .parts.environment import HasWorlds as HasWorlds
@@ -62,6 +64,8 @@ from .parts.probe import Probe as Probe
 from .parts.probe import Readout as Readout
 from .parts.reporter import Reporter as Reporter
 from .parts.reward_model import RewardModel as RewardModel
+from .parts.simulator import Simulator as Simulator
+from .parts.simulator import Situation as Situation
 from .request.catalogue import Catalogue as Catalogue
 from .request.planfile import read_plan as read_plan
 from .request.planfile import write_plan as write_plan

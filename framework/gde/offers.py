@@ -31,6 +31,8 @@ class Facet(StrEnum):
     """Actions that reach the goal, by whatever means they are known."""
     SNAPSHOT = "snapshot"
     """An environment that can be put back to an earlier moment."""
+    SIMULATOR = "simulator"
+    """An environment that a second one can stand in for, to try actions in: it can be given other dice."""
     WORLDS = "worlds"
     """A list of worlds, for some configurations at least."""
     MAP = "map"
@@ -86,6 +88,20 @@ ModelName = Annotated[str, ModelReference()]
 """A language model as NAME or NAME:ARGUMENT; what `Context.model` makes of it."""
 
 
+@dataclass(frozen=True)
+class RewardReference:
+    """Marks a field of a configuration that names a reward model."""
+
+
+RewardName = Annotated[str, RewardReference()]
+"""A reward model of the run by what the run calls it, else one that is offered; what `Context.reward_model` makes of
+it."""
+
+
+def _nothing(_: object) -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Offer(Generic[ConfigT, PartT]):
     """One entry of a plugin's list."""
@@ -103,6 +119,8 @@ class Offer(Generic[ConfigT, PartT]):
     gives: frozenset[str] = frozenset()
     """Facets, by name."""
     needs: frozenset[str] = frozenset()
+    needs_for: Callable[[ConfigT], frozenset[str]] = _nothing
+    """Facets that are needed for a configuration beyond `needs`, e.g. of one of several ways to do the work."""
     imports: tuple[str, ...] = ()
     """Top-level modules that `make` imports beyond the core's dependencies."""
     extra: str = ""

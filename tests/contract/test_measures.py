@@ -29,6 +29,9 @@ KNOWN_ANYWAY = {
     ("gde.runs.frames", "optimal"): "a column of a frame",
     ("gde.store.rows", "success"): "a column of the journal: what a step says of itself",
     ("gde.store.rows", "optimal"): "a column of the journal",
+    ("gde.stages.probing", "shuffled"): "a control of probes",
+    ("gde.data.probe", "shuffled"): "a control of probes",
+    ("gde.shipped.reporters.wording", "shuffled"): "a control of probes",
 }
 """(module, text) of the framework's own words that a plugin uses too, and of what a user must be shown by example."""
 

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from gde.data.observation import Observation, Task
 from gde.data.trajectory import Decision
 from gde.parts.environment import Environment
+from gde.parts.simulator import Simulator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,8 @@ class Brief:
     environment: Environment | None = None
     """The environment itself, for agents whose offer needs one of its facets (an oracle, a planner); None for all
     others. Whoever tries actions in it puts it back, see `gde.parts.snapshots`."""
+    simulator: Simulator | None = None
+    """A private copy of the world, for agents whose offer needs SIMULATOR; None for all others."""
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ from gde.parts.agent import Agent
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
+from gde.parts.reward_model import RewardModel
 
 Through = Callable[[LanguageModel], LanguageModel]
 """What an agent asks instead of a model."""
@@ -36,6 +37,14 @@ class Context(Protocol):
 
         Raises:
             GdeError: there is no such model, or it cannot be made.
+        """
+
+    def reward_model(self, name: str) -> RewardModel:
+        """A reward model of the run, or with its defaults one that is offered. What it asks language models is asked
+        on behalf of the part that it is made for, e.g. of the agent in its episode.
+
+        Raises:
+            GdeError: there is no such reward model, or it cannot be made.
         """
 
     def secret(self, variable: str, url: str) -> str:
@@ -81,6 +90,9 @@ class OutsideRun:
 
     def model(self, name: str) -> NoReturn:
         raise GdeError(f"language model {name!r}: a part that is made outside of a run has none to ask")
+
+    def reward_model(self, name: str) -> NoReturn:
+        raise GdeError(f"reward model {name!r}: a part that is made outside of a run has none to ask")
 
     def secret(self, variable: str, url: str) -> str:  # noqa: ARG002 - whoever makes the part has named it
         return os.environ.get(variable, "")

@@ -95,6 +95,22 @@ class HasMDP(HasState, Protocol):
 
 
 @runtime_checkable
+class HasSimulator(Protocol):
+    """Facet SIMULATOR: a second one, begun with the same seed and put to the same moment, can stand in for this one.
+
+    Agents try actions in it, see `gde.parts.simulator`. An environment that gives the facet without SNAPSHOT is put
+    back by replay; nothing in it may be random then.
+    """
+
+    def reseed(self, seed: int) -> None:
+        """Have whatever is random from now on follow from another seed; world and moment stay as they are.
+
+        Otherwise who tries an action would know what chance will make of it. Where nothing is random, there is
+        nothing to do.
+        """
+
+
+@runtime_checkable
 class HasSnapshot(Protocol):
     """Facet SNAPSHOT: the environment can be put back. `gde.parts.snapshots` does it for all others by replay."""
 

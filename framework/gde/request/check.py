@@ -13,6 +13,7 @@ WHAT: dict[str, str] = {
     Facet.OPTIMUM: "an environment that knows what is optimal",
     Facet.DEMONSTRATION: "an environment that shows how its goal is reached",
     Facet.SNAPSHOT: "an environment that can be put back",
+    Facet.SIMULATOR: "an environment that a private copy can stand in for",
     Facet.MAP: "an environment with a map",
     Facet.VIEW: "an environment that says how it is drawn",
     Facet.WORLDS: "an environment that lists its worlds",
@@ -35,7 +36,7 @@ def check(ready: Ready) -> None:
     for part in ready.parts:
         if missing := part.entry.offer.missing():
             raise MissingExtra(part.label, missing, part.entry.offer.extra or "all")
-        if Facet.ACTIVATIONS in part.entry.offer.needs and find_spec("safetensors") is None:
+        if Facet.ACTIVATIONS in part.needs and find_spec("safetensors") is None:
             raise MissingExtra(f"the record that {part.label} reads", ["safetensors"], "probes")
     given = ready.gives
     for part in ready.parts:
@@ -45,7 +46,7 @@ def check(ready: Ready) -> None:
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
     """What the part needs and no other gives; empty when nothing is lacking."""
-    needed = sorted(part.entry.offer.needs - given)
+    needed = sorted(part.needs - given)
     if not needed:
         return ""
     wanted = WHAT.get(needed[0], f"a part that gives {needed[0]!r}")

@@ -1,6 +1,6 @@
 """The parts that a plan names: offers looked up, configurations typed, swept environments crossed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -14,6 +14,7 @@ from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
 from gde.request.model_names import check_settings, find_model, model_names
 from gde.request.objects import absent_entry, object_entry
+from gde.request.references import reward_names
 from gde.request.settings import build, dump, sweep
 
 
@@ -33,6 +34,12 @@ class Chosen:
     def make(self, context: Context) -> Any:
         """A new part."""
         return self.entry.offer.make(self.config, context)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The facets that it needs as it is configured."""
+        offer = self.entry.offer
+        return offer.needs | offer.needs_for(self.config)
 
     def choice(self, asked: Choice) -> Choice:
         """What was asked for, with its configuration complete."""
@@ -100,6 +107,16 @@ class Lookup:
                     find = partial(find_model, name, self.catalogue, settings if not found else {}, whose)
                     found[name] = self._found("language_model", name, name, find)
         return found
+
+    def judges(self, parts: Iterable[Chosen], rewards: Sequence[Chosen]) -> dict[str, Chosen]:
+        """The reward models that the parts name: those of the run that are called so, else as they are offered."""
+        found = {part.label: part for part in rewards}
+        names = {name: None for part in parts for name in reward_names(part.config).values()}
+        return {name: found.get(name) or self.judge(name) for name in names}
+
+    def judge(self, name: str) -> Chosen:
+        """A reward model as it is offered."""
+        return self.chosen("reward_model", Choice(name=name))
 
     def _found(self, kind: str, name: str, label: str, find: Callable[[], tuple[Entry, Any]]) -> Chosen:
         try:

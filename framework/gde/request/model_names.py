@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from typing import Any, get_type_hints
+from typing import Any
 
 from gde.data.json import Json
 from gde.errors import ConfigError
 from gde.offers import ModelReference
 from gde.request.catalogue import Catalogue, Entry
+from gde.request.references import referenced
 from gde.request.settings import build
 
 SOURCE_FIELD = "source"
@@ -15,13 +16,7 @@ SOURCE_FIELD = "source"
 
 def model_names(config: object) -> dict[str, str]:
     """The language models that a configuration names, by the field that names each; empty ones are left out."""
-    hints = get_type_hints(type(config), include_extras=True)
-    named = {
-        name: getattr(config, name)
-        for name, hint in hints.items()
-        if any(isinstance(each, ModelReference) for each in getattr(hint, "__metadata__", ()))
-    }
-    return {field: name for field, name in named.items() if name}
+    return referenced(config, ModelReference)
 
 
 def check_settings(label: str, config: object, settings: Mapping[str, Json]) -> None:

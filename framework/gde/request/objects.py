@@ -20,6 +20,7 @@ FACETS: dict[str, tuple[str, ...]] = {
     Facet.MDP: ("state", "mdp"),
     Facet.DEMONSTRATION: ("demonstration",),
     Facet.SNAPSHOT: ("snapshot", "restore"),
+    Facet.SIMULATOR: ("reseed",),
     Facet.WORLDS: ("worlds",),
 }
 """Told by what an object can do; MAP, which is in the record alone, by its having a state."""

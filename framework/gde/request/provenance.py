@@ -2,15 +2,17 @@
 
 import platform
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gde.data.json import Json
+from gde.offers import Facet
 from gde.request.kinds import KINDS
 from gde.request.lookup import Chosen
 from gde.request.planfile import plan_hash, plan_tables
+from gde.request.references import reward_names
 from gde.request.resolve import Ready
 
 PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn", "pydantic")
@@ -19,7 +21,9 @@ PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn
 def provenance(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
     """What has to be known to repeat a run; `models` are the journal's notes of the models that answered, by name."""
     models = dict(sorted(models.items()))
-    notices = dict.fromkeys(str(model["notice"]) for model in models.values() if model["notice"])
+    notices = dict.fromkeys(
+        [*_advantages(ready), *(str(model["notice"]) for model in models.values() if model["notice"])]
+    )
     return {
         "plan": plan_tables(ready.plan),
         "plan_hash": plan_hash(ready.plan),
@@ -29,6 +33,16 @@ def provenance(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> dict[st
         "python": platform.python_version(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
     }
+
+
+def _advantages(ready: Ready) -> Iterator[str]:
+    """What the agent had that others have not, for every report to tell."""
+    agent = ready.agent
+    if Facet.SIMULATOR in agent.needs:
+        yield f"Agent {agent.label} tried actions in a private copy of the world before it chose one."
+    for name in reward_names(agent.config).values():
+        if Facet.TRUE_REWARD in ready.judges[name].needs:
+            yield f"Reward model {name}, which agent {agent.label} asked, knows the truth."
 
 
 def _versions(ready: Ready) -> dict[str, Json]:

@@ -1,7 +1,7 @@
 """From a plan to parts that are ready to be made, with the defaults for what it leaves open."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,8 @@ class Ready:
     agent: Chosen
     models: Mapping[str, Chosen]
     """Every language model that a part names in its configuration, by that name."""
+    judges: Mapping[str, Chosen]
+    """Every reward model that a part names in its configuration, by that name."""
     probes: tuple[Chosen, ...]
     rewards: tuple[Chosen, ...]
     metrics: tuple[Chosen, ...]
@@ -41,7 +43,7 @@ class Ready:
         """Another process finds the same plugins again and resolves the same plan. Of the caller's own parts only
         those that episodes need are pickled."""
         plugins = self.catalogue.plugins
-        return _rebuilt, (_for_episodes(self.plan), plugins.disabled, plugins.modules)
+        return _rebuilt, (_for_episodes(self.plan, self.judges), plugins.disabled, plugins.modules)
 
     @property
     def environment(self) -> Chosen:
@@ -58,6 +60,7 @@ class Ready:
         """Every part, the language models after the agent."""
         yield from (self.environment, self.agent, *self.models.values(), self.executor)
         yield from (*self.probes, *self.rewards, *self.metrics, *self.reporters)
+        yield from (part for part in self.judges.values() if part not in self.rewards)
 
     @property
     def gives(self) -> frozenset[str]:
@@ -93,7 +96,9 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         several[kind.field] = tuple(look.chosen(kind.name, choice) for choice in asked)
         choices[kind.field] = _completed(several[kind.field], asked)
         _check_labels(kind, several[kind.field])
-    models = look.models([agent, *(part for parts in several.values() for part in parts)], plan.language_model)
+    parts = [agent, *(part for chosen in several.values() for part in chosen)]
+    judges = look.judges(parts, several["rewards"])
+    models = look.models([*parts, *judges.values()], plan.language_model)
     named = next(iter(model_names(agent.config).values()), "")
     complete = replace(
         plan,
@@ -104,7 +109,14 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         **choices,  # type: ignore[arg-type]
     )
     ready = Ready(
-        plan=complete, catalogue=catalogue, strata=strata, agent=agent, models=models, executor=executor, **several
+        plan=complete,
+        catalogue=catalogue,
+        strata=strata,
+        agent=agent,
+        models=models,
+        judges=judges,
+        executor=executor,
+        **several,
     )
     for kind in (KINDS["metric"], KINDS["reporter"]):
         ready = ready if getattr(plan, kind.field) else _with_defaults(ready, kind, look)
@@ -165,9 +177,12 @@ def _with_defaults(ready: Ready, kind: Kind, look: Lookup) -> Ready:
     return replace(ready, **chosen, plan=replace(ready.plan, **plan))
 
 
-def _for_episodes(plan: Plan) -> Plan:
+def _for_episodes(plan: Plan, judges: Collection[str]) -> Plan:
+    def needed(choice: Choice, kind: Kind) -> bool:
+        return choice.part is None or (kind.name == "reward_model" and choice.label in judges)
+
     several: dict[str, Any] = {
-        kind.field: tuple(choice for choice in getattr(plan, kind.field) if choice.part is None) for kind in SEVERAL
+        kind.field: tuple(choice for choice in getattr(plan, kind.field) if needed(choice, kind)) for kind in SEVERAL
     }
     return replace(plan, executor=Choice(name="serial", config={}), **several)
 
@@ -179,7 +194,7 @@ def _without_misfits(ready: Ready, kind: Kind, asked: tuple[Choice, ...]) -> Rea
     parts: tuple[Chosen, ...] = getattr(ready, kind.field)
     groups = {part.entry.offer.group for part in parts} & by_name
     of_groups = [part for part in parts if part.entry.offer.group in groups and part.name not in by_name]
-    misfits = [part for part in of_groups if part.entry.offer.needs - ready.gives or part.entry.offer.missing()]
+    misfits = [part for part in of_groups if part.needs - ready.gives or part.entry.offer.missing()]
     if not misfits or len(misfits) == len(of_groups):
         return ready
     left = {part.label for part in misfits}

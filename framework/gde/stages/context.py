@@ -17,8 +17,9 @@ from gde.parts.environment import Environment
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
+from gde.parts.reward_model import RewardModel
 from gde.request.catalogue import Catalogue
-from gde.request.lookup import Chosen
+from gde.request.lookup import Chosen, Lookup
 from gde.request.metric_names import find_metric
 from gde.request.model_names import find_model
 from gde.request.resolve import Ready
@@ -85,6 +86,13 @@ class Resources:
         config, label = build(entry.offer.config, {}, name), entry.offer.name
         return known or Chosen(kind="metric", name=label, label=label, entry=entry, config=config)
 
+    def find_reward_model(self, name: str) -> Chosen:
+        """Of the run's own reward models the one that is called so, else one with its defaults."""
+        named = self.ready.judges.get(name) if self.ready else None
+        own = self.ready.rewards if self.ready else ()
+        look = Lookup(self.catalogue, absent=False)
+        return named or next((each for each in own if each.label == name), None) or look.judge(name)
+
     def metric(self, chosen: Chosen) -> Metric:
         """A metric, made once: it keeps nothing from one evidence to the next."""
         if chosen.label not in self._metrics:
@@ -136,6 +144,14 @@ class RunContext:
         model = self._scope.model(name)
         return self._through(model) if self._through else model
 
+    def reward_model(self, name: str) -> RewardModel:
+        """Of the run's own reward models the one that is called so, else one with its defaults."""
+        chosen = self._resources.find_reward_model(name)
+        if chosen.label == self._label and self._kind == "reward_model":
+            raise GdeError(f"reward model {name!r} asks for itself")
+        made: RewardModel = self._resources.make(chosen, self._scope)
+        return made
+
     def secret(self, variable: str, url: str) -> str:
         secret, journal = self._resources.secrets.give(variable, url), self._resources.journal
         if secret and journal is not None:
@@ -165,8 +181,8 @@ class RunContext:
         if ready is None or ready.agent.absent:
             raise GdeError(f"episode {trajectory.key}: {ready.agent.absent if ready else 'there is no run'}")
         key, chosen = trajectory.key, ready.agent
-        if WORLD_FACETS & chosen.entry.offer.needs:
-            raise GdeError(f"agent {chosen.label!r} is given the environment itself, so it cannot be shown turns again")
+        if (WORLD_FACETS | {Facet.SIMULATOR}) & chosen.needs:
+            raise GdeError(f"agent {chosen.label!r} is given the environment itself or a copy, so it cannot be shown turns again")
         agent: Agent = chosen.make(RunContext(resources, chosen.kind, chosen.label, self._scope, through))
         task = _task(resources.make(ready.strata[key.stratum].environment), trajectory)
         agent.begin(Brief(task=task, seed=agent_seed(ready.plan.seed, key)))

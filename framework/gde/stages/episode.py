@@ -1,81 +1,26 @@
 """One episode from reset to its end in the journal, a function of the root seed and its key alone."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from numbers import Real
 
 from gde.data.json import Labels
-from gde.data.mdp import TabularMDP
-from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
-from gde.data.trajectory import Decision, Ending, EpisodeKey, Turn
+from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import FAULTS, GdeError, RunFailed, Unavailable
-from gde.numerics.tabular import solve
+from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
-from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState
+from gde.parts.environment import Environment
 from gde.request.resolve import Ready
+from gde.seeding import derive
 from gde.stages.context import WORLD_FACETS, Resources, agent_seed, check_world
 from gde.stages.deadlines import Interruptible, limit
 from gde.stages.hosting import Host
+from gde.stages.judging import Judge, Moment
 from gde.stages.models import Scope, check_known
+from gde.stages.simulating import Copy, Simulation
 from gde.store.journal import Journal
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What is true and what is best before a decision."""
-
-    state: State | None
-    optimum: Optimum | None
-
-
-@dataclass(frozen=True)
-class Told:
-    """What an environment tells of itself. To ask an object whether it follows a protocol takes longer than a step of a
-    small world, so it is asked once."""
-
-    by: Environment
-    state: HasState | None
-    optimum: HasOptimum | None
-    mdp: HasMDP | None
-
-    @classmethod
-    def of(cls, environment: Environment) -> "Told":
-        """The environment, as each of the protocols that it follows."""
-        return cls(
-            by=environment,
-            state=environment if isinstance(environment, HasState) else None,
-            optimum=environment if isinstance(environment, HasOptimum) else None,
-            mdp=environment if isinstance(environment, HasMDP) else None,
-        )
-
-
-@dataclass
-class Judge:
-    """Says what is best, by the environment's own word or by solving it: again whenever the world has changed. Keeps
-    what is known of the episode in the place where its environment is called."""
-
-    told: Told | None = field(default=None, init=False)
-    mdp: TabularMDP | None = field(default=None, init=False)
-    success: float | None = field(default=0.0, init=False)
-    """Of the last outcome."""
-
-    def moment(self, environment: Environment) -> Moment:
-        """The truth at this moment; nothing where the environment tells none."""
-        if self.told is None or self.told.by is not environment:
-            self.told = Told.of(environment)
-        told = self.told
-        state = told.state.state() if told.state else None
-        if told.optimum:
-            return Moment(state, told.optimum.optimum())
-        if state is None or state.index is None or told.mdp is None:
-            return Moment(state, None)
-        mdp = told.mdp.mdp()
-        if mdp is not self.mdp:
-            self.mdp, self._solution = mdp, solve(mdp)
-        best = tuple(mdp.actions[a] for a in self._solution.optimal[state.index].nonzero()[0])
-        value = float(self._solution.value[state.index])
-        return Moment(state, Optimum(actions=best, value=value, means="solved"))
 
 
 @dataclass(frozen=True)
@@ -101,6 +46,9 @@ class Episode:
     """The values of the stratum."""
     host: Host
     journal: Journal
+    private: Host | None = None
+    """Where the agent may try actions: the host of an environment that is lent to it alone; None for agents that try
+    none."""
     begun: bool = False
     """Whether its world is in the journal."""
 
@@ -112,7 +60,7 @@ class Episode:
                 opening = await self.host.call(_open, self.seed, judge)
             await self._begin(opening)
             scope = self.resources.models.scope(str(self.key))
-            return await self._take_turns(self._agent(opening.task, scope), scope, opening, judge)
+            return await self._take_turns(self._agent(opening, scope), scope, opening, judge)
 
     async def _begin(self, opening: Opening) -> None:
         known = self.journal.world(str(self.key))
@@ -123,12 +71,27 @@ class Episode:
         await self.journal.begin(self.key, self.seed, opening.world, labels, opening.task.horizon)
         self.begun = True
 
-    def _agent(self, task: Task, scope: Scope) -> Agent:
+    def _agent(self, opening: Opening, scope: Scope) -> Agent:
         chosen = self.ready.agent
         agent: Agent = self.resources.make(chosen, scope)
-        lent = self.host.environment if WORLD_FACETS & chosen.entry.offer.needs else None
-        agent.begin(Brief(task=task, seed=agent_seed(self.ready.plan.seed, self.key), environment=lent))
+        lent = self.host.environment if WORLD_FACETS & chosen.needs else None
+        seed = agent_seed(self.ready.plan.seed, self.key)
+        simulator = None if self.private is None else self._simulator(self.private, opening, seed)
+        agent.begin(Brief(task=opening.task, seed=seed, environment=lent, simulator=simulator))
         return agent
+
+    def _simulator(self, private: Host, opening: Opening, dice: int) -> Simulation:
+        needed = {facet for judge in self.ready.judges.values() for facet in judge.needs}
+        begun = Trajectory(
+            key=self.key,
+            seed=self.seed,
+            world=opening.world,
+            labels={**opening.world.labels, **self.swept},
+            horizon=opening.task.horizon,
+            turns=(),
+            ending="horizon",
+        )
+        return Simulation(begun, self.host, Copy(private, derive(dice, "simulator"), Facet.TRUE_REWARD in needed))
 
     async def _take_turns(
         self, agent: Agent, scope: Scope, opening: Opening, judge: Judge

@@ -1,15 +1,16 @@
 """Plan to trajectories: concurrent episodes, each in the journal as soon as it has something to keep."""
 
 import asyncio
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, nullcontext
 from functools import lru_cache, partial
 from hashlib import sha256
 
 from gde.data.trajectory import EpisodeKey
 from gde.errors import FAULTS, RunFailed, Unavailable
 from gde.offers import Facet
+from gde.parts.environment import Environment
+from gde.parts.snapshots import restorable
 from gde.request.lookup import Chosen
 from gde.request.resolve import Ready
 from gde.seeding import derive, generator
@@ -66,13 +67,17 @@ async def roll_out(
         resources.models.get(ready.agent_model)
     plan = ready.plan
     threads = any(each is not None for each in (plan.turn_seconds, plan.episode_seconds, plan.run_seconds))
-    hosts = [Hosts(partial(resources.make, stratum.environment), threads) for stratum in ready.strata]
+    simulated = _simulated(ready)
+    makers = [partial(_make, resources, stratum.environment, simulated) for stratum in ready.strata]
+    hosts = [Hosts(make, threads) for make in makers]
+    private = [Hosts(make, threads) for make in makers] if simulated else []
     waiting = SecondChances((key for key in keys if str(key) not in finished), resources.models.reach)
 
     async def work() -> None:
         async with aclosing(waiting.each()) as keys:
             async for key in keys:
-                await _run_episode(ready, resources, key, hosts[key.stratum], worlds, journal, waiting)
+                alone = private[key.stratum] if simulated else None
+                await _run_episode(ready, resources, key, hosts[key.stratum], alone, worlds, journal, waiting)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -81,14 +86,25 @@ async def roll_out(
     except* RunFailed as failures:
         raise failures.exceptions[0] from None
     finally:
-        for each in hosts:
+        for each in (*hosts, *private):
             await each.close()
 
 
 def at_once(ready: Ready) -> int:
     """How many episodes one worker has under way."""
     most = [stratum.environment.entry.offer.at_once for stratum in ready.strata]
-    return min(ready.plan.concurrency, *(each for each in most if each is not None), sys.maxsize)
+    environments = 2 if _simulated(ready) else 1
+    return min([ready.plan.concurrency, *(max(1, each // environments) for each in most if each is not None)])
+
+
+def _simulated(ready: Ready) -> bool:
+    """Whether every episode has a second environment."""
+    return Facet.SIMULATOR in ready.agent.needs
+
+
+def _make(resources: Resources, chosen: Chosen, simulated: bool) -> Environment:
+    environment: Environment = resources.make(chosen)
+    return restorable(environment) if simulated else environment
 
 
 async def _run_episode(
@@ -96,6 +112,7 @@ async def _run_episode(
     resources: Resources,
     key: EpisodeKey,
     hosts: Hosts,
+    private: Hosts | None,
     worlds: Listed,
     journal: Journal,
     waiting: SecondChances[EpisodeKey],
@@ -105,8 +122,9 @@ async def _run_episode(
     seed = seed_of(ready, worlds, key)
     episode: Episode | None = None
     try:
-        async with hosts.borrow() as host:
-            episode = Episode(ready, resources, key, seed, ready.strata[key.stratum].labels, host, journal)
+        async with hosts.borrow() as host, private.borrow() if private else nullcontext() as alone:
+            labels = ready.strata[key.stratum].labels
+            episode = Episode(ready, resources, key, seed, labels, host, journal, private=alone)
             ending, final = await episode.play()
             await journal.end(key, ending, "", final)
     except RunFailed:

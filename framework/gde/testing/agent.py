@@ -8,8 +8,10 @@ from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment, HasState
+from gde.parts.snapshots import restorable
 from gde.testing.parts import Corridor
 from gde.testing.promises import promise, promise_equal, promise_protocol
+from gde.testing.simulator import simulator
 
 
 def check_agent(
@@ -31,15 +33,17 @@ def check_agent(
     """
     promise_protocol(make(), Agent)
     promise(iscoroutinefunction(make().act), "act must be an `async def`, for agents that wait for a model")
-    decided = {seed: asyncio.run(_episode(make(), environment(), seed, turns)) for seed in seeds}
+    decided = {seed: asyncio.run(_episode(make(), environment, seed, turns)) for seed in seeds}
     for seed in reversed(seeds):
-        again = asyncio.run(_episode(make(), environment(), seed, turns))
+        again = asyncio.run(_episode(make(), environment, seed, turns))
         promise_equal(decided[seed], again, f"an agent must be a function of its seed (seed {seed}, asked twice)")
 
 
-async def _episode(agent: Agent, environment: Environment, seed: int, turns: int) -> list[Decision]:
+async def _episode(agent: Agent, make: Callable[[], Environment], seed: int, turns: int) -> list[Decision]:
+    environment, twin = restorable(make()), restorable(make())
     observation = environment.reset(seed)
-    agent.begin(Brief(task=environment.task(), seed=seed, environment=environment))
+    private = simulator(environment, twin, seed, dice=seed)
+    agent.begin(Brief(task=environment.task(), seed=seed, environment=environment, simulator=private))
     decisions: list[Decision] = []
     for _ in range(turns):
         before = environment.state() if isinstance(environment, HasState) else None
@@ -53,7 +57,8 @@ async def _episode(agent: Agent, environment: Environment, seed: int, turns: int
             observation = outcome.observation
             if outcome.terminated or outcome.truncated:
                 break
-    environment.close()
+    for each in (environment, twin):
+        each.close()
     return decisions
 
 

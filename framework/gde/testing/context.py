@@ -14,6 +14,7 @@ from gde.parts.context import Through
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Metric
 from gde.parts.probe import Readout
+from gde.parts.reward_model import RewardModel
 from gde.request.catalogue import Catalogue
 from gde.request.metric_names import find_metric
 from gde.testing.parts import PlantedModel
@@ -21,11 +22,13 @@ from gde.testing.parts import PlantedModel
 
 @dataclass
 class PlainContext:
-    """Implements `gde.parts.context.Context`: models are those given, else planted; metrics those installed."""
+    """Implements `gde.parts.context.Context`: models are those given, else planted; reward models those given,
+    else installed; metrics those installed."""
 
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
     readouts: Mapping[tuple[str, str], Readout] = field(default_factory=dict)
     """By probe and arm."""
+    rewards: Mapping[str, RewardModel] = field(default_factory=dict)
     seed: int = 0
 
     @cached_property
@@ -34,6 +37,13 @@ class PlainContext:
 
     def model(self, name: str) -> LanguageModel:
         return self.models.get(name) or PlantedModel()
+
+    def reward_model(self, name: str) -> RewardModel:
+        if name in self.rewards:
+            return self.rewards[name]
+        offer = Catalogue.default().find("reward_model", name).offer
+        model: RewardModel = offer.make(offer.config(), self)
+        return model
 
     def secret(self, variable: str, url: str) -> str:  # noqa: ARG002 - nothing is sent
         return os.environ.get(variable, "")

@@ -9,10 +9,12 @@ import numpy as np
 
 from gde.data.mdp import TOLERANCE, TabularMDP
 from gde.data.observation import Observation, Outcome, State, World
+from gde.offers import Facet
 from gde.parts.environment import Environment, HasDemonstration, HasMDP, HasOptimum, HasState, HasWorlds
 from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
 from gde.testing.promises import calling, promise, promise_equal, promise_json, promise_protocol, promise_raises
+from gde.testing.simulator import check_simulator
 from gde.testing.view import check_view
 
 NO_ACTION = "no such action \u2205"
@@ -77,6 +79,8 @@ def check_environment(
     if isinstance(environment, HasWorlds):
         _check_worlds(environment, make())
     environment.close()
+    if Facet.SIMULATOR in gives:
+        check_simulator(make, seeds, turns, actions)
 
 
 def _walk(environment: Environment, seed: int, turns: int, actions: Sequence[str]) -> _Walk:

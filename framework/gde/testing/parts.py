@@ -34,7 +34,7 @@ TURNING = 1000.0
 class Corridor:
     """Cells 0..length-1 in a row, the goal in the last; the seed chooses the cell to start in.
 
-    Gives STATE, MDP, SNAPSHOT and MAP. Reaching the goal earns 1, the model's every step costs 1.
+    Gives STATE, MDP, SNAPSHOT, SIMULATOR and MAP. Reaching the goal earns 1, the model's every step costs 1.
     """
 
     length: int = 3
@@ -89,6 +89,9 @@ class Corridor:
             raise ValueError(f"wanted a snapshot of this corridor, got {snapshot!r}")
         self.at = snapshot
         return self._observe()
+
+    def reseed(self, seed: int) -> None:
+        """Nothing is random."""
 
     def close(self) -> None:
         """Nothing is held."""

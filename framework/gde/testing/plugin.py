@@ -128,14 +128,14 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="A row of cells with the goal in the last.",
             config=CorridorConfig,
             make=_corridor,
-            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP}),
+            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP}),
         ),
         Offer(
             name="slow-corridor",
             summary="A corridor that takes its time, and may keep a step for ever.",
             config=SlowConfig,
             make=_slow,
-            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP}),
+            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP}),
         ),
         Offer(
             name="recipe",

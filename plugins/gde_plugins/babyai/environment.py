@@ -101,6 +101,9 @@ class BabyAIEnvironment:
         self._now = snapshot.now.copy()
         return self._observe()
 
+    def reseed(self, seed: int) -> None:
+        """Nothing is random."""
+
     def close(self) -> None:
         """Nothing is held."""
 

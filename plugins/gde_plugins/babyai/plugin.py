@@ -47,7 +47,9 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="BabyAI's rooms in text: a mission in words, doors, keys, balls and boxes (Choukrani et al. 2025)",
             config=BabyAIConfig,
             make=_world,
-            gives=frozenset({Facet.STATE, Facet.OPTIMUM, Facet.SNAPSHOT, Facet.WORLDS, Facet.MAP, BABYAI}),
+            gives=frozenset(
+                {Facet.STATE, Facet.OPTIMUM, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.WORLDS, Facet.MAP, BABYAI}
+            ),
             imports=IMPORTS,
             extra=EXTRA,
         ),

@@ -129,6 +129,9 @@ class BlocksworldEnvironment:
         self._below = snapshot
         return self._observe()
 
+    def reseed(self, seed: int) -> None:
+        """Nothing is random."""
+
     def close(self) -> None:
         """Nothing is held."""
 

@@ -22,7 +22,15 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=BlocksworldConfig,
             make=_make,
             gives=frozenset(
-                {Facet.STATE, Facet.OPTIMUM, Facet.DEMONSTRATION, Facet.SNAPSHOT, Facet.WORLDS, Facet.VIEW}
+                {
+                    Facet.STATE,
+                    Facet.OPTIMUM,
+                    Facet.DEMONSTRATION,
+                    Facet.SNAPSHOT,
+                    Facet.SIMULATOR,
+                    Facet.WORLDS,
+                    Facet.VIEW,
+                }
             ),
         ),
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
 
-TABULATED = frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP})
+TABULATED = frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP})
 KEYS = "keys"
 """The facet of worlds with an object to be taken."""
 

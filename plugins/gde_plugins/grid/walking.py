@@ -63,6 +63,9 @@ class Walker(ABC, Generic[WalkT]):
         self._state = snapshot
         return self._observe()
 
+    def reseed(self, seed: int) -> None:
+        """Nothing is random."""
+
     def close(self) -> None:
         """Nothing is held."""
 

@@ -34,7 +34,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             "(MacDermott et al. 2024, section 6)",
             config=CliffWorldConfig,
             make=_cliff_world,
-            gives=frozenset({Facet.STATE, Facet.MDP}),
+            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR}),
         ),
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.numerics.stats import Floats
-from gde.seeding import generator
+from gde.seeding import derive, generator
 from gde_plugins.reward_baselines.truth import truth, unknown
 
 
@@ -38,6 +38,19 @@ class Random:
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         rng = generator(self.seed, "rewards", str(trajectory.key))
         return _trace("random", trajectory, rng.random(len(trajectory.turns)))
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Uniform in [0, 1) for every observation of a world, the same wherever it is seen again: as if the truth had been
+    dealt out to the wrong states."""
+
+    seed: int
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        world = trajectory.world.id
+        drawn = [derive(self.seed, "shuffled", world, turn.observation.text) / 2**63 for turn in trajectory.turns]
+        return _trace("shuffled", trajectory, np.array(drawn, dtype=np.float64))
 
 
 class Oracle:

@@ -38,6 +38,12 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             needs=frozenset({Facet.TRUE_REWARD}),
         ),
         Offer(name="random", summary="uniform between 0 and 1, seeded by the run", config=NoConfig, make=_random),
+        Offer(
+            name="shuffled",
+            summary="uniform between 0 and 1 for every observation, the same wherever it is seen in a world",
+            config=NoConfig,
+            make=_shuffled,
+        ),
     )
 
 
@@ -109,6 +115,12 @@ def _random(_: NoConfig, context: "Context") -> "RewardModel":
     from gde_plugins.reward_baselines.models import Random
 
     return Random(context.seed)
+
+
+def _shuffled(_: NoConfig, context: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.models import Shuffled
+
+    return Shuffled(context.seed)
 
 
 def _epic(_: NoConfig, __: "Context") -> "Metric":

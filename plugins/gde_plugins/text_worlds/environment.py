@@ -98,6 +98,9 @@ class SimulatedEnvironment:
             return ()
         return tuple(self._host.ask("demonstration", seconds=self._seconds))
 
+    def reseed(self, seed: int) -> None:
+        """Nothing is random once a game has begun."""
+
     def close(self) -> None:
         self._host.close()
 

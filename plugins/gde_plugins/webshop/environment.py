@@ -124,6 +124,9 @@ class WebshopEnvironment:
         self._visit = snapshot
         return self._observe()
 
+    def reseed(self, seed: int) -> None:
+        """Nothing is random."""
+
     def close(self) -> None:
         """The catalogue is shared by all of a process and kept."""
 

@@ -21,7 +21,9 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="a shop to be searched for a product as wanted: pages, options and the reward of WebShop",
             config=WebshopConfig,
             make=_make,
-            gives=frozenset({Facet.STATE, Facet.DEMONSTRATION, Facet.SNAPSHOT, Facet.WORLDS, Facet.VIEW}),
+            gives=frozenset(
+                {Facet.STATE, Facet.DEMONSTRATION, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.WORLDS, Facet.VIEW}
+            ),
         ),
     )
 

@@ -11,8 +11,9 @@ from gde.data.observation import Optimum
 from gde.data.result import Result
 from gde.data.trajectory import Trajectory
 from gde.request.catalogue import Catalogue
-from gde.stages import episode
-from gde.stages.episode import Judge, reason_of
+from gde.stages import judging
+from gde.stages.episode import reason_of
+from gde.stages.judging import Judge
 from gde.store.journal import Journal
 from gde.testing.parts import Corridor, ScriptedAgent
 from gde.testing.worlds import Recipe
@@ -50,8 +51,8 @@ def test_an_optimum_needs_neither_state_nor_process() -> None:
 
 def test_a_process_is_solved_once_and_again_when_it_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     solved: list[object] = []
-    solve = episode.solve
-    monkeypatch.setattr(episode, "solve", lambda mdp: solved.append(mdp) or solve(mdp))
+    solve = judging.solve
+    monkeypatch.setattr(judging, "solve", lambda mdp: solved.append(mdp) or solve(mdp))
     corridor, judge = Corridor(5), Judge()
     corridor.reset(0)
     mdp = corridor.mdp()

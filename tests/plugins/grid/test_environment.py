@@ -55,7 +55,7 @@ def test_the_page_on_grid_worlds_names_every_setting() -> None:
 def test_offer() -> None:
     (offer,) = (each for each in gde_environments() if each.name == "grid")
     assert offer.config is GridConfig
-    assert offer.gives == {Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP, Facet.WORLDS}
+    assert offer.gives == {Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP, Facet.WORLDS}
     environment = offer.make(GridConfig(), PlainContext())
     assert isinstance(environment, Environment)
     assert isinstance(environment, HasMDP)

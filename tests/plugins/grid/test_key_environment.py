@@ -61,7 +61,7 @@ def optimal_actions(environment: KeyEnvironment) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_offers(name: str) -> None:
     assert Catalogue.default().find("environment", name).offer == OFFERS[name]
-    assert OFFERS[name].gives == {Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.MAP, "keys"}
+    assert OFFERS[name].gives == {Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP, "keys"}
     assert isinstance(begun(name), HasMDP)
 
 

@@ -114,6 +114,9 @@ class FoggyGrid:
                 return self._arrive(self._inner.restore(inner), seen)
         raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
 
+    def reseed(self, seed: int) -> None:
+        """Nothing is random."""
+
     def close(self) -> None:
         self._inner.close()
 

@@ -134,6 +134,9 @@ class PerturbedGrid:
                 return self._show(phase.grid.restore(inner))
         raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
 
+    def reseed(self, seed: int) -> None:
+        """Nothing is random."""
+
     def close(self) -> None:
         self._unperturbed.close()
 

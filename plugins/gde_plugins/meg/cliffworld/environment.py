@@ -88,6 +88,10 @@ class CliffWorldEnvironment:
                 raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         return self._observe()
 
+    def reseed(self, seed: int) -> None:
+        """Another wind from here on."""
+        self._seed = seed
+
     def close(self) -> None:
         """Nothing is held."""
 

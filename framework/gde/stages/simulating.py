@@ -1,0 +1,96 @@
+"""The private simulators of agents: second environments, put to where the episode stands."""
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gde.data.observation import Observation, Outcome
+from gde.data.trajectory import Trajectory
+from gde.parts.environment import HasSimulator
+from gde.parts.simulator import Situation
+from gde.parts.snapshots import Restorable
+from gde.seeding import derive
+from gde.stages.hosting import Host
+from gde.stages.judging import Judge, Moment
+
+
+class Simulable(Restorable, HasSimulator, Protocol):
+    """An environment that can be put back and given other dice."""
+
+
+@dataclass
+class Copy:
+    """The second environment."""
+
+    host: Host
+    dice: int
+    """Seed of all that is random in it."""
+    certified: bool
+    """Whether it is worked out what is best in every situation."""
+    judge: Judge = field(default_factory=Judge, init=False)
+    begun: bool = field(default=False, init=False)
+    at: Situation | None = field(default=None, init=False)
+    """Where it stands."""
+    throws: int = field(default=0, init=False)
+
+    def arrive(self, environment: Simulable, seed: int, snapshot: object) -> Situation:
+        """Put it to a moment of the episode that began with `seed`."""
+        if not self.begun:
+            environment.reset(seed)
+            self.begun = True
+        shown = environment.restore(snapshot)
+        self.at = self._situation(environment, shown, over=False)
+        self._throw(environment)
+        return self.at
+
+    def follow(self, environment: Simulable, situation: Situation, action: str) -> Situation:
+        """Take an action in a situation."""
+        if self.at is not situation:
+            environment.restore(situation.snapshot)
+            self._throw(environment)
+        self.at = None  # until the step has gone well
+        outcome = environment.step(action)
+        self.at = self._situation(environment, outcome.observation, over=_over(outcome))
+        return self.at
+
+    def _throw(self, environment: Simulable) -> None:
+        self.throws += 1
+        environment.reseed(derive(self.dice, "throw", self.throws))
+
+    def _situation(self, environment: Simulable, shown: Observation, over: bool) -> Situation:
+        moment = self.judge.moment(environment) if self.certified else Moment(self.judge.state(environment), None)
+        return Situation(
+            observation=shown,
+            over=over,
+            state=moment.state,
+            optimum=moment.optimum,
+            snapshot=environment.snapshot(),
+        )
+
+
+class Simulation:
+    """Implements `gde.parts.simulator.Simulator`: each environment is called where it lives, and a copy of the
+    episode's snapshot is all that passes between them."""
+
+    def __init__(self, begun: Trajectory, episode: Host, copy: Copy) -> None:
+        self.begun, self._episode, self._copy = begun, episode, copy
+        self.steps = 0
+
+    async def present(self) -> Situation:
+        snapshot = await self._episode.call(_snapshot)
+        return await self._copy.host.call(self._copy.arrive, self.begun.seed, snapshot)
+
+    async def step(self, situation: Situation, action: str) -> Situation:
+        if situation.over:
+            raise ValueError(f"the episode would be over here, nothing can be tried: got {action!r}")
+        self.steps += 1
+        return await self._copy.host.call(self._copy.follow, situation, action)
+
+
+def _snapshot(environment: Restorable) -> object:
+    # What is mutable in it, and the environment would go on with, must not be shared.
+    return deepcopy(environment.snapshot())
+
+
+def _over(outcome: Outcome) -> bool:
+    return outcome.terminated or outcome.truncated

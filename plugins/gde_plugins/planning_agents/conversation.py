@@ -1,0 +1,66 @@
+"""What the language model is told: the task, what happened so far, and what is wanted of it."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from gde.data.completion import Message
+from gde.data.observation import Observation, Task
+
+ROLE = "You are an agent acting in a world that is described to you in text. In every turn you reason, then you act."
+ONE = """Answer in exactly this form and with nothing else:
+Thought: your reasoning, in a sentence or two
+Action: the action, exactly as it is listed"""
+SEVERAL = """Name up to {n} different actions that are worth trying next, the best one first. Answer in exactly this \
+form and with nothing else:
+Thought: your reasoning, in a sentence or two
+Action 1: the best action, exactly as it is listed
+Action 2: the next best"""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """An earlier turn."""
+
+    observation: Observation
+    answer: str
+
+
+class Conversation:
+    """The turns of one episode, as far as they are remembered."""
+
+    def __init__(self, task: Task, turns: int) -> None:
+        """Remember the last `turns`."""
+        self._task = task
+        self._past: deque[Exchange] = deque(maxlen=turns)
+
+    def remember(self, observation: Observation, answer: str) -> None:
+        """A turn is over."""
+        self._past.append(Exchange(observation, answer))
+
+    def one(self, now: Observation, told: str = "") -> tuple[Message, ...]:
+        """Asks for one action; `told` goes before the question."""
+        return self._messages(now, "\n\n".join(part for part in (told, ONE) if part))
+
+    def several(self, now: Observation, n: int) -> tuple[Message, ...]:
+        """Asks for up to `n` candidates."""
+        return self._messages(now, SEVERAL.format(n=n))
+
+    def _messages(self, now: Observation, question: str) -> tuple[Message, ...]:
+        messages: list[Message] = []
+        for exchange in self._past:
+            messages.append(self._user(f"Observation:\n{exchange.observation.text}", first=not messages))
+            messages.append(Message(role="assistant", content=exchange.answer))
+        shown = f"Observation:\n{now.text}\n\n{_listed(now)}\n\n{question}"
+        return (*messages, self._user(shown, first=not messages))
+
+    def _user(self, text: str, *, first: bool) -> Message:
+        task = self._task
+        rules = f"# Rules\n{task.rules}" if task.rules else ""
+        parts = (ROLE, rules, f"# Objective\n{task.objective}", text) if first else (text,)
+        return Message(role="user", content="\n\n".join(part for part in parts if part))
+
+
+def _listed(observation: Observation) -> str:
+    if observation.actions is None:
+        return "Any text may be tried as an action."
+    return "Actions that can be taken now:\n" + "\n".join(f"- {action}" for action in observation.actions)

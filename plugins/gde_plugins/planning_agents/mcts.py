@@ -1,0 +1,100 @@
+"""Monte Carlo tree search over a world model, with a reward model for values (Shen et al. 2026, appendix C.6.3)."""
+
+from collections.abc import Mapping
+
+from gde.data.completion import Completion
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision
+from gde.errors import GdeError
+from gde.parts.agent import Brief
+from gde.parts.language_model import LanguageModel
+from gde.parts.reward_model import RewardModel
+from gde.parts.simulator import Situation
+from gde.seeding import generator
+from gde_plugins.planning_agents.answers import Rejected
+from gde_plugins.planning_agents.asking import Asker
+from gde_plugins.planning_agents.config import MctsConfig
+from gde_plugins.planning_agents.conversation import Conversation
+from gde_plugins.planning_agents.effort import Effort
+from gde_plugins.planning_agents.judging import Judge
+from gde_plugins.planning_agents.priors import Proposer, uniform
+from gde_plugins.planning_agents.react import decision
+from gde_plugins.planning_agents.tree import Node, Search
+from gde_plugins.planning_agents.worlds import ImaginedWorld, world_model
+
+UNLISTED = "no actions are listed here and nobody proposes any: take agent.prior=model with a language model"
+
+
+class Mcts:
+    """Plans anew in every turn, from where the episode stands. What an action leads to is tried once in a plan."""
+
+    def __init__(self, config: MctsConfig, model: LanguageModel | None, reward: RewardModel) -> None:
+        """Without a model the prior is uniform and the world model a simulator."""
+        self._config, self._model, self._reward = config, model, reward
+
+    def begin(self, brief: Brief) -> None:
+        config = self._config
+        asker = Asker(self._model, config, brief.seed) if self._model else None
+        self._conversation = Conversation(brief.task, config.history)
+        self._proposer = Proposer(asker, self._conversation, config.candidates) if asker else None
+        self._world = world_model(config.world, asker, brief)
+        self._judge = Judge(self._reward, self._world.begun, config.shown)
+        self._search = Search(config.exploration, config.guide, generator(brief.seed, "search"))
+
+    async def act(self, observation: Observation) -> Decision:
+        effort = Effort()
+        here = await self._world.look(observation)
+        prior, completion = await self._prior(observation, effort)
+        if isinstance(prior, Rejected):
+            decided = decision(prior, effort, completion)
+        else:
+            decided = decision(await self._searched(here, prior, effort), effort, completion)
+            self._remember(observation, decided)
+        self._judge.taken(here, decided)
+        return decided
+
+    async def _prior(
+        self, observation: Observation, effort: Effort
+    ) -> tuple[Mapping[str, float] | Rejected, Completion | None]:
+        if self._config.prior == "model" and self._proposer is not None:
+            return await self._proposer.prior(observation, effort)
+        if not observation.actions:
+            return Rejected("error", UNLISTED, UNLISTED), None
+        return uniform(observation.actions), None
+
+    async def _searched(self, here: Situation, prior: Mapping[str, float], effort: Effort) -> str:
+        """The action to take.
+
+        Raises:
+            GdeError: the reward model judged nothing of what was tried.
+        """
+        root = Node(situation=here)
+        root.grow(prior)
+        if self._config.budget:
+            root.value = await self._judge.value(here, (), effort) or 0.0
+        judged = False
+        for _ in range(self._config.budget):
+            judged = await self._simulate(root, effort) or judged
+        if self._config.budget and not judged:
+            raise GdeError(f"reward model {self._config.reward!r} judged no state: {self._judge.reason}")
+        return self._search.decide(root)
+
+    async def _simulate(self, root: Node, effort: Effort) -> bool:
+        """One more visit; whether a state was tried that there is a reward for."""
+        node = self._search.descend(root)
+        judged = False
+        if node.situation is None and node.parent is not None and node.parent.situation is not None:
+            node.situation = await self._world.step(node.parent.situation, node.action, effort)
+            node.grow(uniform(node.situation.observation.actions or ()))
+            value = await self._judge.value(node.situation, node.path(), effort)
+            judged = value is not None
+            # Where there is no reward, nothing is known to be gained.
+            node.value = node.parent.value if value is None else value
+        node.back_up(self._config.discount)
+        return judged
+
+    def _remember(self, observation: Observation, decided: Decision) -> None:
+        action = decided.action or ""
+        self._conversation.remember(observation, f"Thought: The plan says so.\nAction: {action}")
+        if isinstance(self._world, ImaginedWorld):
+            self._world.taken(observation, action)

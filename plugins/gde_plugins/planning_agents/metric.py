@@ -1,0 +1,31 @@
+"""What did the agent's plans take?"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+
+from gde.data.evidence import Evidence
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.numerics.episodes import over_episodes, played, unmeasured
+from gde.numerics.stats import cluster_mean
+from gde_plugins.planning_agents.effort import Effort
+
+UNIT = "a turn"
+NAMES = tuple(field.name for field in fields(Effort))
+
+
+def planning(evidence: Evidence) -> Sequence[Measurement]:
+    """Means a turn of what decisions took: steps in a simulator, questions to the language model, judged states, and
+    of answers what could not be used. Episodes count alike."""
+    spent = [(one.world.cluster, _means(one)) for one in played(evidence)]
+    if not spent:
+        return [unmeasured(f"planning.{name}", UNIT, "no episode with a turn was finished") for name in NAMES]
+    return [
+        over_episodes(evidence, f"planning.{name}", UNIT, [(world, each[name]) for world, each in spent], cluster_mean)
+        for name in NAMES
+    ]
+
+
+def _means(trajectory: Trajectory) -> dict[str, float]:
+    noted = [Effort.noted(turn.decision.detail) or Effort() for turn in trajectory.turns]
+    return {name: sum(asdict(each)[name] for each in noted) / len(noted) for name in NAMES}

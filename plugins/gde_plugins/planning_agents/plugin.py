@@ -1,0 +1,107 @@
+"""Offers the planning agents, and the metric of what their plans take."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gde.data.measure import Better, Measure
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
+
+if TYPE_CHECKING:
+    from gde.parts.agent import Agent
+    from gde.parts.context import Context
+    from gde.parts.metric import Metric
+
+PLANNING = "planning"
+"""The facet of agents that note what their decisions took."""
+ASKING = frozenset({PLANNING, Facet.ACTIVATIONS})
+
+
+@hookimpl
+def gde_agents() -> Sequence[AnyOffer]:
+    """ReAct, ReAct with rewards, tree search."""
+    return (
+        Offer(
+            name="react",
+            summary="a language model answers with a thought and an action, and is told of its mistakes"
+            " (Yao et al. 2023)",
+            config=ReactConfig,
+            make=_react,
+            gives=ASKING,
+        ),
+        Offer(
+            name="react-reward",
+            summary="ReAct whose candidates are tried in a world model and judged by a reward model"
+            " (Shen et al. 2026, appendix C.6.2)",
+            config=ReactRewardConfig,
+            make=_react_reward,
+            gives=ASKING,
+            needs_for=_world,
+        ),
+        Offer(
+            name="mcts",
+            summary="Monte Carlo tree search over a world model, valued by a reward model"
+            " (Shen et al. 2026, appendix C.6.3)",
+            config=MctsConfig,
+            make=_mcts,
+            gives=ASKING,
+            needs_for=_world,
+        ),
+    )
+
+
+@hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """Steps and questions."""
+    return (
+        Offer(
+            name="planning",
+            summary="simulator steps, questions, judged states and unusable answers of planning agents, a turn",
+            config=NoConfig,
+            make=_planning,
+            needs=frozenset({PLANNING}),
+            default=True,
+            measures=(
+                _measure("simulator_steps", "actions tried in a private copy of the world"),
+                _measure("model_calls", "questions to the language model"),
+                _measure("judged", "states that the reward model was asked about"),
+                _measure("unjudged", "of these, states without a reward", "less"),
+                _measure("malformed", "answers in another form than was asked for", "less"),
+                _measure("inadmissible", "actions named that cannot be taken", "less"),
+            ),
+        ),
+    )
+
+
+def _measure(name: str, title: str, better: Better = "") -> Measure:
+    return Measure(name=f"planning.{name}", title=title, unit="a turn", better=better, group="planning")
+
+
+def _world(config: ReactRewardConfig | MctsConfig) -> frozenset[str]:
+    return frozenset({Facet.SIMULATOR}) if config.world == "simulator" else frozenset()
+
+
+def _react(config: ReactConfig, context: "Context") -> "Agent":
+    from gde_plugins.planning_agents.react import React
+
+    return React(config, context.model(config.model))
+
+
+def _react_reward(config: ReactRewardConfig, context: "Context") -> "Agent":
+    from gde_plugins.planning_agents.react_reward import ReactReward
+
+    return ReactReward(config, context.model(config.model), context.reward_model(config.reward))
+
+
+def _mcts(config: MctsConfig, context: "Context") -> "Agent":
+    from gde_plugins.planning_agents.mcts import Mcts
+
+    model = context.model(config.model) if config.model else None
+    return Mcts(config, model, context.reward_model(config.reward))
+
+
+def _planning(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.planning_agents.metric import planning
+
+    return planning

@@ -1,0 +1,41 @@
+"""ReAct: a thought, then an action (Yao et al. 2023; Shen et al. 2026, appendix C.6.1)."""
+
+from functools import partial
+
+from gde.data.completion import Completion
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision
+from gde.parts.agent import Brief
+from gde.parts.language_model import LanguageModel
+from gde_plugins.planning_agents.answers import Rejected, one_action
+from gde_plugins.planning_agents.asking import Asker
+from gde_plugins.planning_agents.config import ReactConfig
+from gde_plugins.planning_agents.conversation import Conversation
+from gde_plugins.planning_agents.effort import Effort
+
+
+class React:
+    """Asks a language model for a thought and an action; an answer that cannot be used is asked for again."""
+
+    def __init__(self, config: ReactConfig, model: LanguageModel) -> None:
+        self._config, self._model = config, model
+
+    def begin(self, brief: Brief) -> None:
+        self._asker = Asker(self._model, self._config, brief.seed)
+        self._conversation = Conversation(brief.task, self._config.history)
+
+    async def act(self, observation: Observation) -> Decision:
+        return await self._decide(observation, Effort())
+
+    async def _decide(self, observation: Observation, effort: Effort, told: str = "") -> Decision:
+        messages = self._conversation.one(observation, told)
+        found, completion = await self._asker.ask(messages, partial(one_action, actions=observation.actions), effort)
+        self._conversation.remember(observation, completion.text)
+        return decision(found, effort, completion)
+
+
+def decision(found: str | Rejected, effort: Effort, completion: Completion | None = None) -> Decision:
+    """An action, or why there is none, with what it took."""
+    if isinstance(found, Rejected):
+        return Decision.unusable(found.status, f"{found.detail}; {effort.note}", completion)
+    return Decision(status="ok", action=found, detail=effort.note, completion=completion)

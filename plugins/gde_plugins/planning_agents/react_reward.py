@@ -1,0 +1,86 @@
+"""ReAct that is told what rewards its candidates promise (Shen et al. 2026, appendix C.6.2)."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision
+from gde.errors import GdeError
+from gde.parts.agent import Brief
+from gde.parts.language_model import LanguageModel
+from gde.parts.reward_model import RewardModel
+from gde.parts.simulator import Situation
+from gde_plugins.planning_agents.answers import Rejected, several_actions
+from gde_plugins.planning_agents.config import ReactRewardConfig
+from gde_plugins.planning_agents.effort import Effort
+from gde_plugins.planning_agents.judging import Judge
+from gde_plugins.planning_agents.react import React, decision
+from gde_plugins.planning_agents.worlds import ImaginedWorld, world_model
+
+Gains = Sequence[tuple[str, float | None]]
+"""Candidates and what each promises; None where there is no reward for it."""
+
+
+class ReactReward(React):
+    """Proposes candidates, tries each in a world model, and decides by what their rewards gain."""
+
+    def __init__(self, config: ReactRewardConfig, model: LanguageModel, reward: RewardModel) -> None:
+        super().__init__(config, model)
+        self._settings, self._reward = config, reward
+
+    def begin(self, brief: Brief) -> None:
+        super().begin(brief)
+        self._world = world_model(self._settings.world, self._asker, brief)
+        self._judge = Judge(self._reward, self._world.begun, self._settings.shown)
+
+    async def act(self, observation: Observation) -> Decision:
+        effort = Effort()
+        here = await self._world.look(observation)
+        decided = await self._planned(here, observation, effort)
+        self._judge.taken(here, decided)
+        if decided.action is not None and isinstance(self._world, ImaginedWorld):
+            self._world.taken(observation, decided.action)
+        return decided
+
+    async def _planned(self, here: Situation, observation: Observation, effort: Effort) -> Decision:
+        most = self._settings.candidates
+        read = partial(several_actions, actions=observation.actions, most=most)
+        found, completion = await self._asker.ask(self._conversation.several(observation, most), read, effort)
+        if isinstance(found, Rejected):
+            self._conversation.remember(observation, completion.text)
+            return decision(found, effort, completion)
+        actions, others = found
+        effort.inadmissible += others
+        gains = await self._gains(here, actions, effort)
+        if self._settings.choose == "model":
+            return await self._decide(observation, effort, told=_assessment(gains))
+        best = _largest(gains)
+        self._conversation.remember(observation, f"Thought: It promises most.\nAction: {best}")
+        return decision(best, effort, completion)
+
+    async def _gains(self, here: Situation, actions: Sequence[str], effort: Effort) -> Gains:
+        """The difference that each action makes to the reward (eq. 15).
+
+        Raises:
+            GdeError: the reward model judged none of them.
+        """
+        before = await self._judge.value(here, (), effort)
+        gains: list[tuple[str, float | None]] = []
+        for action in actions:
+            there = await self._world.step(here, action, effort)
+            after = await self._judge.value(there, [(here, action)], effort)
+            gains.append((action, None if after is None or before is None else after - before))
+        if all(gain is None for _, gain in gains):
+            raise GdeError(f"reward model {self._settings.reward!r} judged no candidate: {self._judge.reason}")
+        return gains
+
+
+def _assessment(gains: Gains) -> str:
+    lines = (f"- {action}: {'unknown' if gain is None else format(gain, '+.3f')}" for action, gain in gains)
+    return "Predicted reward of candidates, by how much closer to the objective each leads:\n" + "\n".join(lines)
+
+
+def _largest(gains: Gains) -> str:
+    """The first of equals: the model named the best one first."""
+    judged = [(action, gain) for action, gain in gains if gain is not None]
+    return max(judged, key=lambda pair: pair[1])[0]

@@ -1,0 +1,125 @@
+"""The tree of what may happen, and where it is worth to grow (UCT, Kocsis and Szepesvári 2006, with the prior of
+Silver et al. 2017)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+
+from gde.parts.simulator import Situation
+
+
+@dataclass(eq=False)
+class Node:
+    """A situation, tried or not, and what is known of what follows."""
+
+    action: str = ""
+    """What leads here."""
+    prior: float = 1.0
+    """How likely the action was thought, 0 to 1."""
+    parent: "Node | None" = None
+    situation: Situation | None = None
+    """None until it is tried."""
+    value: float = 0.0
+    """The reward of the situation."""
+    children: "list[Node]" = field(default_factory=list)
+    visits: int = 0
+    total: float = 0.0
+    """Sum of the returns after taking the action, gain of the action included."""
+
+    @property
+    def mean(self) -> float:
+        """The mean return of the visits; 0, no gain, before the first."""
+        return self.total / self.visits if self.visits else 0.0
+
+    def grow(self, prior: Mapping[str, float]) -> None:
+        """Actions that may be taken here."""
+        self.children = [Node(action=action, prior=p, parent=self) for action, p in prior.items()]
+
+    def back_up(self, discount: float) -> None:
+        """Count a visit here and on the whole way to the root: each step earns what the reward grows by."""
+        node, earned = self, 0.0
+        while node.parent is not None:
+            earned = node.value - node.parent.value + discount * earned
+            node.visits, node.total = node.visits + 1, node.total + earned
+            node = node.parent
+        node.visits += 1
+
+    def path(self) -> "list[tuple[Situation, str]]":
+        """The steps that lead here from the root."""
+        steps = []
+        node = self
+        while node.parent is not None and node.parent.situation is not None:
+            steps.append((node.parent.situation, node.action))
+            node = node.parent
+        return steps[::-1]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the next situation to be tried is found, and which action is taken in the end."""
+
+    exploration: float
+    """Weight of the prior and of what has been visited little."""
+    guide: Literal["values", "prior"]
+    """Whether values guide the search, or the prior alone does."""
+    rng: np.random.Generator
+
+    def descend(self, root: Node) -> Node:
+        """From the root to a situation that has not been tried, or that nothing follows on."""
+        node = root
+        while node.children and node.situation is not None and not node.situation.over:
+            node = self._chosen(node, _Range.of(root))
+        return node
+
+    def decide(self, root: Node) -> str:
+        """The action that was visited most, or where the prior guided has the best mean; by chance among equals. Before
+        any visit, the likeliest by the prior."""
+        children = self._shuffled(root)
+        tried = [child for child in children if child.visits]
+        if not tried:
+            return max(children, key=lambda child: child.prior).action
+        if self.guide == "prior":
+            return max(tried, key=lambda child: child.mean).action
+        return max(tried, key=lambda child: (child.visits, child.mean)).action
+
+    def _chosen(self, node: Node, scale: "_Range") -> Node:
+        if self.guide == "prior":
+            p = np.array([child.prior for child in node.children])
+            return node.children[int(self.rng.choice(len(p), p=p / p.sum()))]
+        explored = self.exploration * sqrt(max(1, node.visits))
+        mean = node.mean if node.parent else 0.0
+
+        def worth(child: Node) -> float:
+            known = scale.share(child.mean if child.visits else mean)
+            return known + explored * child.prior / (1 + child.visits)
+
+        return max(self._shuffled(node), key=worth)
+
+    def _shuffled(self, node: Node) -> list[Node]:
+        return [node.children[i] for i in self.rng.permutation(len(node.children))]
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The least and the most mean return in the tree, so that one weight of exploration fits every reward."""
+
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, root: Node) -> "_Range":
+        means = [0.0, *(node.mean for node in _visited(root))]
+        return cls(min(means), max(means))
+
+    def share(self, mean: float) -> float:
+        return 0.5 if self.most == self.least else (mean - self.least) / (self.most - self.least)
+
+
+def _visited(root: Node) -> Iterator[Node]:
+    for child in root.children:
+        if child.visits:
+            yield child
+            yield from _visited(child)

@@ -1,0 +1,253 @@
+"""The agents: feedback, candidates, search, and what becomes of nonsense."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scripted import Scripted, play
+
+from gde.data.completion import ChatRequest
+from gde.data.reward import RewardTrace
+from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
+from gde.parts.agent import Brief
+from gde.testing import check_agent, check_plugin
+from gde.testing.context import PlainContext
+from gde.testing.parts import Corridor
+from gde_plugins.planning_agents import plugin
+from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
+from gde_plugins.planning_agents.effort import Effort
+from gde_plugins.planning_agents.mcts import Mcts
+from gde_plugins.planning_agents.react import React
+from gde_plugins.planning_agents.react_reward import ReactReward
+
+RIGHT = "Thought: go.\nAction: RIGHT"
+BOTH = "Thought: either.\nAction 1: LEFT\nAction 2: RIGHT"
+
+
+def corridor() -> Corridor:
+    return Corridor(8)
+
+
+class Cells:
+    """The agent's cell, as a share of the corridor; keeps what it was asked about."""
+
+    def __init__(self, failure: str = "") -> None:
+        self.failure = failure
+        self.asked: list[Trajectory] = []
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        self.asked.append(trajectory)
+        cells = [(turn.observation.text.index("A") - 1) / 8 for turn in trajectory.turns]
+        values = np.empty(0) if self.failure else np.array(cells)
+        return RewardTrace(model="cells", episode=str(trajectory.key), values=values, failure=self.failure)
+
+
+def react(*answers: str | Callable[[ChatRequest], str], **config: Any) -> tuple[React, Scripted]:
+    model = Scripted(answers)
+    return React(ReactConfig(**config), model), model
+
+
+def rewarded(
+    *answers: str | Callable[[ChatRequest], str], reward: Any = None, **config: Any
+) -> tuple[ReactReward, Scripted]:
+    model = Scripted(answers)
+    return ReactReward(ReactRewardConfig(**config), model, reward or Cells()), model
+
+
+def mcts(reward: Any = None, model: Scripted | None = None, **config: Any) -> Mcts:
+    named = {"model": "scripted"} if model else {}
+    return Mcts(MctsConfig(**{"budget": 12, **named, **config}), model, reward or Cells())
+
+
+def effort(detail: str) -> Effort:
+    noted = Effort.noted(detail)
+    assert noted is not None
+    return noted
+
+
+def test_the_plugin_keeps_the_contract() -> None:
+    check_plugin(plugin)
+
+
+@pytest.mark.parametrize("offer", plugin.gde_agents(), ids=lambda offer: str(offer.name))
+def test_the_agents_keep_the_contract_with_a_model_that_talks_nonsense(offer: Any) -> None:
+    context = PlainContext()
+    check_agent(lambda: offer.make(offer.config(), context), corridor, turns=3)
+
+
+def test_a_thought_is_followed_by_its_action() -> None:
+    agent, model = react(RIGHT)
+    decisions = play(agent, corridor)
+    assert {each.action for each in decisions} == {"RIGHT"}
+    first, second = model.asked[0].messages, model.asked[1].messages
+    assert "Reach the last cell." in first[0].content
+    assert "- LEFT\n- RIGHT" in first[0].content
+    assert [each.role for each in second] == ["user", "assistant", "user"]
+    assert "Reach the last cell." not in second[-1].content
+    assert effort(decisions[0].detail) == Effort(model_calls=1)
+
+
+def test_mistakes_are_told_and_asked_about_again_at_most_so_often() -> None:
+    agent, model = react("RIGHT", "Thought: up.\nAction: UP", RIGHT, retries=2)
+    (decided,) = play(agent, corridor, turns=1)
+    assert decided.action == "RIGHT"
+    assert effort(decided.detail) == Effort(model_calls=3, malformed=1, inadmissible=1)
+    assert "Invalid format" in model.asked[1].messages[-1].content
+    assert "'UP' cannot be done here" in model.asked[2].messages[-1].content
+    assert len({request.seed for request in model.asked}) == 3
+
+
+@pytest.mark.parametrize("retries", [0, 1, 4])
+def test_nonsense_is_counted_and_uses_the_turn_up(retries: int) -> None:
+    agent, model = react("nonsense", retries=retries)
+    decisions = play(agent, corridor, turns=2)
+    assert [each.status for each in decisions] == ["unparsable"] * 2
+    assert effort(decisions[0].detail) == Effort(model_calls=retries + 1, malformed=retries + 1)
+    assert len(model.asked) == 2 * (retries + 1)
+
+
+def test_no_more_turns_are_shown_than_wanted() -> None:
+    agent, model = react(RIGHT, history=2)
+    play(agent, corridor, turns=5)
+    assert len(model.asked[-1].messages) <= 5
+    agent, model = react(RIGHT, history=0)
+    play(agent, corridor, turns=3)
+    assert {len(request.messages) for request in model.asked} == {1}
+
+
+def test_candidates_are_tried_and_their_gains_told() -> None:
+    agent, model = rewarded(BOTH, RIGHT, BOTH, RIGHT)
+    (decided,) = play(agent, corridor, seed=4, turns=1)
+    assert decided.action == "RIGHT"
+    assert "RIGHT: +0.125" in model.asked[1].messages[-1].content
+    assert (
+        "LEFT: -0.125" in model.asked[1].messages[-1].content or "LEFT: +0.000" in model.asked[1].messages[-1].content
+    )
+    assert effort(decided.detail) == Effort(model_calls=2, simulator_steps=2, judged=3)
+
+
+def test_the_largest_gain_can_decide_alone() -> None:
+    agent, _ = rewarded(BOTH, choose="reward")
+    decisions = play(agent, corridor)
+    assert {each.action for each in decisions} == {"RIGHT"}
+    assert all(effort(each.detail).model_calls == 1 for each in decisions)
+
+
+def test_the_first_reward_is_that_of_a_trajectory_of_one_turn() -> None:
+    reward = Cells()
+    agent, _ = rewarded(BOTH, choose="reward", reward=reward, shown="path")
+    play(agent, corridor, turns=2)
+    lengths = [len(trajectory.turns) for trajectory in reward.asked]
+    assert lengths == [1, 2, 2, 2, 3, 3]
+    actions = [turn.decision.action for turn in reward.asked[-1].turns]
+    assert actions == ["RIGHT", "RIGHT", None]
+    assert all(trajectory.world.facts["objective"] == "Reach the last cell." for trajectory in reward.asked)
+
+
+def test_a_state_is_judged_once_in_an_episode_where_the_path_plays_no_part() -> None:
+    reward = Cells()
+    play(mcts(reward), corridor)
+    texts = [trajectory.turns[-1].observation.text for trajectory in reward.asked]
+    assert len(texts) == len(set(texts)) <= 8
+    assert {len(trajectory.turns) for trajectory in reward.asked} <= {1, 2}
+
+
+def test_candidates_that_are_nonsense_use_the_turn_up() -> None:
+    agent, _ = rewarded("nonsense", retries=1)
+    (decided,) = play(agent, corridor, turns=1)
+    assert decided.status == "unparsable"
+    assert effort(decided.detail) == Effort(model_calls=2, malformed=2)
+
+
+def test_a_reward_model_that_judges_nothing_is_named_with_its_reason() -> None:
+    for agent in (rewarded(BOTH, reward=Cells("no opinion"))[0], mcts(Cells("no opinion"))):
+        with pytest.raises(GdeError, match=r"reward model 'statefactory' judged no (candidate|state): no opinion"):
+            play(agent, corridor, turns=1)
+
+
+def test_a_language_model_can_imagine_where_an_action_leads() -> None:
+    def says(request: ChatRequest) -> str:
+        if not request.messages[0].content.startswith("You predict"):
+            return BOTH
+        return "#______AG#" if request.messages[0].content.endswith("RIGHT\n\nNext observation:") else " "
+
+    agent, _ = rewarded(says, world="model", choose="reward")
+    decisions = play(agent, corridor, turns=2)
+    assert effort(decisions[0].detail).simulator_steps == 0
+    assert effort(decisions[0].detail).model_calls == 3
+    assert effort(decisions[0].detail).malformed == 1  # nothing was foreseen of LEFT
+    assert decisions[0].action == "RIGHT"
+
+
+def test_search_reaches_the_goal_by_the_shortest_way() -> None:
+    for seed in range(4):
+        decisions = play(mcts(), corridor, seed)
+        assert {each.action for each in decisions} == {"RIGHT"}
+        assert all(effort(each.detail).simulator_steps <= 12 for each in decisions)
+        assert all(effort(each.detail).model_calls == 0 for each in decisions)
+
+
+def test_without_a_budget_the_prior_decides_and_nothing_is_tried_or_judged() -> None:
+    decisions = play(mcts(budget=0), corridor, turns=20)
+    assert {each.action for each in decisions} == {"LEFT", "RIGHT"}
+    assert effort(decisions[0].detail) == Effort()
+    model = Scripted(["Thought: back.\nAction 1: LEFT"])
+    decisions = play(mcts(model=model, budget=0, prior="model"), corridor, turns=6)
+    assert {each.action for each in decisions} == {"LEFT"}
+
+
+def test_search_overrules_a_bad_prior() -> None:
+    model = Scripted(["Thought: back.\nAction 1: LEFT"])
+    decisions = play(mcts(model=model, budget=200, prior="model"), corridor, turns=4)
+    assert {each.action for each in decisions} == {"RIGHT"}
+
+
+def test_a_prior_of_nonsense_is_counted_and_leaves_all_alike() -> None:
+    model = Scripted(["nonsense"])
+    decisions = play(mcts(model=model, prior="model", retries=1), corridor)
+    assert {each.action for each in decisions} == {"RIGHT"}
+    assert effort(decisions[0].detail).malformed == 2
+
+
+def test_the_imagination_is_searched_one_step_deep() -> None:
+    def says(request: ChatRequest) -> str:
+        return "#_____A_G#" if request.messages[0].content.endswith("RIGHT\n\nNext observation:") else "#A______G#"
+
+    model = Scripted([says])
+    (decided,) = play(mcts(model=model, world="model", budget=30), corridor, turns=1)
+    assert decided.action == "RIGHT"
+    assert effort(decided.detail).model_calls == len(model.asked) == 2
+    assert effort(decided.detail).simulator_steps == 0
+
+
+@pytest.mark.parametrize("field", ["prior", "world"])
+def test_a_model_that_is_needed_is_asked_for(field: str) -> None:
+    with pytest.raises(ValueError, match=r"need agent\.model"):
+        MctsConfig(**{field: "model"})  # type: ignore[arg-type]
+
+
+def test_without_a_simulator_there_is_one_clear_message() -> None:
+    world = corridor()
+    world.reset(0)
+    with pytest.raises(GdeError, match=r"needs a simulator of its world, or agent\.world=model"):
+        mcts().begin(Brief(task=world.task(), seed=0))
+
+
+def test_equal_seeds_search_alike_and_others_do_not() -> None:
+    def actions(seed: int) -> list[str | None]:
+        agent = mcts(budget=0)
+        world = corridor()
+        shown = world.reset(0)
+        agent.begin(Brief(task=world.task(), seed=seed, simulator=_still(world)))
+        return [asyncio.run(agent.act(shown)).action for _ in range(16)]
+
+    assert actions(1) == actions(1) != actions(2)
+
+
+def _still(world: Corridor) -> Any:
+    from gde.testing.simulator import simulator
+
+    return simulator(world, Corridor(8), 0)

@@ -1,0 +1,92 @@
+"""The strict form of answers: what is read, and what is told to whom gets it wrong."""
+
+from typing import Any
+
+import pytest
+
+from gde.data.completion import Completion
+from gde_plugins.planning_agents.answers import Rejected, one_action, several_actions
+from gde_plugins.planning_agents.effort import Effort
+
+MOVES = ("LEFT", "RIGHT")
+
+
+def said(text: str, **change: Any) -> Completion:
+    return Completion(**{"text": text, "reasoning": None, "finish": "stop", **change})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thought: go.\nAction: RIGHT",
+        "Thought: two\nlines\nAction:RIGHT  \n",
+        "  Thought:\nAction: right",
+        "Thought: Action: is a word.\nAction: RIGHT",
+    ],
+)
+def test_a_thought_and_an_action_are_read(text: str) -> None:
+    assert one_action(said(text), MOVES) == "RIGHT"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RIGHT",
+        "Action: RIGHT",
+        "Thought: go right",
+        "Thought: go.\nAction:",
+        "Thought: go.\nAction: LEFT\nAction: RIGHT",
+        "Thought: go.\nAction: RIGHT\nObservation: you are there",
+        "Sure! Thought: go.\nAction: RIGHT",
+        "Thought: go.\nAction: RIGHT\nand then LEFT",
+        '{"action": "RIGHT"}',
+        "\x00" * 10,
+        "Thought:" * 10_000,
+    ],
+)
+def test_anything_else_is_malformed_and_never_guessed(text: str) -> None:
+    found = one_action(said(text), MOVES)
+    assert isinstance(found, Rejected)
+    assert found.status == "unparsable"
+    assert "Invalid format" in found.feedback
+    assert len(found.detail) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "status"),
+    [("", "stop", "empty"), ("Thought: I", "length", "truncated"), ("No.", "refusal", "refusal")],
+)
+def test_why_there_is_no_answer_is_told_apart(text: str, finish: str, status: str) -> None:
+    found = one_action(said(text, finish=finish), MOVES)
+    assert isinstance(found, Rejected)
+    assert found.status == status
+
+
+def test_an_action_that_cannot_be_taken_is_a_mistake_of_another_kind() -> None:
+    found = one_action(said("Thought: up.\nAction: UP"), MOVES)
+    assert isinstance(found, Rejected)
+    assert (found.status, "'UP'" in found.feedback) == ("invalid_action", True)
+    assert one_action(said("Thought: up.\nAction: search[red\nshoe]"), None) == "search[red\nshoe]"
+    halves = one_action(said("Thought: up.\nAction: \ud800"), None)
+    assert isinstance(halves, Rejected)
+
+
+def test_candidates_are_distinct_admissible_and_no_more_than_asked_for() -> None:
+    text = "Thought: both.\nAction 1: RIGHT\nAction 2: UP\nAction 3: right\nAction 4: LEFT"
+    assert several_actions(said(text), MOVES, 5) == (("RIGHT", "LEFT"), 1)
+    assert several_actions(said(text), MOVES, 1) == (("RIGHT",), 1)
+    none = several_actions(said("Thought: hm.\nAction 1: UP"), MOVES, 5)
+    assert isinstance(none, Rejected)
+    assert none.status == "invalid_action"
+    for text in ("Action 1: LEFT", "Thought: x\nAction 1: LEFT\nGood luck!", "Thought: x"):
+        found = several_actions(said(text), MOVES, 5)
+        assert isinstance(found, Rejected)
+        assert found.status == "unparsable"
+
+
+def test_what_a_decision_took_is_read_as_it_was_noted() -> None:
+    effort = Effort(simulator_steps=64, model_calls=2, judged=9, unjudged=1, malformed=1)
+    assert Effort.noted(effort.note) == effort
+    assert Effort.noted(f"wanted x, got 'planning: judged=3'; {effort.note}") == effort
+    assert Effort.noted("") is None
+    assert Effort.noted("the planning: nothing") is None
