@@ -67,10 +67,13 @@ def contract(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def docs(session: nox.Session) -> None:
-    """The documentation agrees with the code; `nox -s docs -- --write` brings the reference pages up to date."""
-    install(session, "-e", ".[dev]")
+    """The site, built strictly, and the documentation held against the code; `nox -s docs -- --write` brings the
+    reference pages and the list of contract checks up to date."""
+    install(session, "-e", ".[dev,docs]")
     if "--write" in session.posargs:
+        session.run("pytest", "tests/framework/testing", env={"GDE_WRITE_CHECKS": "1"})
         session.run("python", "docs/reference.py")
+    session.run("mkdocs", "build", "--strict", "--quiet", env={"NO_MKDOCS_2_WARNING": "1"})
     session.run("python", "docs/reference.py", "--check")
     session.run("pytest", "tests/contract/test_docs.py")
 
