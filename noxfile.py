@@ -103,6 +103,14 @@ def third_party(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def bridges(session: nox.Session) -> None:
+    """Round trips with the other tools themselves, whose requirements are at odds with ours in places."""
+    install(session, "-e", ".[dev,inspect,datasets]", "stable-baselines3", "lm-eval")
+    install(session, "--no-deps", *OUTSIDE)
+    session.run("pytest", "-m", "", "tests/framework/bridges", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
 def bench(session: nox.Session) -> None:
     """Every benchmark; prints one table."""
     install(session, "-e", ".[dev]")

@@ -116,7 +116,7 @@ class Episode:
         judge, plan = Judge(), self.ready.plan
         async with _limit(plan.episode_seconds, "episode"):
             async with _limit(plan.turn_seconds, "beginning of the world", "turn"):
-                opening = await self.host.call(_open, self.seed, judge)
+                opening = await self.host.call(begin_world, self.seed, judge)
             await self._begin(opening)
             scope = self.resources.models.scope(str(self.key))
             return await self._take_turns(self._agent(opening.task, scope), scope, opening, judge)
@@ -148,8 +148,8 @@ class Episode:
             scope.turn = index
             async with _limit(self.ready.plan.turn_seconds, f"turn {index}", "turn"):
                 decision = await _decide(agent, observation, scope)
-                outcome, after = await self.host.call(_advance, observation, decision, judge)
-            turn = _turn(index, observation, decision, outcome, moment)
+                outcome, after = await self.host.call(advance, observation, decision, judge)
+            turn = turn_of(index, observation, decision, outcome, moment)
             if index < len(known):
                 _check_repeated(index, known[index], decision)
             else:
@@ -162,12 +162,13 @@ class Episode:
         return "horizon", moment.state
 
 
-def _open(environment: Environment, seed: int, judge: Judge) -> Opening:
+def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
+    """Begin the world of a seed."""
     observation = environment.reset(seed)
     return Opening(observation, environment.task(), environment.world(), judge.moment(environment))
 
 
-def _advance(
+def advance(
     environment: Environment, observation: Observation, decision: Decision, judge: Judge
 ) -> tuple[Outcome, Moment]:
     """What follows from a decision. An unusable one leaves the world as it is and uses up its turn."""
@@ -182,7 +183,8 @@ def _advance(
     return outcome, judge.moment(environment)
 
 
-def _turn(index: int, observation: Observation, decision: Decision, outcome: Outcome, moment: Moment) -> Turn:
+def turn_of(index: int, observation: Observation, decision: Decision, outcome: Outcome, moment: Moment) -> Turn:
+    """The record of one turn."""
     return Turn(
         index=index,
         observation=observation,
@@ -213,6 +215,11 @@ async def _decide(agent: Agent, observation: Observation, scope: Scope) -> Decis
         raise
     except FAULTS as error:
         return Decision.unusable("error", reason_of(error))
+    return admitted(decision, observation)
+
+
+def admitted(decision: Decision, observation: Observation) -> Decision:
+    """The decision, which becomes unusable where its action is not admissible."""
     if decision.action is None or observation.actions is None or decision.action in observation.actions:
         return decision
     detail = f"wanted one of {', '.join(observation.actions)}, got {decision.action!r}"

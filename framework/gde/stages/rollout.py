@@ -101,7 +101,7 @@ async def _run_episode(
 ) -> None:
     """Whatever goes wrong in a part of a plugin ends this episode as failed, with the reason. Where a model answers
     nobody at the moment, it comes again."""
-    seed = _world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
+    seed = world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
     episode: Episode | None = None
     try:
         async with hosts.borrow() as host:
@@ -130,7 +130,7 @@ def _n_worlds(ready: Ready, worlds: Sequence[Sequence[str]], stratum: int) -> in
     return min(ready.plan.episodes, len(worlds[stratum]) or ready.plan.episodes)
 
 
-def _world_seed(root: int, world: int, n_listed: int) -> int:
+def world_seed(root: int, world: int, n_listed: int) -> int:
     """The seed that a world begins with. Of listed worlds each comes once, in an order drawn by the root seed."""
     # Worlds do not depend on the stratum: settings that leave the world alone are compared on the same worlds.
     seed = derive(root, "world", world)
