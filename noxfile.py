@@ -67,10 +67,13 @@ def contract(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def docs(session: nox.Session) -> None:
-    """The documentation agrees with the code; `nox -s docs -- --write` brings the reference pages up to date."""
-    install(session, "-e", ".[dev]")
+    """The site, built strictly, and the documentation held against the code; `nox -s docs -- --write` brings the
+    reference pages and the list of contract checks up to date."""
+    install(session, "-e", ".[dev,docs]")
     if "--write" in session.posargs:
+        session.run("pytest", "tests/framework/testing", env={"GDE_WRITE_CHECKS": "1"})
         session.run("python", "docs/reference.py")
+    session.run("mkdocs", "build", "--strict", "--quiet", env={"NO_MKDOCS_2_WARNING": "1"})
     session.run("python", "docs/reference.py", "--check")
     session.run("pytest", "tests/contract/test_docs.py")
 
@@ -97,6 +100,14 @@ def third_party(session: nox.Session) -> None:
     session.run("gde", "show", "agent", "leftist")
     session.run("gde", "show", "metric", "leftness")
     session.run("gde", "eval", "--env", "grid", "--agent", "leftist", "--episodes", "2", "--out", f"run-{os.getpid()}")
+
+
+@nox.session(python=DEFAULT)
+def bridges(session: nox.Session) -> None:
+    """Round trips with the other tools themselves, whose requirements are at odds with ours in places."""
+    install(session, "-e", ".[dev,inspect,datasets]", "stable-baselines3", "lm-eval")
+    install(session, "--no-deps", *OUTSIDE)
+    session.run("pytest", "-m", "", "tests/framework/bridges", *session.posargs)
 
 
 @nox.session(python=DEFAULT)

@@ -7,16 +7,24 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import typer
 
 import gde
+import gde.testing
 from gde import hookspecs
 from gde.cli.main import build_app
+from gde.request.kinds import SKELETONS as KINDS_OF_SKELETONS
+from gde.request.settings import field_docstrings
 
 DOCS = Path(__file__).parent
+SKELETONS = Path(gde.testing.__file__).parent / "skeletons"
+LONG = 100
+"""Characters of a signature that stands on one line."""
 OURS = ("gde.cli.", "gde_plugins.")
 BEGIN, END = "<!-- written by reference.py: begin -->", "<!-- written by reference.py: end -->"
 
@@ -56,12 +64,12 @@ def _row(parameter: Any) -> str:
 
 
 def names() -> Iterator[str]:
-    """Every public name with the first line of its docstring, by the module it comes from."""
+    """Every public name by the module it comes from: signature, docstring, and what each field is."""
     modules: dict[str, list[str]] = {}
     for name, module in sorted(_homes().items()):
-        modules.setdefault(module, []).append(f"- `{name}`: {_first_line(getattr(gde, name))}")
-    for module, lines in sorted(modules.items()):
-        yield f"### `{module}`\n\n" + "\n".join(lines) + "\n"
+        modules.setdefault(module, []).append(_entry(name, getattr(gde, name)))
+    for module, entries in sorted(modules.items()):
+        yield f"### `{module}`\n\n" + "\n".join(entries)
 
 
 def _homes() -> dict[str, str]:
@@ -70,11 +78,89 @@ def _homes() -> dict[str, str]:
     return {name: f"gde.{module}" for module, name in re.findall(r"^from \.(\S+) import (\w+)", stub, re.MULTILINE)}
 
 
+def _entry(name: str, thing: Any) -> str:
+    lines = [f"#### `{name}`\n"]
+    if signature := _signature(name, thing):
+        lines.append(f"```text\n{signature}\n```\n")
+    lines.append(f"{_text(thing)}\n")
+    fields = field_docstrings(thing) if inspect.isclass(thing) else {}
+    lines += [f"- `{field}`: {meaning}" for field, meaning in fields.items() if not field.startswith("_")]
+    methods = [*_methods(thing)] if inspect.isclass(thing) else []
+    lines += [f"- `{name}{signature}`: {text}" for name, signature, text in methods]
+    return "\n".join(lines) + ("\n" if fields or methods else "")
+
+
+def _signature(name: str, thing: Any) -> str:
+    """What is called with what, each parameter on a line of its own where there are many."""
+    if not (inspect.isfunction(thing) or (inspect.isclass(thing) and hasattr(thing, "__dataclass_fields__"))):
+        return ""
+    text = _plain(f"{name}{inspect.signature(thing)}")
+    if len(text) <= LONG:
+        return text
+    parameters = [_plain(str(each)) for each in inspect.signature(thing).parameters.values()]
+    end = text[text.rindex(")") :]
+    return f"{name}(\n    " + ",\n    ".join(parameters) + f",\n{end}"
+
+
+def _plain(signature: str) -> str:
+    """Without what a reader does not need: quotes, homes of types, and the addresses of defaults."""
+    signature = re.sub(r"<factory>|<[^<>]* at 0x[0-9a-f]+>|mappingproxy\(\{\}\)", "...", signature)
+    return re.sub(r"['\"]|\b(?:typing|collections\.abc|pathlib|gde(?:\.\w+)+|numpy|types)\.(?=\w)", "", signature)
+
+
+def _methods(thing: type[Any]) -> Iterator[tuple[str, str, str]]:
+    """Public methods and properties that a class has itself, with the first line of their docstrings."""
+    for name, member in vars(thing).items():
+        function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
+        if name.startswith("_") or not (inspect.isfunction(function) or isinstance(member, property)):
+            continue
+        signature = "" if isinstance(member, property) else _plain(str(inspect.signature(function)))
+        if text := _first_line(member):
+            yield name, signature, text
+
+
+def _text(thing: Any) -> str:
+    """The docstring; what it says of arguments and errors as lists."""
+    written = inspect.getdoc(thing) or ""
+    written = re.sub(r"^(Args|Raises|Returns):\n", r"**\1**\n\n", written, flags=re.MULTILINE)
+    written = re.sub(r"^ {8}(?=\S)", "  ", written, flags=re.MULTILINE)
+    return re.sub(r"^ {4}(?=\S)", "- ", written, flags=re.MULTILINE)
+
+
 def _first_line(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").partition("\n\n")[0].replace("\n", " ")
 
 
-PARTS = {"hooks.md": hooks, "cli.md": commands, "api.md": names}
+def skeleton(kind: str) -> Iterator[str]:
+    """What `gde new-plugin` writes for a kind of part, module and test."""
+    for title, name in (("The module", kind), ("Its test", f"{kind}_test")):
+        text = (SKELETONS / f"{name}.txt").read_text(encoding="utf-8")
+        text = Template(text).substitute(name="mine", dashed="mine")
+        yield f"{title}:\n\n```python\n{text}```\n"
+
+
+def pages() -> Iterator[str]:
+    """Every page with its first sentence, for programs that read."""
+    for path in sorted(DOCS.rglob("*.md")):
+        if path.parent.name != "changelog":
+            title, text = _opening(path)
+            yield f"- [{title}]({path.relative_to(DOCS).as_posix()}): {text}"
+
+
+def _opening(path: Path) -> tuple[str, str]:
+    title, _, rest = path.read_text(encoding="utf-8").partition("\n")
+    paragraph = " ".join(rest.strip().partition("\n\n")[0].split())
+    return title.removeprefix("# "), re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", paragraph)
+
+
+PARTS = {
+    "hooks.md": hooks,
+    "cli.md": commands,
+    "api.md": names,
+    **{f"how-to/{kind}.md": partial(skeleton, kind) for kind in KINDS_OF_SKELETONS},
+    "llms.txt": pages,
+}
+"""In this order: the last quotes the pages before it."""
 
 
 def rendered(page: str) -> str:

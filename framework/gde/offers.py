@@ -1,6 +1,6 @@
 """An offer: a named part, its typed configuration, how to make it, and what its numbers mean."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
@@ -127,6 +127,8 @@ class Offer(Generic[ConfigT, PartT]):
     """The extra of the distribution that installs `imports`."""
     programs: tuple[str, ...] = ()
     """Programs that the part starts, to be found on the PATH; making it says what to install where one is not there."""
+    at_hand: Callable[[], Sequence[str]] | None = None
+    """What the part would find on this machine without a download, a line a thing: weights, data. `gde doctor` asks."""
     at_once: int | None = None
     """How many of an environment a run has at most, where each is a process of its own; none for `run.concurrency`."""
     measures: "tuple[Measure, ...]" = ()

@@ -24,7 +24,7 @@ def command(
     seed: Annotated[int | None, typer.Option(help="The root of all randomness.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Episodes in flight at once.")] = None,
     executor: Annotated[str | None, typer.Option(help="Where episodes run: serial or processes.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Run folder to make; default: a new one under runs/.")] = None,
+    out: Annotated[Path | None, options.out("Run folder to make; default: a new one under runs/.")] = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")] = False,

@@ -15,7 +15,7 @@ def command(
     form: Annotated[
         str, typer.Option("--format", help="jsonl (trajectories), messages (turns), csv (measurements).")
     ] = "jsonl",
-    out: Annotated[Path | None, typer.Option(help="File to write; default: stdout.")] = None,
+    out: Annotated[Path | None, options.out("File to write; default: stdout.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Write the trajectories, turns or measurements of a run for other tools."""

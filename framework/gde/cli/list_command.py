@@ -1,5 +1,6 @@
 """gde list: the offers of a kind."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,6 +9,7 @@ from gde.cli import options
 from gde.cli.output import show_json, show_table
 
 if TYPE_CHECKING:
+    from gde.data.json import Json
     from gde.request.catalogue import Entry
 
 
@@ -18,10 +20,14 @@ def command(
     """List what the plugins offer of one kind, and what each needs to be installed."""
     from gde.request.catalogue import Catalogue
 
-    entries = Catalogue.default().entries(find_kind(kind))
+    show_offers(Catalogue.default().entries(find_kind(kind)), as_json)
+
+
+def show_offers(entries: "Sequence[Entry]", as_json: bool, **about: "Json") -> None:
+    """One offer a row."""
     rows = [_row(entry) for entry in entries]
     if as_json:
-        show_json({"schema": 1, "offers": rows})
+        show_json({"schema": 1, **about, "offers": rows})
     else:
         table = [(row["name"], row["summary"], row["plugin"], row["install"]) for row in rows]
         show_table("", ("name", "summary", "plugin", "to install"), table)
@@ -45,7 +51,7 @@ def find_kind(kind: str) -> str:
 
 def _row(entry: "Entry") -> dict[str, Any]:
     offer, missing = entry.offer, entry.offer.missing()
-    install = f"missing {', '.join(missing)}: pip install 'gde-eval[{offer.extra or 'all'}]'" if missing else ""
+    install = f"missing {', '.join(missing)}: {entry.install}" if missing else ""
     facets = {name: sorted(map(str, getattr(offer, name))) for name in ("gives", "needs")}
     return {
         "name": offer.name,

@@ -5,15 +5,17 @@ from typing import Annotated
 
 import typer
 
+from gde.cli import options
 from gde.cli.output import say
+from gde.request.kinds import SKELETONS
 
-KINDS = "agent, environment, language-model, probe, reward-model, metric or reporter"
+WHICH = f"{', '.join(SKELETONS[:-1])} or {SKELETONS[-1]}"
 
 
 def command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Lower-case name, e.g. my_agent.")],
-    kind: Annotated[str, typer.Option(help=f"What it offers: {KINDS}.")] = "agent",
-    out: Annotated[Path | None, typer.Option(help="Folder to make; default: gde-NAME here.")] = None,
+    kind: Annotated[str, typer.Option(help=f"What it offers: {WHICH}.")] = "agent",
+    out: Annotated[Path | None, options.out("Folder to make; default: gde-NAME here.")] = None,
 ) -> None:
     """Write the smallest plugin that works: a distribution with one part and its contract tests."""
     from gde.testing.template import write_plugin

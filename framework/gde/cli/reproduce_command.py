@@ -23,7 +23,7 @@ def command(
     ] = None,
     settings: options.Set = None,
     executor: Annotated[str, typer.Option(help="Where episodes run: serial or processes.")] = "serial",
-    out: Annotated[Path | None, typer.Option(help="Folder for the runs; what it has finished is kept.")] = None,
+    out: Annotated[Path | None, options.out("Folder for the runs; what it has finished is kept.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Re-run a published study and print its numbers, ours and the difference side by side."""

@@ -6,21 +6,30 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.list_command import find_kind
+from gde.cli.list_command import find_kind, show_offers
 from gde.cli.output import show_json, show_table, tell
 from gde.data.json import Json
+from gde.request.kinds import KINDS
 
 
 def command(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="environment, agent, probe, ...")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The offer's name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The offer's name, or that of a group of offers.")],
     as_json: options.Json = False,
 ) -> None:
-    """Show one offer: what it is, every field of its configuration with type, default and meaning, what it measures."""
+    """Show one offer: what it is, every field of its configuration with type, default and meaning, what it measures; of
+    a group, the offers in it."""
     from gde.request.catalogue import Catalogue
     from gde.request.settings import describe
 
-    entry = Catalogue.default().find(find_kind(kind), name)
+    catalogue, which = Catalogue.default(), find_kind(kind)
+    group = catalogue.named(which, name)
+    if group != (name,):
+        if not as_json:
+            tell(f"{name} stands for all of these {KINDS[which].title}s")
+        show_offers([catalogue.find(which, each) for each in group], as_json, group=name)
+        return
+    entry = catalogue.find(which, name)
     fields = describe(entry.offer.config)
     if as_json:
         listed = [{"field": f, "type": t, "default": d, "help": h} for f, t, d, h in fields]

@@ -27,6 +27,12 @@ class Entry:
         """The name that stays unambiguous whatever else is installed."""
         return f"{self.plugin}:{self.offer.name}"
 
+    @property
+    def install(self) -> str:
+        """What installs the packages that the offer lacks; empty where it lacks none."""
+        lacking = self.offer.missing()
+        return f"pip install '{self.distribution}[{self.offer.extra or 'all'}]'" if lacking else ""
+
 
 class Catalogue:
     """Looks names up. Built once per request from the plugins; holds nothing else."""

@@ -16,6 +16,8 @@ class Kind:
     """Its field of a `Plan`."""
     several: bool = False
     """Whether a plan may choose more than one."""
+    skeleton: bool = True
+    """Whether `gde new-plugin` writes a plugin that offers one."""
 
     @property
     def hook(self) -> str:
@@ -37,11 +39,13 @@ KINDS: Mapping[str, Kind] = {
         Kind(name="probe", table="probe", field="probes", several=True),
         Kind(name="reward_model", table="reward", field="rewards", several=True),
         Kind(name="metric", table="metric", field="metrics", several=True),
-        Kind(name="executor", table="executor", field="executor"),
+        Kind(name="executor", table="executor", field="executor", skeleton=False),
         Kind(name="reporter", table="report", field="reporters", several=True),
-        Kind(name="reproduction"),
+        Kind(name="reproduction", skeleton=False),
     )
 }
 """By name, in the order in which a run meets them."""
 SINGLE = tuple(kind for kind in KINDS.values() if kind.field and not kind.several)
 SEVERAL = tuple(kind for kind in KINDS.values() if kind.several)
+SKELETONS = tuple(kind.name.replace("_", "-") for kind in KINDS.values() if kind.skeleton)
+"""As `gde new-plugin --kind` wants them."""

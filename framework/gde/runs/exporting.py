@@ -4,29 +4,17 @@ import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
-import numpy as np
-
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.runs.plain import trajectory_json as trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
 Format = Literal["jsonl", "csv", "messages"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-
-
-def trajectory_json(trajectory: Trajectory) -> dict[str, Any]:
-    """A trajectory as plain values: equal trajectories give equal objects."""
-    return {"episode": str(trajectory.key), **asdict(trajectory, dict_factory=_plain)}
-
-
-def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The vectors of interventions are arrays."""
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields}
 
 
 def summaries(run: Path | str) -> list[dict[str, Any]]:

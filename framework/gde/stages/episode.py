@@ -57,7 +57,7 @@ class Episode:
         judge, plan = Judge(), self.ready.plan
         async with limit(plan.episode_seconds, _late(plan.episode_seconds, "episode", "episode")):
             async with limit(plan.turn_seconds, _late(plan.turn_seconds, "beginning of the world", "turn")):
-                opening = await self.host.call(_open, self.seed, judge)
+                opening = await self.host.call(begin_world, self.seed, judge)
             await self._begin(opening)
             scope = self.resources.models.scope(str(self.key))
             return await self._take_turns(self._agent(opening, scope), scope, opening, judge)
@@ -105,8 +105,8 @@ class Episode:
             late = _late(seconds, f"turn {index}", "turn")
             async with limit(seconds, late):
                 decision = await _decide(agent, observation, scope, seconds, late)
-                outcome, after = await self.host.call(_advance, observation, decision, judge)
-            turn = _turn(index, observation, decision, outcome, moment)
+                outcome, after = await self.host.call(advance, observation, decision, judge)
+            turn = turn_of(index, observation, decision, outcome, moment)
             if index < len(known):
                 _check_repeated(index, known[index], decision)
             else:
@@ -119,13 +119,14 @@ class Episode:
         return "horizon", moment.state
 
 
-def _open(environment: Environment, seed: int, judge: Judge) -> Opening:
+def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
+    """Begin the world of a seed."""
     observation = environment.reset(seed)
     task = environment.task()
     return Opening(observation, task, environment.world().asking(task), judge.moment(environment))
 
 
-def _advance(
+def advance(
     environment: Environment, observation: Observation, decision: Decision, judge: Judge
 ) -> tuple[Outcome, Moment]:
     """What follows from a decision. An unusable one leaves the world as it is and uses up its turn."""
@@ -140,7 +141,8 @@ def _advance(
     return outcome, judge.moment(environment)
 
 
-def _turn(index: int, observation: Observation, decision: Decision, outcome: Outcome, moment: Moment) -> Turn:
+def turn_of(index: int, observation: Observation, decision: Decision, outcome: Outcome, moment: Moment) -> Turn:
+    """The record of one turn."""
     return Turn(
         index=index,
         observation=observation,
@@ -174,6 +176,11 @@ async def _decide(
         raise
     except FAULTS as error:
         return Decision.unusable("error", reason_of(error))
+    return admitted(decision, observation)
+
+
+def admitted(decision: Decision, observation: Observation) -> Decision:
+    """The decision, which becomes unusable where its action is not admissible."""
     if decision.action is None or observation.actions is None or decision.action in observation.actions:
         return decision
     detail = f"wanted one of {', '.join(observation.actions)}, got {decision.action!r}"

@@ -140,7 +140,7 @@ async def _run_episode(
 
 def seed_of(ready: Ready, worlds: Listed, key: EpisodeKey) -> int:
     """The seed of an episode's world."""
-    return _world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
+    return world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
 
 
 def _listed(chosen: Chosen, resources: Resources) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def _n_worlds(ready: Ready, worlds: Sequence[Sequence[str]], stratum: int) -> in
     return min(ready.plan.episodes, len(worlds[stratum]) or ready.plan.episodes)
 
 
-def _world_seed(root: int, world: int, n_listed: int) -> int:
+def world_seed(root: int, world: int, n_listed: int) -> int:
     """The seed that a world begins with. Of listed worlds each comes once, in an order drawn by the root seed."""
     # Worlds do not depend on the stratum: settings that leave the world alone are compared on the same worlds.
     seed = derive(root, "world", world)

@@ -6,9 +6,8 @@ from pathlib import Path
 from string import Template
 
 from gde.errors import ConfigError
+from gde.request.kinds import SKELETONS
 
-SKELETONS = ("agent", "environment", "language-model", "probe", "reward-model", "metric", "reporter")
-"""The kinds of parts that there is a skeleton of."""
 PYPROJECT = """[build-system]
 requires = ["hatchling"]
 build-backend = "hatchling.build"

@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 LOCAL_IMPORTS = ("torch", "transformers", "safetensors", "jinja2")
 
 
+def _embedded() -> Sequence[str]:
+    from gde_plugins.language_models.at_hand import embedded
+
+    return embedded()
+
+
+def _downloaded() -> Sequence[str]:
+    from gde_plugins.language_models.at_hand import downloaded
+
+    return downloaded()
+
+
 def make_nano(config: NanoConfig, _: "Context") -> "LanguageModel":
     """The embedded model, on the CPU, so that every machine gives the same tokens."""
     from gde_plugins.language_models.nano import NOTICE, folder
@@ -66,6 +78,7 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
             imports=LOCAL_IMPORTS,
             extra="llm",
+            at_hand=_embedded,
         ),
         Offer(
             name="hf",
@@ -75,6 +88,7 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
             imports=LOCAL_IMPORTS,
             extra="llm",
+            at_hand=_downloaded,
         ),
         Offer(
             name="openai",

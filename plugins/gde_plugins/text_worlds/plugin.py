@@ -38,6 +38,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             gives=frozenset({Facet.DEMONSTRATION, Facet.SIMULATOR, Facet.WORLDS}),
             imports=("alfworld", "textworld"),
             extra=EXTRA,
+            at_hand=_alfworld_games,
             at_once=AT_ONCE,
         ),
         Offer(
@@ -52,6 +53,12 @@ def gde_environments() -> Sequence[AnyOffer]:
             at_once=AT_ONCE,
         ),
     )
+
+
+def _alfworld_games() -> Sequence[str]:
+    from gde_plugins.text_worlds.alfworld.files import at_hand
+
+    return at_hand()
 
 
 def _textworld(config: TextWorldConfig, context: "Context") -> "Environment":

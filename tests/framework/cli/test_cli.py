@@ -116,6 +116,8 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         (("show", "agent", "scripte"), "Did you mean scripted"),
         (("reproduce", "nothing"), "unknown reproduction 'nothing'"),
         (("check", "nowhere.toml"), "plan nowhere.toml"),
+        (("new-plugin", "mine", "--out", ""), "--out: wanted the name of a file or folder, got none"),
+        ((*GOOD, "--out", " "), "--out: wanted the name of a file or folder, got none"),
         (("new-plugin", "My Plugin"), "NAME: wanted lower-case letters"),
     ],
 )
@@ -186,7 +188,7 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
 
 def test_listing_shows_what_is_missing_without_importing_it(gde: Gde, tmp_path: Path) -> None:
     offers = {each["name"]: each for each in json.loads(gde("list", "agents", "--json").stdout)["offers"]}
-    assert offers["needs-absent"]["install"] == "missing not_there: pip install 'gde-eval[x]'"
+    assert offers["needs-absent"]["install"] == "missing not_there: pip install 'odd_parts[x]'"
     assert offers["scripted"]["install"] == ""
     fields = json.loads(gde("show", "environment", "corridor", "--json").stdout)["fields"]
     measures = json.loads(gde("show", "metric", "success", "--json").stdout)["measures"]
@@ -208,6 +210,14 @@ def test_plugins_and_doctor_tell_of_a_broken_plugin(gde: Gde, tmp_path: Path) ->
         )
         assert done.returncode == code
         assert "RuntimeError: in pieces" in done.stdout
+
+
+def test_a_group_is_shown_as_what_is_in_it(gde: Gde) -> None:
+    shown = json.loads(gde("show", "metric", "meg", "--json").stdout)
+    assert shown["group"] == "meg"
+    assert {"meg-known", "meg-unknown"} <= {each["name"] for each in shown["offers"]}
+    assert "meg stands for all of these metrics" in gde("show", "metric", "meg").stdout
+    assert json.loads(gde("show", "metric", "meg-known", "--json").stdout)["name"] == "meg:meg-known"
 
 
 def test_the_version_is_that_of_the_package(gde: Gde) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from promised import caught
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.offers import Facet
 from gde.testing import check_environment
 from gde.testing.parts import ACTIONS, Corridor
+from gde.testing.worlds import Recipe
 
 
 def test_the_corridor_keeps_every_promise() -> None:
@@ -86,7 +88,7 @@ class FreeText(Corridor):
 
 def test_free_text_needs_actions_to_try() -> None:
     check_environment(FreeText, actions=("LEFT", "RIGHT"))
-    with pytest.raises(AssertionError, match="needs `actions` to try"):
+    with caught("FreeText", "needs `actions` to try"):
         check_environment(FreeText)
 
 
@@ -330,7 +332,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("make", "promise"), BROKEN, ids=[make.__name__ for make, _ in BROKEN])
 def test_a_broken_promise_is_named(make: Callable[[], Corridor], promise: str) -> None:
-    with pytest.raises(AssertionError, match=promise):
+    with caught(make.__name__, promise):
         check_environment(make, seeds=range(4))
 
 
@@ -372,7 +374,7 @@ def test_a_record_that_is_drawn_keeps_every_promise() -> None:
     ids=["rows", "view", "moves", "no map", "kinds"],
 )
 def test_a_record_that_cannot_be_drawn_is_named(make: Callable[[], Corridor], promise: str) -> None:
-    with pytest.raises(AssertionError, match=promise):
+    with caught(make.__name__, promise):
         check_environment(make, seeds=range(6), gives={Facet.MAP})
 
 
@@ -382,8 +384,13 @@ def test_a_view_that_is_promised_must_be_there() -> None:
 
     make = type("Nowhere", (Corridor,), {"world": nowhere})
     check_environment(make)
-    with pytest.raises(AssertionError, match="gives VIEW must record `view`, or `rows`"):
+    with caught("Nowhere", "gives VIEW must record `view`, or `rows`"):
         check_environment(make, gives={Facet.VIEW})
+
+
+def test_a_map_that_is_promised_needs_states() -> None:
+    with caught("Recipe", "gives MAP must give STATE"):
+        check_environment(Recipe, gives={Facet.MAP})
 
 
 def test_worlds_of_one_id_are_one_world() -> None:
@@ -394,5 +401,5 @@ def test_worlds_of_one_id_are_one_world() -> None:
         return World(id="same")
 
     for world, promise in ((nameless, "must be one world, 'same' is not"), (mute, "must begin alike, 'same' does not")):
-        with pytest.raises(AssertionError, match=promise):
+        with caught(world.__name__, promise):
             check_environment(partial(type("Nameless", (Corridor,), {"world": world}), 9), seeds=range(6))

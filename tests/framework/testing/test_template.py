@@ -8,8 +8,9 @@ import pytest
 
 from gde.errors import ConfigError
 from gde.request.catalogue import Catalogue
+from gde.request.kinds import SKELETONS
 from gde.request.plugins import load_plugins
-from gde.testing.template import SKELETONS, write_plugin
+from gde.testing.template import write_plugin
 
 
 @pytest.mark.parametrize("kind", SKELETONS)
@@ -32,6 +33,6 @@ def test_a_skeleton_keeps_the_promises_of_its_kind(kind: str, tmp_path: Path, mo
 
 
 def test_a_kind_without_skeleton_is_refused_and_nothing_written(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"--kind: wanted one of agent, .*, got 'executor'"):
+    with pytest.raises(ConfigError, match=r"--kind: wanted one of environment, .*, got 'executor'"):
         write_plugin("mine", tmp_path / "made", "executor")
     assert not (tmp_path / "made").exists()

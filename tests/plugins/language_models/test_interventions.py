@@ -18,7 +18,7 @@ from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.errors import GdeError
 from gde.testing import check_white_box
 from gde_plugins.language_models import generation, residual_stream
-from gde_plugins.language_models.generation import Reading, Decoder
+from gde_plugins.language_models.generation import Decoder, Reading
 from gde_plugins.language_models.nano import NOTICE, folder
 from gde_plugins.language_models.residual_stream import Change
 from gde_plugins.language_models.transformers_model import TransformersModel

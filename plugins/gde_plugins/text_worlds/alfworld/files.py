@@ -39,6 +39,14 @@ def split_folder(config: AlfworldConfig) -> Path | None:
     return found
 
 
+def at_hand() -> list[str]:
+    """Whether the official games are on this machine."""
+    data = os.environ.get("ALFWORLD_DATA")
+    if not data:
+        return ["ALFWORLD_DATA names no official games: games are made, which needs none"]
+    return [f"{sum(1 for _ in Path(data).rglob('game.tw-pddl'))} official games in {data}"]
+
+
 def games(folder: Path, task_type: str | None) -> dict[str, Mapping[str, Any]]:
     """The solvable games under a folder by name, in the order of names: path and digest of the content.
 

@@ -1,166 +1,25 @@
-"""Small parts with known properties, to test other parts with."""
+"""A language model that answers by a script, and a white box in whose activations the text is planted."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, Intervention, TokenSequence
-from gde.data.completion import ChatRequest, Completion, Message, ModelInfo, Tokenization
-from gde.data.json import Json
-from gde.data.mdp import TabularMDP
-from gde.data.observation import Observation, Outcome, State, Task, World
-from gde.data.trajectory import Decision
+from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
 from gde.errors import GdeError
-from gde.parts.agent import Brief
 from gde.parts.interventions import check_interventions, refuse_interventions
-from gde.parts.language_model import LanguageModel
-from gde.seeding import derive, generator
+from gde.seeding import generator
+from gde.testing.parts.corridor import LEFT, RIGHT
 
-ACTIONS = ("LEFT", "RIGHT")
-LEFT, RIGHT = ACTIONS
 CLOSING = "<|answer|>"
 """What stands between reasoning and answer, and closes the prompt: the last `MARKED` characters are marked."""
 MARKED = 3
 TURNING = 1000.0
 """How far along its causal direction the planted model must point to be turned."""
-
-
-@dataclass
-class Corridor:
-    """Cells 0..length-1 in a row, the goal in the last; the seed chooses the cell to start in.
-
-    Gives STATE, MDP, SNAPSHOT, SIMULATOR and MAP. Reaching the goal earns 1, the model's every step costs 1.
-    """
-
-    length: int = 3
-    at: int = field(default=-1, init=False)
-    """The agent's cell, -1 before the first reset."""
-    start: int = field(default=-1, init=False)
-
-    def reset(self, seed: int) -> Observation:
-        self.at = self.start = derive(seed, "corridor") % (self.length - 1)
-        return self._observe()
-
-    def task(self) -> Task:
-        return Task(objective="Reach the last cell.", horizon=3 * self.length, actions=ACTIONS)
-
-    def world(self) -> World:
-        wall = "#" * (self.length + 2)
-        facts: dict[str, Json] = {"rows": [wall, f"#{'_' * self.length}#", wall], "goal": [1, self.length]}
-        labels = {"distance": self.length - 1 - self.start}
-        return World(id=f"{self.start} of {self.length}", facts=facts, labels=labels)
-
-    def step(self, action: str) -> Outcome:
-        if action not in ACTIONS:
-            raise ValueError(f"the corridor takes {' or '.join(ACTIONS)}, got {action!r}")
-        if self.at == self.length - 1:
-            raise ValueError("the episode is over: call reset")
-        self.at = max(0, self.at - 1) if action == LEFT else self.at + 1
-        ended = self.at == self.length - 1
-        return Outcome.terminal(self._observe(), 1.0, success=1.0) if ended else Outcome.running(self._observe())
-
-    def state(self) -> State:
-        return State(facts={"agent": [1, self.at + 1]}, index=self.at)
-
-    def mdp(self) -> TabularMDP:
-        n = self.length
-        cells = np.arange(n)
-        terminal = cells == n - 1
-        moves = (np.maximum(cells - 1, 0), np.minimum(cells + 1, n - 1))
-        after = [np.where(terminal, cells, move) for move in moves]
-        return TabularMDP(
-            transition=tuple(csr_array((np.ones(n), (cells, to)), shape=(n, n)) for to in after),
-            start=(cells == self.start).astype(float),
-            reward=np.where(terminal, 0.0, -1.0),
-            terminal=terminal,
-            actions=ACTIONS,
-        )
-
-    def snapshot(self) -> int:
-        return self.at
-
-    def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, int):
-            raise ValueError(f"wanted a snapshot of this corridor, got {snapshot!r}")
-        self.at = snapshot
-        return self._observe()
-
-    def reseed(self, seed: int) -> None:
-        """Nothing is random."""
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-    def _observe(self) -> Observation:
-        cells = "".join("A" if cell == self.at else "_" for cell in range(self.length - 1))
-        goal = "A" if self.at == self.length - 1 else "G"
-        return Observation(text=f"#{cells}{goal}#", actions=ACTIONS)
-
-
-@dataclass
-class ScriptedAgent:
-    """Takes the given actions in turn, from the first again after the last."""
-
-    actions: Sequence[str] = (RIGHT,)
-    _turn: int = field(default=-1, init=False)
-
-    def begin(self, brief: Brief) -> None:
-        """A script needs no preparation."""
-
-    async def act(self, observation: Observation) -> Decision:  # noqa: ARG002 - a script looks at nothing
-        self._turn += 1
-        return Decision.act(self.actions[self._turn % len(self.actions)])
-
-
-@dataclass
-class AskingAgent:
-    """Shows the observation to its language model and takes the answer as the action. With interventions it steers."""
-
-    model: LanguageModel
-    interventions: tuple[Intervention, ...] = ()
-
-    def begin(self, brief: Brief) -> None:
-        self._seed, self._turn = brief.seed, -1
-
-    async def act(self, observation: Observation) -> Decision:
-        self._turn += 1
-        message = Message(role="user", content=observation.text)
-        seed = derive(self._seed, self._turn)
-        request = ChatRequest(messages=(message,), seed=seed, interventions=self.interventions)
-        completion = await self.model.complete(request)
-        if observation.actions is not None and completion.text not in observation.actions:
-            detail = f"wanted one of {', '.join(observation.actions)}, got {completion.text!r}"
-            return Decision.unusable("invalid_action", detail, completion)
-        return Decision.act(completion.text, completion)
-
-
-@dataclass
-class AdvisedAgent(AskingAgent):
-    """Asks a second model first and shows what that one says to the first, which decides."""
-
-    adviser: LanguageModel = field(kw_only=True)
-
-    async def act(self, observation: Observation) -> Decision:
-        question = Message(role="user", content=f"What would you do?\n{observation.text}")
-        asked = ChatRequest(messages=(question,), seed=derive(self._seed, "adviser", self._turn + 1))
-        advice = await self.adviser.complete(asked)
-        return await super().act(replace(observation, text=f"{observation.text}\nAdvice: {advice.text}"))
-
-
-@dataclass
-class Copyist:
-    """Says again what it is shown, in one action of as many lines."""
-
-    def begin(self, brief: Brief) -> None:
-        """Copying needs no preparation."""
-
-    async def act(self, observation: Observation) -> Decision:
-        return Decision.act(observation.text)
 
 
 def always_right(_: ChatRequest) -> str:

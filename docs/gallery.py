@@ -1,0 +1,43 @@
+"""Makes the figures of the gallery from runs: `python docs/gallery.py [FOLDER]`.
+
+Every figure is drawn by the function that reports use; nothing is edited afterwards.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gde import Choice, Figure, Plan, evaluate
+from gde.shipped.reporters.figures import breakdowns, svg
+
+HERE = Path(__file__).parent / "gallery"
+SWEEP = Choice(name="grid", config={"size": [5, 7, 9, 11], "density": [0.0, 0.5, 1.0]})
+AGENTS = {"random": Choice(name="random"), "noisy": Choice(name="noisy", config={"p": 0.2})}
+EPISODES = 30
+ACCURACY = "difficulty.accuracy"
+BREAKDOWNS = (("size", "density"), ("distance",))
+HEAD, STANDING = "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+
+
+def main(folder: Path) -> None:
+    """Write every figure as NAME.svg."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as runs:
+        for name, figure in figures(Path(runs)):
+            (folder / f"{name}.svg").write_text(svg(figure).replace(HEAD, STANDING, 1) + "\n", encoding="utf-8")
+
+
+def figures(runs: Path) -> Iterator[tuple[str, Figure]]:
+    """Name and figure: the same sweep walked by agents that are known, broken down in two ways."""
+    for name, agent in AGENTS.items():
+        plan = Plan(environment=SWEEP, agent=agent, metrics=["difficulty"], reporters=[], episodes=EPISODES)
+        result = evaluate(plan, runs / name)
+        for keys in BREAKDOWNS:
+            shown = [each for each in result.measurements if (each.name, {*each.where}) == (ACCURACY, {*keys})]
+            (figure,) = breakdowns(shown, frozenset(), result.meanings)
+            yield f"{name}-by-{'-'.join(keys)}", figure
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

@@ -1,0 +1,180 @@
+"""An episode of gde as a solver of Inspect: the agent asks Inspect's model."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
+from gde.data.trajectory import EpisodeKey
+from gde.offers import Facet
+from gde.parts.agent import Agent
+from gde.parts.context import OutsideRun
+from gde.parts.environment import Environment
+from gde.parts.interventions import refuse_interventions
+from gde.request.catalogue import Catalogue
+from gde.request.settings import build
+from gde.runs.plain import trajectory_json
+from gde.stages.outside import play
+from gde.stages.rollout import world_seed
+
+AGENT = "gpt-oss"
+"""The agent that is asked where none is named; it asks any model."""
+MESSAGES: Mapping[str, Callable[..., ChatMessage]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+FINISHES: Mapping[str, Finish] = {"max_tokens": "length", "model_length": "length", "content_filter": "refusal"}
+RECORD = "gde"
+"""Of a sample's metadata: the trajectory."""
+OF_THE_AGENT = "agent."
+
+
+class InspectModel:
+    """Implements `gde.parts.language_model.LanguageModel` by Inspect's model."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(name=str(self._model))
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        refuse_interventions(request, self.info)
+        asked = [MESSAGES[each.role](content=each.content) for each in request.messages]
+        drawn = request.sampling
+        config = GenerateConfig(
+            temperature=drawn.temperature,
+            top_p=drawn.top_p,
+            max_tokens=drawn.max_tokens,
+            seed=request.seed % 2**31,
+            reasoning_effort=request.effort,
+        )
+        return _completion(await self._model.generate(asked, config=config), request)
+
+    def close(self) -> None:
+        """Inspect holds the model."""
+
+
+def _completion(output: ModelOutput, request: ChatRequest) -> Completion:
+    """Reasoning apart from the answer, where the model tells it apart."""
+    content = output.message.content
+    parts = [] if isinstance(content, str) else content
+    thoughts = [each.reasoning for each in parts if each.type == "reasoning"]
+    used = output.usage
+    return Completion(
+        text=output.completion,
+        reasoning="\n".join(thoughts) or None,
+        finish=FINISHES.get(str(output.stop_reason), "stop"),
+        n_prompt=used.input_tokens if used else None,
+        n_completion=used.output_tokens if used else None,
+        answered_by=output.model,
+        request=request.identity,
+        model=str(output.model),
+    )
+
+
+class _Context(OutsideRun):
+    """Whatever model an agent names, Inspect's is asked."""
+
+    def __init__(self, model: InspectModel, seed: int) -> None:
+        self._model, self.seed = model, seed
+
+    def model(self, name: str) -> InspectModel:  # type: ignore[override]  # noqa: ARG002
+        return self._model
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The parts of a task, as plain values and made."""
+
+    environment: str
+    agent: str
+    seed: int
+    config: Mapping[str, Any]
+    """Of the environment."""
+    agent_config: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, environment: str, agent: str, seed: int, settings: Mapping[str, Any]) -> "Setting":
+        """Settings whose names begin with `agent.` are the agent's. They are checked before anything is played.
+
+        Raises:
+            GdeError: an unknown name or field, or a value out of range.
+        """
+        own = {name.removeprefix(OF_THE_AGENT): v for name, v in settings.items() if name.startswith(OF_THE_AGENT)}
+        rest = {name: value for name, value in settings.items() if not name.startswith(OF_THE_AGENT)}
+        setting = cls(environment, agent, seed, rest, own)
+        catalogue = Catalogue.default()
+        for kind, name, config in (("environment", environment, rest), ("agent", agent, own)):
+            build(catalogue.find(kind, name).offer.config, config, name)
+        return setting
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What Inspect writes into its log."""
+        return {**vars(self), "config": dict(self.config), "agent_config": dict(self.agent_config)}
+
+    def make_environment(self) -> Environment:
+        """A new environment."""
+        offer = Catalogue.default().find("environment", self.environment).offer
+        made: Environment = offer.make(build(offer.config, self.config, self.environment), OutsideRun())
+        return made
+
+    def make_agent(self, model: InspectModel) -> Agent:
+        """A new agent that asks the model."""
+        offer = Catalogue.default().find("agent", self.agent).offer
+        made: Agent = offer.make(build(offer.config, self.agent_config, self.agent), _Context(model, self.seed))
+        return made
+
+    def world_seed(self, world: int) -> int:
+        """That of the same world in a run of gde."""
+        offer = Catalogue.default().find("environment", self.environment).offer
+        listed = 0
+        if Facet.WORLDS in offer.gives:
+            with closing(self.make_environment()) as environment:
+                listed = len(environment.worlds())  # type: ignore[attr-defined]
+        return world_seed(self.seed, world, listed)
+
+    def objective(self, world: int) -> str:
+        """What is asked for in a world."""
+        with closing(self.make_environment()) as environment:
+            shown = environment.reset(self.world_seed(world))
+            return f"{environment.task().objective}\n\n{shown.text}"
+
+
+@solver
+def episode(setting: dict[str, Any]) -> Solver:
+    """Plays the episode of the sample's world and keeps its trajectory in the sample's metadata."""
+    parts = Setting(**setting)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks by itself
+        model, world = InspectModel(get_model()), int(state.metadata["world"])
+        key = EpisodeKey(stratum=0, world=world, repeat=state.epoch - 1)
+        played = await play(
+            parts.make_environment, lambda: parts.make_agent(model), key, parts.seed, parts.world_seed(world)
+        )
+        state.metadata[RECORD] = trajectory_json(played)
+        for turn in played.turns:
+            state.messages.append(ChatMessageUser(content=turn.observation.text))
+            said = turn.decision.completion
+            state.messages.append(ChatMessageAssistant(content=said.text if said else turn.decision.action or ""))
+        state.output = ModelOutput.from_content(model.info.name, played.turns[-1].decision.action or "")
+        state.completed = True
+        return state
+
+    return solve

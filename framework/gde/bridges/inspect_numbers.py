@@ -1,0 +1,84 @@
+"""Metrics of gde as a scorer of Inspect: they are computed from the trajectories that the samples hold."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState
+
+from gde.bridges.inspect_episodes import RECORD, Setting
+from gde.data.evidence import Evidence
+from gde.data.mdp import TabularMDP
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
+from gde.parts.context import OutsideRun
+from gde.parts.environment import HasMDP
+from gde.request.catalogue import Catalogue
+from gde.runs.plain import read_trajectory
+
+
+@metric
+def measured(metrics: list[str], setting: dict[str, Any]) -> Metric:
+    """The numbers of gde's metrics over all samples, as gde computes them in a run of the same worlds."""
+
+    def compute(scores: list[SampleScore]) -> Mapping[str, float]:
+        records = [each.score.metadata[RECORD] for each in scores if each.score.metadata]
+        found = measure(metrics, [*map(read_trajectory, records)], Setting(**setting))
+        return {_name(each): each.value for each in found if each.value is not None}
+
+    return compute  # type: ignore[return-value]
+
+
+def numbers(metrics: list[str], setting: dict[str, Any]) -> Scorer:
+    """Success of the sample, and over all samples the numbers of the metrics.
+
+    Raises:
+        GdeError: an unknown metric.
+    """
+    for name in _names(metrics):
+        Catalogue.default().find("metric", name)
+
+    @scorer(metrics=[measured(metrics, setting)], name="numbers")
+    def make() -> Scorer:
+        async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the world says what is reached
+            played = read_trajectory(state.metadata[RECORD])
+            return Score(
+                value=played.success if played.success is not None else 0.0,
+                answer=" ".join(turn.decision.action or turn.decision.status for turn in played.turns),
+                explanation=played.failure or played.ending,
+                metadata={RECORD: state.metadata[RECORD]},
+            )
+
+        return score
+
+    return make()
+
+
+def measure(metrics: Sequence[str], trajectories: Sequence[Trajectory], setting: Setting) -> list[Measurement]:
+    """Every number of the metrics."""
+
+    def mdp(trajectory: Trajectory) -> TabularMDP:
+        environment = setting.make_environment()
+        if not isinstance(environment, HasMDP):
+            raise GdeError(f"environment {setting.environment!r} gives no decision process")
+        environment.reset(trajectory.seed)
+        return environment.mdp()
+
+    evidence = Evidence(trajectories=tuple(trajectories), seed=setting.seed, mdp=mdp)
+    found: list[Measurement] = []
+    for name in _names(metrics):
+        offer = Catalogue.default().find("metric", name).offer
+        found.extend(offer.make(offer.config(), OutsideRun())(evidence))
+    return found
+
+
+def _names(metrics: Sequence[str]) -> list[str]:
+    """Groups are their metrics."""
+    catalogue = Catalogue.default()
+    return [each for name in metrics for each in catalogue.named("metric", name)]
+
+
+def _name(measurement: Measurement) -> str:
+    where = ", ".join(f"{name}={value}" for name, value in measurement.where.items())
+    return f"{measurement.name} ({where})" if where else measurement.name

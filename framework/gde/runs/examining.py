@@ -1,0 +1,166 @@
+"""Whether this installation can do what is asked of it, and what to install where it cannot."""
+
+import re
+import shutil
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.util import find_spec
+from pathlib import Path
+from platform import python_version
+from tempfile import TemporaryDirectory
+
+from gde.data.plan import Choice, Plan
+from gde.request.catalogue import Catalogue, Entry
+from gde.request.kinds import KINDS
+from gde.request.plugins import PluginRecord, load_plugins
+from gde.runs.evaluating import evaluate
+
+OURS = "gde-eval"
+FOR_OTHERS = {"all", "dev", "docs"}
+"""Extras that bring others together, or that only contributors need."""
+REQUIREMENT = re.compile(r"([\w.-]+).*?;.*extra == ['\"]([\w-]+)['\"]")
+KIT = "gde.testing.plugin"
+SECONDS = 10.0
+"""That the self-test may take."""
+EPISODES = 6
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    subject: str
+    ok: bool
+    detail: str
+    vital: bool = False
+    """Whether nothing can be trusted without it."""
+
+
+def examine() -> Iterator[Finding]:
+    """Python, plugins, extras, programs, weights and data, accelerator, disk, and a small run with the kit's parts."""
+    catalogue = Catalogue.default()
+    entries = [(kind, entry) for kind in KINDS for entry in catalogue.entries(kind)]
+    yield Finding("python", True, f"{python_version()}, {OURS} {version(OURS)}, {sys.executable}")
+    yield from _plugins(catalogue.plugins.records)
+    yield from _extras(entries)
+    yield from _programs(entries)
+    yield from _at_hand(entries)
+    yield _accelerator()
+    yield _disk()
+    yield self_test()
+
+
+def _plugins(records: Sequence[PluginRecord]) -> Iterator[Finding]:
+    loaded = [record.name for record in records if not record.error]
+    yield Finding("plugins", True, f"{len(loaded)} loaded: {', '.join(loaded)}")
+    for record in records:
+        if record.error:
+            yield Finding(f"plugin {record.name}", False, record.error, vital=True)
+
+
+def _extras(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
+    """Those of this distribution by what it declares; those of others by what their offers lack."""
+    wanting = _wanting(entries)
+    for extra, packages in _declared().items():
+        missing = [each for each in packages if not _version(each)]
+        if not missing:
+            shown = ", ".join(f"{each} {_version(each)}" for each in packages)
+            yield Finding(f"extra {extra}", True, shown)
+        else:
+            yield Finding(f"extra {extra}", False, _advice(missing, wanting.pop((OURS, extra), []), OURS, extra))
+    for (owner, extra), offers in sorted(wanting.items()):
+        missing = sorted({module for _, entry in offers for module in entry.offer.missing()})
+        yield Finding(f"extra {extra} of {owner}", False, _advice(missing, offers, owner, extra))
+
+
+def _declared() -> Mapping[str, Sequence[str]]:
+    """Extra to the packages that it installs, itself left out."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for text in distribution(OURS).requires or ():
+        if (match := REQUIREMENT.match(text)) and match[2] not in FOR_OTHERS and match[1] != OURS:
+            found[match[2]].append(match[1])
+    return found
+
+
+def _wanting(entries: Sequence[tuple[str, Entry]]) -> dict[tuple[str, str], list[tuple[str, Entry]]]:
+    """Distribution and extra to the offers that lack what it installs."""
+    wanting: dict[tuple[str, str], list[tuple[str, Entry]]] = defaultdict(list)
+    for kind, entry in entries:
+        if entry.offer.missing():
+            wanting[entry.distribution, entry.offer.extra or "all"].append((kind, entry))
+    return wanting
+
+
+def _advice(missing: Sequence[str], offers: Sequence[tuple[str, Entry]], owner: str, extra: str) -> str:
+    users = ", ".join(f"{KINDS[kind].title} {entry.offer.name}" for kind, entry in offers)
+    return f"without {', '.join(missing)}{f' there is no {users}' if users else ''}: pip install '{owner}[{extra}]'"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
+    users: dict[str, list[str]] = defaultdict(list)
+    for kind, entry in entries:
+        for program in entry.offer.programs:
+            users[program].append(f"{KINDS[kind].title} {entry.offer.name}")
+    for program, names in sorted(users.items()):
+        place = shutil.which(program)
+        yield Finding(f"program {program}", bool(place), f"{place or 'not on the PATH'}, for {', '.join(names)}")
+
+
+def _at_hand(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
+    """What parts would find here. That one fails when it is asked is a finding too."""
+    for kind, entry in entries:
+        if entry.offer.at_hand is None:
+            continue
+        subject = f"{KINDS[kind].title} {entry.offer.name}"
+        try:
+            yield from (Finding(subject, True, line) for line in entry.offer.at_hand())
+        except Exception as error:
+            yield Finding(subject, False, f"cannot say what it finds: {type(error).__name__}: {error}")
+
+
+def _accelerator() -> Finding:
+    if find_spec("torch") is None:
+        return Finding("accelerator", False, f"torch is not installed: pip install '{OURS}[llm]'")
+    import torch
+
+    if torch.cuda.is_available():
+        names = ", ".join(torch.cuda.get_device_name(each) for each in range(torch.cuda.device_count()))
+        return Finding("accelerator", True, f"{names}, with torch {torch.__version__}")
+    return Finding("accelerator", True, f"none, torch {torch.__version__} on the CPU: enough for embedded models")
+
+
+def _disk() -> Finding:
+    free = shutil.disk_usage(".").free / 2**30
+    return Finding("disk", free > 1, f"{free:.1f} GiB free here; a run of the default size takes some 30 MiB")
+
+
+def self_test() -> Finding:
+    """Episodes of the kit's agent in its corridor, a probe of its model's activations, numbers and a report."""
+    began = time.monotonic()
+    plan = Plan(
+        environment=Choice(name="corridor", config={"length": 5}),
+        agent="asking",
+        probes=["moves"],
+        metrics=["success"],
+        episodes=EPISODES,
+        run_seconds=SECONDS,
+    )
+    try:
+        with TemporaryDirectory(prefix="gde-doctor-") as folder:
+            result = evaluate(plan, Path(folder) / "run", Catalogue(load_plugins(modules=(KIT,))))
+    except Exception as error:
+        return Finding("self-test", False, f"{type(error).__name__}: {error}", vital=True)
+    took = f"{len(result.measurements)} numbers in {time.monotonic() - began:.1f} s"
+    reasons = "; ".join(f"{each.stage} of {each.subject}: {each.reason}" for each in result.failures)
+    return Finding("self-test", result.status == "ok", f"{took}{f', but {reasons}' if reasons else ''}", vital=True)

@@ -1,0 +1,119 @@
+"""Every command line in the pages is one that runs: all are planned, and `nox -s slow` runs them, each page in order.
+
+Where a page has a name for what a reader has, the embedded model and small runs stand in. Lines whose data nobody but a
+reader has (`FOLDER`, `FILE`) are not run; that the data are read, tests of their plugins say.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sources import ROOT
+from typer.testing import CliRunner
+
+from gde.cli.main import build_app
+from gde.errors import GdeError
+
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
+BLOCK = re.compile(r"^```(?:sh|console|shell|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"(?:^|[\s/])(?P<settings>(?:[A-Z_]+=\S+ )*)gde (?P<rest>[a-z][^#&|]*)")
+NANO = ROOT / "plugins" / "gde_plugins" / "language_models" / "nano" / "model"
+STAND_INS = {
+    r"hf:PATH(_OR_ID)?": f"hf:{NANO}",
+    r"openai:\S+": "nano",
+    r"\bRUN(_A)?\b": "stand-in-a",
+    r"\bRUN_B\b": "stand-in-b",
+    r"--domain all": "--domain blocksworld",
+}
+READERS_OWN = re.compile(r"FOLDER|\bFILE\b|my-grids\.jsonl|\bLOG\b")
+SIMULATORS = re.compile(r"--env (textworld|alfworld|scienceworld)")
+SMALLER = {"eval": ("--episodes", "4"), "reproduce": ("--scale", "0.005")}
+"""The last of two equal options is the one that counts."""
+FINISHED, WITH_FAILURES = 0, 3
+"""A handful of worlds is too few for some numbers, which is a failure with a reason."""
+SETTING_UP = (
+    "eval --env grid --agent noisy --episodes 3 --out stand-in-a",
+    "eval --env grid --agent random --episodes 3 --out stand-in-b",
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One command as a page has it, stand-ins put in."""
+
+    page: str
+    words: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+def lines(page: Path) -> list[Line]:
+    found = []
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        for text in block.replace("\\\n", " ").splitlines():
+            match = LINE.search(text)
+            if match and not READERS_OWN.search(text):
+                rest = match["rest"]
+                for name, stand_in in STAND_INS.items():
+                    rest = re.sub(name, stand_in, rest)
+                settings = tuple(tuple(each.split("=", 1)) for each in match["settings"].split())
+                found.append(Line(page.name, tuple(shlex.split(rest)), settings))  # type: ignore[arg-type]
+    return found
+
+
+COMMANDS = [line for page in PAGES for line in lines(page)]
+PLANNED = [each for each in COMMANDS if each.words[0] == "eval" and not each.environment]
+
+
+def test_commands_are_found() -> None:
+    assert len(COMMANDS) > 60
+    assert {"doctor", "eval", "rescore", "compare", "reproduce", "export", "new-plugin"} <= {
+        c.words[0] for c in COMMANDS
+    }
+
+
+@pytest.mark.parametrize("page", sorted({each.page for each in PLANNED}))
+def test_every_evaluation_of_a_page_can_be_planned(page: str) -> None:
+    for line in (each for each in PLANNED if each.page == page):
+        if not SIMULATORS.search(" ".join(line.words)):
+            done = CliRunner().invoke(build_app(), [*line.words, "--dry-run"])
+            refused = done.exception if isinstance(done.exception, GdeError) else ""
+            assert done.exit_code == 0, f"{page}: gde {shlex.join(line.words)}: {refused or done.output}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+    found = lines(page)
+    if not found:
+        pytest.skip("no command that can be run")
+    for words in SETTING_UP if any("stand-in" in " ".join(each.words) for each in found) else ():
+        run(Line(page.name, tuple(words.split())), tmp_path)
+    for line in found:
+        if SIMULATORS.search(" ".join(line.words)):
+            pytest.importorskip("textworld")
+        if line.environment and ("GDE_LOAD_PLUGINS", "gde_leftist") in line.environment:
+            line = Line(line.page, line.words, (*line.environment, ("PYTHONPATH", str(ROOT / "examples/third_party"))))
+        run(line, tmp_path)
+
+
+def run(line: Line, folder: Path) -> None:
+    settings = dict(line.environment)
+    if "PYTHONPATH" in settings:
+        settings["PYTHONPATH"] = os.pathsep.join([settings["PYTHONPATH"], os.environ.get("PYTHONPATH", "")])
+    smaller = SMALLER.get(line.words[0], ()) if "stand-in" not in " ".join(line.words) else ()
+    done = subprocess.run(
+        [sys.executable, "-m", "gde", *line.words, *smaller],
+        cwd=folder,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in {FINISHED, WITH_FAILURES}, f"gde {shlex.join(line.words)}: {done.stderr}"
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,88 @@
+"""`gde doctor` says what is there, what is missing, and what would install it."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+from gde.hookspecs import hookimpl
+from gde.offers import AnyOffer, NoConfig, Offer
+from gde.runs.examining import Finding, examine, self_test
+
+LACKING: AnyOffer = Offer(
+    name="lacking",
+    summary="Needs what nobody has.",
+    config=NoConfig,
+    make=lambda _, __: None,
+    imports=("nobody_has_this",),
+    extra="some",
+    programs=("no-such-program",),
+)
+
+
+def _raise() -> Sequence[str]:
+    raise OSError("no disk")
+
+
+@hookimpl
+def gde_agents() -> Sequence[AnyOffer]:
+    """One that lacks a package and a program, one that finds something, one that fails to look."""
+    whole = replace(LACKING, imports=(), programs=())
+    return (
+        LACKING,
+        replace(whole, name="rich", at_hand=lambda: ("two [bracketed] files",)),
+        replace(whole, name="poor", at_hand=_raise),
+    )
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> dict[str, Finding]:
+    monkeypatch.setitem(sys.modules, "plugin_of_the_test", sys.modules[__name__])
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "plugin_of_the_test")
+    monkeypatch.setattr("gde.runs.examining.self_test", lambda: Finding("self-test", True, ""))
+    return {each.subject: each for each in examine()}
+
+
+def test_every_extra_that_users_can_ask_for_is_looked_at(found: dict[str, Finding]) -> None:
+    declared = {*(distribution("gde-eval").metadata.get_all("Provides-Extra") or ())} - {"all", "dev", "docs"}
+    assert {f"extra {name}" for name in declared} <= found.keys()
+
+
+def test_what_is_missing_is_said_with_the_line_that_installs_it(found: dict[str, Finding]) -> None:
+    lacking = found["extra some of plugin_of_the_test"]
+    assert not lacking.ok and not lacking.vital
+    assert lacking.detail == (
+        "without nobody_has_this there is no agent lacking: pip install 'plugin_of_the_test[some]'"
+    )
+    program = found["program no-such-program"]
+    assert (program.ok, program.detail) == (False, "not on the PATH, for agent lacking")
+
+
+def test_parts_say_what_they_find_and_one_that_cannot_is_a_finding(found: dict[str, Finding]) -> None:
+    assert found["agent rich"] == Finding("agent rich", True, "two [bracketed] files")
+    assert found["agent poor"] == Finding("agent poor", False, "cannot say what it finds: OSError: no disk")
+    assert "nano" in found["language model nano"].subject and "MiB" in found["language model nano"].detail
+
+
+def test_weights_in_the_cache_are_found_without_loading_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gde_plugins.language_models.at_hand import downloaded
+
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("gde_plugins.language_models.at_hand.PACKAGED", ())
+    assert downloaded() == [f"no weights in {tmp_path}: give the path of a folder, hf:PATH"]
+    weights = tmp_path / "models--some--model" / "snapshots" / "0" / "model.safetensors"
+    weights.parent.mkdir(parents=True)
+    weights.write_bytes(b"0" * 3 * 2**20)
+    assert downloaded() == ["hf:some/model, 3 MiB"]
+
+
+def test_the_self_test_runs_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested = self_test()
+    assert tested.ok and tested.vital, tested.detail
+    monkeypatch.setattr("gde.runs.examining.KIT", "no.such.kit")
+    broken = self_test()
+    assert (broken.ok, broken.vital) == (False, True)
+    assert "corridor" in broken.detail
