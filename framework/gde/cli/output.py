@@ -86,12 +86,18 @@ def place(measurement: "Measurement") -> str:
 
 def number(measurement: "Measurement") -> str:
     """The value, or the reason why there is none."""
-    return measurement.reason if measurement.value is None else f"{measurement.value:.3f}"
+    return measurement.reason if measurement.value is None else plain(measurement.value)
 
 
 def interval(measurement: "Measurement") -> str:
     """The interval, empty where none is defined."""
-    return "" if measurement.interval is None else "[{:.3f}, {:.3f}]".format(*measurement.interval)
+    return "" if measurement.interval is None else f"[{', '.join(map(plain, measurement.interval))}]"
+
+
+def plain(value: float, sign: str = "") -> str:
+    """Three decimals; zero has no sign, whatever was rounded to it. `sign` is "+" to show that of others."""
+    rounded = round(value, 3)
+    return f"{rounded:{sign}.3f}" if rounded else "0.000"
 
 
 @contextmanager

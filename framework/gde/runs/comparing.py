@@ -194,7 +194,7 @@ def _rows(
         of_a, of_b = _aligned(values_a[quantity], values_b[quantity], paired)
         if of_a and of_b:
             row = _row(quantity, of_a, of_b, clusters, paired)
-            rows.append(replace(row, title=meanings[quantity.name].title))
+            rows.append(replace(row, title=meanings[quantity.name].titled(quantity.where)[0]))
     return tuple(_corrected(rows))
 
 
