@@ -14,6 +14,7 @@ from gde.cli.foreign import escaped, shown
 
 if TYPE_CHECKING:
     from gde.data.result import Measurement, Result
+    from gde.runs.contest import Contest
     from gde.stages.progress import Progress, Watch
 
 LINE_EVERY = 10.0
@@ -70,6 +71,30 @@ def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None
             tell("\n".join(glance.finding))
         say("\n".join(glance.notes))
     if result.status != "ok":
+        raise typer.Exit(EXIT_PARTIAL)
+
+
+def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
+    """What several entrants did, side by side, and the exit code that says how their runs went."""
+    from gde.runs.contest import contest_json
+    from gde.shipped.contests import write_page
+    from gde.shipped.reporters.contest import screen
+
+    page = write_page(found)
+    if as_json:
+        show_json(contest_json(found))
+    elif show_all:
+        for name, result in found.results.items():
+            tell(f"{name}:")
+            show_measurements(result.measurements)
+    else:
+        tell("\n".join(screen(found)))
+    if not as_json:
+        for note in [found.reason] if found.reason else []:
+            say(f"not compared: {note}")
+        say(f"report: {page}" if page else "no page: pip install 'gde-eval[report]'")
+        say(f"{found.status}: {found.folder}")
+    if found.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)
 
 

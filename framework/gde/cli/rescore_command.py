@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_result
+from gde.cli.output import show_contest, show_result
 
 
 def command(
@@ -23,9 +23,13 @@ def command(
     from gde.request.building import choose, configured
     from gde.request.settings import parse_settings
     from gde.runs.adding import rescore
+    from gde.runs.contest import is_contest, rescore_contest
 
     parsed = parse_settings(settings or [])
     choices = configured([choose(name) for name in metric or ()], parsed)
     if parsed:
         raise UnknownName("metric of --set", next(iter(parsed)), metric or ())
+    if is_contest(run):
+        show_contest(rescore_contest(run, choices, keys_to=key_to or ()), as_json, show_all)
+        return
     show_result(rescore(run, choices, keys_to=key_to or ()), as_json, show_all)

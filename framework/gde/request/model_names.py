@@ -24,6 +24,12 @@ def model_names(config: object) -> dict[str, str]:
     return {field: name for field, name in named.items() if name}
 
 
+def names_models(config: type[Any]) -> bool:
+    """Whether configurations of this class can name a language model."""
+    hints = get_type_hints(config, include_extras=True).values()
+    return any(isinstance(each, ModelReference) for hint in hints for each in getattr(hint, "__metadata__", ()))
+
+
 def check_settings(label: str, config: object, settings: Mapping[str, Json]) -> None:
     """Refuse settings of a model where the agent names none.
 

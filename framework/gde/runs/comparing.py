@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -138,6 +139,18 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     rows = _rows(metrics, a, b, clusters, paired)
     sides = (one.side for one in opened)
     return Compared(runs=tuple(sides), paired=paired, rows=rows, notes=(*notes, *out_of_reach(rows)))
+
+
+def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tuple[Compared, ...]:
+    """Each two of several runs compared as pairs, with p values corrected over all of the comparisons together.
+
+    Raises:
+        GdeError: two of them share no world, or no measurement.
+    """
+    catalogue = catalogue or Catalogue.default()
+    found = [compare(a, b, catalogue) for a, b in combinations(runs, 2)]
+    rows = iter(_corrected([row for one in found for row in one.rows]))
+    return tuple(replace(one, rows=tuple(islice(rows, len(one.rows)))) for one in found)
 
 
 def out_of_reach(rows: Sequence[Row]) -> list[str]:

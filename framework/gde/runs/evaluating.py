@@ -127,7 +127,7 @@ def resume(
 
 def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
     ready = prepare(plan, catalogue)
-    _warm(ready)
+    warm(ready)
     return _run(ready, RunFolder.create(ready.plan, None if out is None else Path(out)), watch, stop)
 
 
@@ -150,7 +150,7 @@ def _resume(
     return _run(prepare(recorded, catalogue), folder, watch, stop, retry_failed, keys_to)
 
 
-def _warm(ready: Ready) -> None:
+def warm(ready: Ready) -> None:
     """Make what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
     with closing(Resources(ready)) as resources:
         executor = resources.make(ready.executor)

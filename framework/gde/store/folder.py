@@ -24,6 +24,8 @@ from gde.store.journal import Journal
 from gde.store.rows import to_json
 
 PLAN, JOURNAL, RESULT = "plan.toml", "run.sqlite", "result.json"
+CONTEST = "contest.toml"
+"""In a folder that holds several runs."""
 MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
 FAILURES = TypeAdapter(tuple[Failure, ...])
 MEASURES = TypeAdapter(tuple[Measure, ...])
@@ -73,6 +75,8 @@ class RunFolder:
         """
         if not path.is_dir():
             raise RunFolderError(f"no run folder {path}: wanted the folder that `gde eval` made")
+        if (path / CONTEST).is_file():
+            raise RunFolderError(f"{path} holds several runs: name one of the folders in it")
         if not (path / PLAN).is_file():
             raise RunFolderError(f"{path} is no run folder: wanted {PLAN} in it")
         return cls(path)
