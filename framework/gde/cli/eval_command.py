@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import progress, show_contest, show_json, show_result, tell
+from gde.cli.output import show_contest, show_json, show_result, tell
+from gde.cli.progress import progress
 
 if TYPE_CHECKING:
     from gde.data.plan import Plan
@@ -27,6 +28,7 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Run folder to make; default: a new one under runs/.")] = None,
     show_all: options.All = False,
     as_json: options.Json = False,
+    quiet: options.Quiet = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")] = False,
     no_plugin: options.NoPlugin = None,
 ) -> None:
@@ -53,12 +55,12 @@ def command(
             _show_plan(dry(each, catalogue).plan, as_json)
         return
     if len(plans) > 1:
-        with progress(quiet=as_json) as watch:
+        with progress(quiet=quiet or as_json) as watch:
             found = contest(plans, out, catalogue, watch)
         show_contest(found, as_json, show_all)
         return
     ((_, only),) = plans.items()
-    with progress(quiet=as_json) as watch:
+    with progress(quiet=quiet or as_json) as watch:
         result = evaluate(only, out, catalogue, watch)
     show_result(result, as_json, show_all)
 

@@ -2,9 +2,7 @@
 
 import json
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +13,10 @@ from gde.cli.foreign import escaped, shown
 if TYPE_CHECKING:
     from gde.data.result import Measurement, Result
     from gde.runs.contest import Contest
-    from gde.stages.progress import Progress, Watch
 
-LINE_EVERY = 10.0
-"""Seconds between two lines of progress where no terminal is there to redraw."""
 REPORT = "report.html"
 """In the run folder, where the reporter that ships with the framework was asked."""
 EXIT_PARTIAL = 3
-EXIT_INTERRUPTED = 130
 
 
 def say(text: str) -> None:
@@ -123,60 +117,3 @@ def plain(value: float, sign: str = "") -> str:
     """Three decimals; zero has no sign, whatever was rounded to it. `sign` is "+" to show that of others."""
     rounded = round(value, 3)
     return f"{rounded:{sign}.3f}" if rounded else "0.000"
-
-
-@contextmanager
-def progress(quiet: bool) -> Iterator["Watch"]:
-    """A watcher for a run, and the exit code of one that is interrupted."""
-    try:
-        with _watch(quiet) as watch:
-            yield watch
-    except KeyboardInterrupt as interrupt:
-        folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
-        say(f"gde: interrupted; what was finished is kept, go on with `gde resume {folder}`")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-
-
-@contextmanager
-def _watch(quiet: bool) -> Iterator["Watch"]:
-    """A bar on a terminal, a line now and then elsewhere, nothing where quiet is wanted."""
-    from gde.stages.progress import ignore
-
-    if quiet:
-        yield ignore
-    elif sys.stderr.isatty():
-        with _bar() as watch:
-            yield watch
-    else:
-        yield _Lines()
-
-
-class _Lines:
-    """One plain line per interval, and one when a stage is done."""
-
-    def __init__(self) -> None:
-        self._stage, self._last = "", 0.0
-
-    def __call__(self, progress: "Progress") -> None:
-        now = time.monotonic()
-        done = progress.done == progress.total
-        if (progress.stage, done) == (self._stage, True) or (not done and now - self._last < LINE_EVERY):
-            return
-        self._stage, self._last = progress.stage if done else "", now
-        say(f"{progress.stage}: {progress.done}/{progress.total}")
-
-
-@contextmanager
-def _bar() -> Iterator["Watch"]:
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def watch(progress: "Progress") -> None:
-            if progress.stage not in tasks:
-                tasks[progress.stage] = bars.add_task(progress.stage, total=progress.total)
-            bars.update(tasks[progress.stage], completed=progress.done)
-
-        yield watch

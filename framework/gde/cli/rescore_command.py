@@ -6,6 +6,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import show_contest, show_result
+from gde.cli.progress import progress
 
 
 def command(
@@ -17,6 +18,7 @@ def command(
     key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Add metrics to a run, or compute those it has anew; the agent is not asked, and what else was found stays."""
     from gde.errors import UnknownName
@@ -30,6 +32,10 @@ def command(
     if parsed:
         raise UnknownName("metric of --set", next(iter(parsed)), metric or ())
     if is_contest(run):
-        show_contest(rescore_contest(run, choices, keys_to=key_to or ()), as_json, show_all)
+        with progress(quiet=quiet or as_json) as watch:
+            found = rescore_contest(run, choices, watch=watch, keys_to=key_to or ())
+        show_contest(found, as_json, show_all)
         return
-    show_result(rescore(run, choices, keys_to=key_to or ()), as_json, show_all)
+    with progress(quiet=quiet or as_json) as watch:
+        result = rescore(run, choices, watch=watch, keys_to=key_to or ())
+    show_result(result, as_json, show_all)

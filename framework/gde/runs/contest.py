@@ -114,12 +114,17 @@ def resume_contest(
 
 
 def rescore_contest(
-    path: Path, metrics: Sequence[Any] = (), catalogue: Catalogue | None = None, *, keys_to: Collection[str] = ()
+    path: Path,
+    metrics: Sequence[Any] = (),
+    catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
+    *,
+    keys_to: Collection[str] = (),
 ) -> Contest:
     """Compute metrics of every run, as `rescore` does of one, and compare again."""
     catalogue = catalogue or Catalogue.default()
     for run in members(path).values():
-        rescore(run, metrics, catalogue, keys_to=keys_to)
+        rescore(run, metrics, catalogue, watch, keys_to=keys_to)
     return _concluded(path, catalogue)
 
 

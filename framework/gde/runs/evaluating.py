@@ -1,6 +1,7 @@
 """The main job: a plan through all stages to a result, in one go or after an interruption."""
 
 import asyncio
+import re
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import closing
@@ -128,7 +129,9 @@ def resume(
 def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
     ready = prepare(plan, catalogue)
     warm(ready)
-    return _run(ready, RunFolder.create(ready.plan, None if out is None else Path(out)), watch, stop)
+    return _run(
+        ready, RunFolder.create(ready.plan, None if out is None else Path(out), label=_label(ready)), watch, stop
+    )
 
 
 def _resume(
@@ -148,6 +151,12 @@ def _resume(
             raise GdeError(f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})")
         recorded = with_objects(recorded, plan)
     return _run(prepare(recorded, catalogue), folder, watch, stop, retry_failed, keys_to)
+
+
+def _label(ready: Ready) -> str:
+    """What a run is called: who was evaluated where, and with which model."""
+    model = re.split(r"[/:]", ready.agent_model.rstrip("/"))[-1]
+    return "-".join(filter(None, (ready.environment.label, ready.agent.label, model)))
 
 
 def warm(ready: Ready) -> None:

@@ -10,6 +10,7 @@ from gde.errors import FAULTS, GdeError
 from gde.parts.metric import Metric
 from gde.stages.episode import reason_of
 from gde.stages.evidence import restricted
+from gde.stages.progress import Progress, Watch, ignore
 
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
 Maker = Callable[[], Metric]
@@ -20,6 +21,7 @@ def score(
     evidence: Evidence,
     strata: Sequence[Labels],
     known: Sequence[Measurement] = (),
+    watch: Watch = ignore,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
     """All measurements, in the order of metrics and strata, and the metrics that could not be made or raised.
 
@@ -32,13 +34,15 @@ def score(
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {_identity(each): each.source for each in known}
-    for name, make in metrics:
+    total = len(metrics) * len(parts)
+    for place, (name, make) in enumerate(metrics):
         try:
             metric = make()
         except FAULTS as error:
             failures.append(Failure(stage="metric", subject=name, reason=reason_of(error)))
             continue
-        for labels, part in parts:
+        for step, (labels, part) in enumerate(parts, start=place * len(parts)):
+            watch(Progress("metrics", step, total, name))
             try:
                 found = list(_measured(name, metric, part, labels))
                 _claim(owners, found, name)
@@ -46,6 +50,7 @@ def score(
                 failures.append(Failure(stage="metric", subject=_subject(name, labels), reason=reason_of(error)))
             else:
                 measurements.extend(found)
+    watch(Progress("metrics", total, total))
     return tuple(measurements), tuple(failures)
 
 

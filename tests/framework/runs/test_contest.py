@@ -68,9 +68,7 @@ def test_entrants_that_do_the_same_do_not_differ(tmp_path: Path, parts: Catalogu
     assert verdicts(found) == ["No headline differs clearly between any two of them."]
 
 
-def test_going_on_runs_only_what_is_not_finished(
-    found: Contest, tmp_path: Path, parts: Catalogue
-) -> None:
+def test_going_on_runs_only_what_is_not_finished(found: Contest, tmp_path: Path, parts: Catalogue) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(found.folder, folder)
     (folder / "random" / "result.json").unlink()
