@@ -84,8 +84,13 @@ class ModelReference:
     """Marks a field of a configuration that names a language model."""
 
 
-ModelName = Annotated[str, ModelReference()]
-"""A language model as NAME or NAME:ARGUMENT; what `Context.model` makes of it."""
+def _one_model(text: str) -> None:
+    if "," in text:
+        raise ValueError("wanted one language model, whose name has no comma")
+
+
+ModelName = Annotated[str, ModelReference(), Readable(_one_model)]
+"""A language model as NAME or NAME:ARGUMENT, without a comma; what `Context.model` makes of it."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import say, show_json, show_table, tell
+from gde.cli.output import plain, say, show_json, show_table, tell
 
 if TYPE_CHECKING:
     from gde.runs.comparing import Compared, Row, Side
@@ -54,12 +54,12 @@ def _described(side: "Side") -> str:
 
 
 def _cells(row: "Row", paired: bool) -> tuple[str, ...]:
-    interval = "" if row.interval is None else "[{:+.3f}, {:+.3f}]".format(*row.interval)
-    detectable = "" if row.mde is None else f"{row.mde:.3f}"
+    interval = "" if row.interval is None else f"[{', '.join(plain(bound, '+') for bound in row.interval)}]"
+    detectable = "" if row.mde is None else plain(row.mde)
     effect = "" if row.rank_biserial is None else f"{row.rank_biserial:+.2f}"
     q = "" if row.q is None else _probability(row.q)
     p = row.reason if row.p is None else _probability(row.p)
-    numbers = f"{row.a:.3f}", f"{row.b:.3f}", f"{row.difference:+.3f}"
+    numbers = plain(row.a), plain(row.b), plain(row.difference, "+")
     worlds = str(row.n) if paired else f"{row.n}, {row.n_b}"
     return row.title, *numbers, interval, detectable, effect, q, p, worlds
 

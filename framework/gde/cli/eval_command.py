@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import progress, show_json, show_result, tell
+from gde.cli.output import show_contest, show_json, show_result, tell
+from gde.cli.progress import progress
 
 if TYPE_CHECKING:
     from gde.data.plan import Plan
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def command(
     env: Annotated[str | None, typer.Option(help="Environment, e.g. grid.")] = None,
-    agent: Annotated[str | None, typer.Option(help="Agent, e.g. gpt-oss.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Agent, e.g. gpt-oss; several with commas.")] = None,
     probe: Annotated[list[str] | None, typer.Option(help="Probe, e.g. cogmap; may be repeated.")] = None,
     reward: Annotated[list[str] | None, typer.Option(help="Reward model; may be repeated.")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="Metric or group of metrics; default: the usual.")] = None,
@@ -27,13 +28,16 @@ def command(
     out: Annotated[Path | None, options.out("Run folder to make; default: a new one under runs/.")] = None,
     show_all: options.All = False,
     as_json: options.Json = False,
+    quiet: options.Quiet = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")] = False,
     no_plugin: options.NoPlugin = None,
 ) -> None:
     """Run an evaluation in a new folder: episodes, activations, probes, metrics, report."""
-    from gde.request.building import Wanted, build_plan
+    from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue
+    from gde.request.entrants import entrants
     from gde.request.plugins import load_plugins
+    from gde.runs.contest import contest
     from gde.runs.evaluating import dry, evaluate
 
     one = {"env": env, "agent": agent, "executor": executor}
@@ -45,11 +49,19 @@ def command(
         file=plan,
     )
     catalogue = Catalogue(load_plugins(no_plugin or ()))
+    plans = entrants(wanted, catalogue)
     if dry_run:
-        _show_plan(dry(build_plan(wanted), catalogue).plan, as_json)
+        for each in plans.values():
+            _show_plan(dry(each, catalogue).plan, as_json)
         return
-    with progress(quiet=as_json) as watch:
-        result = evaluate(build_plan(wanted), out, catalogue, watch)
+    if len(plans) > 1:
+        with progress(quiet=quiet or as_json) as watch:
+            found = contest(plans, out, catalogue, watch)
+        show_contest(found, as_json, show_all)
+        return
+    ((_, only),) = plans.items()
+    with progress(quiet=quiet or as_json) as watch:
+        result = evaluate(only, out, catalogue, watch)
     show_result(result, as_json, show_all)
 
 

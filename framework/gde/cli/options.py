@@ -21,6 +21,7 @@ def _path(text: str) -> Path:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 All = Annotated[bool, typer.Option("--all", help="Print every number, not the headlines alone.")]
 NoPlugin = Annotated[list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave a plugin out.")]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]

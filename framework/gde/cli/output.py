@@ -2,23 +2,18 @@
 
 import json
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from gde.cli.foreign import escaped, shown
-from gde.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from gde.data.result import Measurement, Result
-    from gde.stages.progress import Progress, Watch
+    from gde.runs.contest import Contest
 
-LINE_EVERY = 10.0
-"""Seconds between two lines of progress where no terminal is there to redraw."""
 REPORT = "report.html"
 """In the run folder, where the reporter that ships with the framework was asked."""
 EXIT_PARTIAL = 3
@@ -73,6 +68,30 @@ def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None
         raise typer.Exit(EXIT_PARTIAL)
 
 
+def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
+    """What several entrants did, side by side, and the exit code that says how their runs went."""
+    from gde.runs.contest import contest_json
+    from gde.shipped.contests import write_page
+    from gde.shipped.reporters.contest import screen
+
+    page = write_page(found)
+    if as_json:
+        show_json(contest_json(found))
+    elif show_all:
+        for name, result in found.results.items():
+            tell(f"{name}:")
+            show_measurements(result.measurements)
+    else:
+        tell("\n".join(screen(found)))
+    if not as_json:
+        for note in [found.reason] if found.reason else []:
+            say(f"not compared: {note}")
+        say(f"report: {page}" if page else "no page: pip install 'gde-eval[report]'")
+        say(f"{found.status}: {found.folder}")
+    if found.status != "ok":
+        raise typer.Exit(EXIT_PARTIAL)
+
+
 def show_measurements(measurements: Sequence["Measurement"]) -> None:
     """Every number under its own name."""
     rows = [(each.name, place(each), number(each), interval(each), each.unit, str(each.n)) for each in measurements]
@@ -86,66 +105,15 @@ def place(measurement: "Measurement") -> str:
 
 def number(measurement: "Measurement") -> str:
     """The value, or the reason why there is none."""
-    return measurement.reason if measurement.value is None else f"{measurement.value:.3f}"
+    return measurement.reason if measurement.value is None else plain(measurement.value)
 
 
 def interval(measurement: "Measurement") -> str:
     """The interval, empty where none is defined."""
-    return "" if measurement.interval is None else "[{:.3f}, {:.3f}]".format(*measurement.interval)
+    return "" if measurement.interval is None else f"[{', '.join(map(plain, measurement.interval))}]"
 
 
-@contextmanager
-def progress(quiet: bool) -> Iterator["Watch"]:
-    """A watcher for a run, and the exit code of one that is interrupted."""
-    try:
-        with _watch(quiet) as watch:
-            yield watch
-    except KeyboardInterrupt as interrupt:
-        folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
-        say(f"gde: interrupted; what was finished is kept, go on with `gde resume {folder}`")
-        raise typer.Exit(INTERRUPTED) from None
-
-
-@contextmanager
-def _watch(quiet: bool) -> Iterator["Watch"]:
-    """A bar on a terminal, a line now and then elsewhere, nothing where quiet is wanted."""
-    from gde.stages.progress import ignore
-
-    if quiet:
-        yield ignore
-    elif sys.stderr.isatty():
-        with _bar() as watch:
-            yield watch
-    else:
-        yield _Lines()
-
-
-class _Lines:
-    """One plain line per interval, and one when a stage is done."""
-
-    def __init__(self) -> None:
-        self._stage, self._last = "", 0.0
-
-    def __call__(self, progress: "Progress") -> None:
-        now = time.monotonic()
-        done = progress.done == progress.total
-        if (progress.stage, done) == (self._stage, True) or (not done and now - self._last < LINE_EVERY):
-            return
-        self._stage, self._last = progress.stage if done else "", now
-        say(f"{progress.stage}: {progress.done}/{progress.total}")
-
-
-@contextmanager
-def _bar() -> Iterator["Watch"]:
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def watch(progress: "Progress") -> None:
-            if progress.stage not in tasks:
-                tasks[progress.stage] = bars.add_task(progress.stage, total=progress.total)
-            bars.update(tasks[progress.stage], completed=progress.done)
-
-        yield watch
+def plain(value: float, sign: str = "") -> str:
+    """Three decimals; zero has no sign, whatever was rounded to it. `sign` is "+" to show that of others."""
+    rounded = round(value, 3)
+    return f"{rounded:{sign}.3f}" if rounded else "0.000"

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import progress, show_result
+from gde.cli.output import show_result
+from gde.cli.progress import progress
 
 
 def command(
@@ -15,6 +16,7 @@ def command(
     key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Add probes to a run, e.g. another layer: --probe cogmap --set cogmap.layer=3. What it has stays."""
     from gde.errors import UnknownName
@@ -26,6 +28,6 @@ def command(
     choices = configured([choose(name) for name in probe or ()], parsed)
     if parsed:
         raise UnknownName("probe of --set", next(iter(parsed)), probe or ())
-    with progress(quiet=as_json) as watch:
+    with progress(quiet=quiet or as_json) as watch:
         result = add_probes(run, choices, watch=watch, keys_to=key_to or ())
     show_result(result, as_json, show_all)

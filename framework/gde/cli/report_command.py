@@ -16,8 +16,15 @@ def command(
     """Render the reports of a finished run again and print the files to open."""
     from gde.data.plan import Choice
     from gde.runs.adding import report
+    from gde.runs.contest import is_contest, read_contest, report_contest
+    from gde.shipped.contests import write_page
 
-    files = [str(path) for path in report(run, [Choice(name=name) for name in reporter or ()])]
+    choices = [Choice(name=name) for name in reporter or ()]
+    if is_contest(run):
+        page = write_page(read_contest(run))
+        files = [*([str(page)] if page else []), *map(str, report_contest(run, choices))]
+    else:
+        files = [*map(str, report(run, choices))]
     if as_json:
         show_json({"schema": 1, "files": files})
     else:

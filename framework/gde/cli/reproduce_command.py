@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import EXIT_PARTIAL, interval, number, progress, say, show_json, show_table
+from gde.cli.output import EXIT_PARTIAL, interval, number, say, show_json, show_table
+from gde.cli.progress import progress
 
 if TYPE_CHECKING:
     from gde.parts.reproduction import Comparison
@@ -25,13 +26,14 @@ def command(
     executor: Annotated[str, typer.Option(help="Where episodes run: serial or processes.")] = "serial",
     out: Annotated[Path | None, options.out("Folder for the runs; what it has finished is kept.")] = None,
     as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Re-run a published study and print its numbers, ours and the difference side by side."""
     from gde.runs.reproducing import reproduce
     from gde.shipped.studies import write_study
 
     request = _request(name, scale, agent, model, settings or [], executor)
-    with progress(quiet=as_json) as watch:
+    with progress(quiet=quiet or as_json) as watch:
         study = reproduce(request, out, watch=watch)
     _show(study, as_json)
     page, missing = write_study(study)

@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_result
+from gde.cli.output import show_contest, show_result
+from gde.cli.progress import progress
 
 
 def command(
@@ -17,15 +18,24 @@ def command(
     key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Add metrics to a run, or compute those it has anew; the agent is not asked, and what else was found stays."""
     from gde.errors import UnknownName
     from gde.request.building import choose, configured
     from gde.request.settings import parse_settings
     from gde.runs.adding import rescore
+    from gde.runs.contest import is_contest, rescore_contest
 
     parsed = parse_settings(settings or [])
     choices = configured([choose(name) for name in metric or ()], parsed)
     if parsed:
         raise UnknownName("metric of --set", next(iter(parsed)), metric or ())
-    show_result(rescore(run, choices, keys_to=key_to or ()), as_json, show_all)
+    if is_contest(run):
+        with progress(quiet=quiet or as_json) as watch:
+            found = rescore_contest(run, choices, watch=watch, keys_to=key_to or ())
+        show_contest(found, as_json, show_all)
+        return
+    with progress(quiet=quiet or as_json) as watch:
+        result = rescore(run, choices, watch=watch, keys_to=key_to or ())
+    show_result(result, as_json, show_all)

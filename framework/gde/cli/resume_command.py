@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import progress, show_result
+from gde.cli.output import show_contest, show_result
+from gde.cli.progress import progress
 
 
 def command(
@@ -16,10 +17,17 @@ def command(
     key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Go on with an interrupted run: finished turns are kept, only what was in flight is asked for again."""
+    from gde.runs.contest import is_contest, resume_contest
     from gde.runs.evaluating import resume
 
-    with progress(quiet=as_json) as watch:
+    if is_contest(run):
+        with progress(quiet=quiet or as_json) as watch:
+            found = resume_contest(run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ())
+        show_contest(found, as_json, show_all)
+        return
+    with progress(quiet=quiet or as_json) as watch:
         result = resume(run, watch=watch, retry_failed=retry_failed, keys_to=key_to or ())
     show_result(result, as_json, show_all)

@@ -1,10 +1,17 @@
 """What the numbers of a part mean to a reader."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from gde.data.json import Labels
+
 Better = Literal["more", "less", ""]
+Question = Literal["did", "believes", "wants"]
+"""What is asked about an agent: what it did, what its activations say it believes, what it is after."""
+PLACE = re.compile(r"\{(\w+)\}")
+"""Of a title: a label that says what the number is restricted to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +21,8 @@ class Measure:
     name: str
     """As in `Measurement.name`; for a probe without the probe's name. One `*` stands for any text: `endings.*`."""
     title: str
-    """What a table calls it. Here and in `phrase`, `*` stands for what it stands for in the name."""
+    """What a table calls it. Here and in `phrase`, `*` stands for what it stands for in the name. `{utility}` is filled
+    with what the number's label `utility` says, e.g. "goal": see `titled`."""
     unit: str = ""
     """"share", "cells", "bits", "nats", "turns" ...; empty where it is that of what is measured."""
     better: Better = ""
@@ -23,6 +31,11 @@ class Measure:
     """The heading that it is shown under."""
     headline: bool = False
     """Whether it is among the few that are shown first."""
+    question: Question = "did"
+    """Of the numbers of metrics: whose answer it is part of. Those of probes say what an agent believes."""
+    beside: str = ""
+    """The name of a number beside whose value it is a mark: what another agent would get in the same worlds. Its title
+    is then what the mark is called."""
     phrase: str = ""
     """For a headline: how the opening sentence tells it of the agent, or of the probe, with `{}` for the number, e.g.
     "reached the goal in {} of episodes". Empty where it is left to the tables."""
@@ -50,10 +63,17 @@ class Measure:
         title = self.title.replace("*", rest)
         return replace(self, name=name, title=title[:1].upper() + title[1:], phrase=self.phrase.replace("*", rest))
 
+    def titled(self, where: Labels) -> tuple[str, Labels]:
+        """The title of a number with its labels filled in, and the labels that are not told by it. What is about no
+        number in particular has "it" in the place of a label."""
+        named = PLACE.findall(self.title)
+        title = PLACE.sub(lambda found: str(where.get(found[1], "it")), self.title)
+        return title, {key: value for key, value in where.items() if key not in named}
+
     def under(self, prefix: str) -> "Measure":
         """The same for a part that the run calls otherwise, or whose numbers bear its name."""
-        repeats = f"{prefix}.{self.repeats}" if self.repeats else ""
-        return replace(self, name=f"{prefix}.{self.name}", repeats=repeats)
+        repeats, beside = (f"{prefix}.{name}" if name else "" for name in (self.repeats, self.beside))
+        return replace(self, name=f"{prefix}.{self.name}", repeats=repeats, beside=beside)
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ class Result:
             MissingExtra: pandas is not installed.
         """
         meanings = self.meanings
-        rows = (_row(one, meanings[one.name].title) for one in self.measurements)
+        rows = (_row(one, meanings[one.name].titled(one.where)[0]) for one in self.measurements)
         return frame(rows, COLUMNS, "Result.to_frame")
 
 

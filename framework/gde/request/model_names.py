@@ -8,7 +8,7 @@ from gde.data.json import Json
 from gde.errors import ConfigError
 from gde.offers import ModelReference
 from gde.request.catalogue import Catalogue, Entry
-from gde.request.references import referenced
+from gde.request.references import marked, referenced
 from gde.request.settings import build
 
 SOURCE_FIELD = "source"
@@ -17,6 +17,11 @@ SOURCE_FIELD = "source"
 def model_names(config: object) -> dict[str, str]:
     """The language models that a configuration names, by the field that names each; empty ones are left out."""
     return referenced(config, ModelReference)
+
+
+def names_models(config: type[Any]) -> bool:
+    """Whether configurations of this class can name a language model."""
+    return bool(marked(config, ModelReference))
 
 
 def check_settings(label: str, config: object, settings: Mapping[str, Json]) -> None:

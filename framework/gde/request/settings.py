@@ -78,6 +78,11 @@ def sweep(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> dict
     return {name: _alternatives(hints[name], value, f"{whose}.{name}") for name, value in values.items()}
 
 
+def field_names(config: type[Any]) -> tuple[str, ...]:
+    """The fields of a configuration class."""
+    return tuple(_hints(config))
+
+
 def dump(config: object) -> dict[str, Json]:
     """All fields of a configuration as plain values."""
     return dict(TypeAdapter(type(config)).dump_python(config, mode="json"))

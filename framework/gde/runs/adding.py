@@ -32,6 +32,7 @@ def rescore(
     path: Path | str,
     metrics: Sequence[Any] = (),
     catalogue: Catalogue | None = None,
+    watch: Watch = ignore,
     *,
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
@@ -42,13 +43,14 @@ def rescore(
         path: the folder of the run.
         metrics: as in a plan: names, choices or objects.
         catalogue: what there is.
+        watch: is told how far it is.
         plan: the plan of the run, where a metric needs an object of it, e.g. the environment's decision processes.
         keys_to: the hosts that keys may be sent to, as in `resume`.
 
     Raises:
         GdeError: a given metric does not exist, or needs what the run has not.
     """
-    with _opened(path, {"metrics": metrics}, catalogue, plan, keys_to=keys_to) as run:
+    with _opened(path, {"metrics": metrics}, catalogue, plan, watch, keys_to=keys_to) as run:
         return conclude(run, _earlier(run, needed=bool(metrics)))
 
 

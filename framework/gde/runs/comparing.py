@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,6 +141,18 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     return Compared(runs=tuple(sides), paired=paired, rows=rows, notes=(*notes, *out_of_reach(rows)))
 
 
+def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tuple[Compared, ...]:
+    """Each two of several runs compared as pairs, with p values corrected over all of the comparisons together.
+
+    Raises:
+        GdeError: two of them share no world, or no measurement.
+    """
+    catalogue = catalogue or Catalogue.default()
+    found = [compare(a, b, catalogue) for a, b in combinations(runs, 2)]
+    rows = iter(_corrected([row for one in found for row in one.rows]))
+    return tuple(replace(one, rows=tuple(islice(rows, len(one.rows)))) for one in found)
+
+
 def out_of_reach(rows: Sequence[Row]) -> list[str]:
     """A warning where no row of the whole runs could be significant, whatever the data."""
     tested = [row.n_different for row in rows if not row.where and row.n_different and row.p is not None]
@@ -194,7 +207,7 @@ def _rows(
         of_a, of_b = _aligned(values_a[quantity], values_b[quantity], paired)
         if of_a and of_b:
             row = _row(quantity, of_a, of_b, clusters, paired)
-            rows.append(replace(row, title=meanings[quantity.name].title))
+            rows.append(replace(row, title=meanings[quantity.name].titled(quantity.where)[0]))
     return tuple(_corrected(rows))
 
 

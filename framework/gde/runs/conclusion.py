@@ -36,7 +36,8 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
     run.resources.secrets.keep_out(run.journal.noted(NOTED) or ())
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     kept = (*_kept(run, earlier),)
-    measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept, run.ready.plan.part_seconds)
+    timing = run.ready.plan.part_seconds, run.watch
+    measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept, *timing)
     measurements = (*kept, *measured, *results(evidence.probe_reports))
     failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
     failures = run.resources.secrets.scrubbed_failures(failures)

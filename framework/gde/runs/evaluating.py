@@ -1,6 +1,7 @@
 """The main job: a plan through all stages to a result, in one go or after an interruption."""
 
 import asyncio
+import re
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import closing
@@ -127,8 +128,10 @@ def resume(
 
 def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
     ready = prepare(plan, catalogue)
-    _warm(ready)
-    return _run(ready, RunFolder.create(ready.plan, None if out is None else Path(out)), watch, stop)
+    warm(ready)
+    return _run(
+        ready, RunFolder.create(ready.plan, None if out is None else Path(out), label=_label(ready)), watch, stop
+    )
 
 
 def _resume(
@@ -150,7 +153,13 @@ def _resume(
     return _run(prepare(recorded, catalogue), folder, watch, stop, retry_failed, keys_to)
 
 
-def _warm(ready: Ready) -> None:
+def _label(ready: Ready) -> str:
+    """What a run is called: who was evaluated where, and with which model."""
+    model = re.split(r"[/:]", ready.agent_model.rstrip("/"))[-1]
+    return "-".join(filter(None, (ready.environment.label, ready.agent.label, model)))
+
+
+def warm(ready: Ready) -> None:
     """Make what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
     with closing(Resources(ready)) as resources:
         executor = resources.make(ready.executor)

@@ -141,7 +141,7 @@ class Pipeline:
         ]
         for done, (chosen, probe, arm) in enumerate(work):
             self.stop.check()
-            self.watch(Progress("probes", done, len(work)))
+            self.watch(Progress("probes", done, len(work), arm.name))
             origin = _origin(chosen, arm, model, trajectories)
             if known.get(arm.name) != origin:
                 write_report(self.journal, self.folder.probes, stage.fit(probe, arm), origin)

@@ -182,9 +182,7 @@ class RunContext:
             raise GdeError(f"episode {trajectory.key}: {ready.agent.absent if ready else 'there is no run'}")
         key, chosen = trajectory.key, ready.agent
         if (WORLD_FACETS | {Facet.SIMULATOR}) & chosen.needs:
-            raise GdeError(
-                f"agent {chosen.label!r} is given its world, so it cannot be shown turns again"
-            )
+            raise GdeError(f"agent {chosen.label!r} is given its world, so it cannot be shown turns again")
         agent: Agent = chosen.make(RunContext(resources, chosen.kind, chosen.label, self._scope, through))
         task = _task(resources.make(ready.strata[key.stratum].environment), trajectory)
         agent.begin(Brief(task=task, seed=agent_seed(ready.plan.seed, key)))

@@ -20,6 +20,8 @@ class Progress:
     stage: str
     done: int
     total: int
+    detail: str = ""
+    """What happens within a long step, e.g. "41 turns"."""
 
 
 Watch = Callable[[Progress], None]
@@ -85,10 +87,11 @@ def _look(path: Path, total: int, listeners: Listeners, stop: Event, endings: _E
             # Episodes are looked at first: the turns of one that has ended are then told before it is.
             done, ended = endings.n, endings.next(journal)
             turns = _tell_turns(journal, turns, listeners)
+            played = f"{journal.last_turn()} turns"
             if listeners.episode:
                 for i, episode in enumerate(ended, start=1):
                     listeners.episode(journal.trajectory(episode), done + i, total)
-            listeners.progress(Progress("episodes", endings.n, total))
+            listeners.progress(Progress("episodes", endings.n, total, played))
 
 
 def _tell_turns(journal: Journal, last: int, listeners: Listeners) -> int:

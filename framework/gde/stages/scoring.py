@@ -11,6 +11,7 @@ from gde.parts.metric import Metric
 from gde.stages.deadlines import interrupting
 from gde.stages.episode import reason_of
 from gde.stages.evidence import restricted
+from gde.stages.progress import Progress, Watch, ignore
 
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
 Maker = Callable[[], Metric]
@@ -22,6 +23,7 @@ def score(
     strata: Sequence[Labels],
     known: Sequence[Measurement] = (),
     seconds: float | None = None,
+    watch: Watch = ignore,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
     """All measurements, in the order of metrics and strata, and the metrics that could not be made or raised.
 
@@ -34,13 +36,15 @@ def score(
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {_identity(each): each.source for each in known}
-    for name, make in metrics:
+    total = len(metrics) * len(parts)
+    for place, (name, make) in enumerate(metrics):
         try:
             metric = make()
         except FAULTS as error:
             failures.append(Failure(stage="metric", subject=name, reason=reason_of(error)))
             continue
-        for labels, part in parts:
+        for step, (labels, part) in enumerate(parts, start=place * len(parts)):
+            watch(Progress("metrics", step, total, name))
             try:
                 with interrupting(seconds, f"more than run.part_seconds={seconds}"):
                     found = list(_measured(name, metric, part, labels))
@@ -49,6 +53,7 @@ def score(
                 failures.append(Failure(stage="metric", subject=_subject(name, labels), reason=reason_of(error)))
             else:
                 measurements.extend(found)
+    watch(Progress("metrics", total, total))
     return tuple(measurements), tuple(failures)
 
 

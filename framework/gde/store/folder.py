@@ -1,12 +1,14 @@
 """A run as a folder: plan.toml, run.sqlite, activations/, probes/, result.json, report.html."""
 
 import json
+import re
 import shutil
 import sqlite3
 from binascii import crc32
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from errno import EEXIST, ENOTEMPTY
+from itertools import chain, count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -17,13 +19,19 @@ from gde.data.measure import Measure
 from gde.data.plan import Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
-from gde.request.planfile import plan_hash, read_plan, write_plan
+from gde.request.planfile import read_plan, write_plan
 from gde.store.atomic import write_whole
 from gde.store.database import Statement
 from gde.store.journal import Journal
 from gde.store.rows import to_json
 
 PLAN, JOURNAL, RESULT = "plan.toml", "run.sqlite", "result.json"
+ODD = re.compile(r"[^\w.=+-]+")
+"""What a folder had better not be called by."""
+LONGEST = 80
+"""Characters of a label."""
+CONTEST = "contest.toml"
+"""In a folder that holds several runs."""
 MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
 FAILURES = TypeAdapter(tuple[Failure, ...])
 MEASURES = TypeAdapter(tuple[Measure, ...])
@@ -37,13 +45,13 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def create(cls, plan: Plan, out: Path | None, parent: Path = Path("runs")) -> "RunFolder":
-        """A new folder with the plan and an empty journal.
+    def create(cls, plan: Plan, out: Path | None, parent: Path = Path("runs"), label: str = "run") -> "RunFolder":
+        """A new folder with the plan and an empty journal: `out`, or one in `parent` named by the day and the label.
 
         Raises:
             RunFolderError: `out` exists, or cannot be made; nothing is left behind.
         """
-        path = out or free_name(parent, plan_hash(plan)[:6])
+        path = out or free_name(parent, label)
         taken = f"{path} exists: name another folder with --out, or go on with `gde resume {path}`"
         if path.exists() or path.is_symlink():
             raise RunFolderError(taken)
@@ -73,6 +81,8 @@ class RunFolder:
         """
         if not path.is_dir():
             raise RunFolderError(f"no run folder {path}: wanted the folder that `gde eval` made")
+        if (path / CONTEST).is_file():
+            raise RunFolderError(f"{path} holds several runs: name one of the folders in it")
         if not (path / PLAN).is_file():
             raise RunFolderError(f"{path} is no run folder: wanted {PLAN} in it")
         return cls(path)
@@ -160,7 +170,7 @@ def _measurement_row(measurement: Measurement) -> Statement:
 
 
 def free_name(parent: Path, label: str) -> Path:
-    """A folder that is not there yet, named by the moment and a label."""
-    stem = f"{datetime.now(UTC).strftime('%Y%m%d-%H%M%S')}-{label}"
-    names = [parent / stem, *(parent / f"{stem}-{i}" for i in range(2, 100))]
-    return next(name for name in names if not name.exists())
+    """A folder that is not there yet, named by the day and a label, with a number where that is taken."""
+    stem = f"{datetime.now(UTC).date()}-{ODD.sub('-', label).strip('-.')[:LONGEST]}"
+    names = chain([parent / stem], (parent / f"{stem}-{i}" for i in count(2)))
+    return next(name for name in names if not name.exists() and not name.is_symlink())

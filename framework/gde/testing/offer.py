@@ -52,6 +52,7 @@ def _check_measures(measures: Sequence[Measure], owner: str) -> None:
         promise(measure.name.count("*") <= 1, f"{name} must have at most one *")
         told = not measure.phrase or (measure.headline and measure.phrase.count("{}") == 1)
         promise(told, f"{name} must be a headline and have one {{}} in its phrase, got {measure.phrase!r}")
+        promise(measure.beside != measure.name, f"{name} must stand beside another number than itself")
         promise(not measure.column or "*" in measure.name, f"{name} must have a * to be a column of what it stands for")
 
 

@@ -7,6 +7,7 @@ from gde.data.measure import Measure
 DID = "What the agent did"
 ANSWERS = "What became of its answers (shares of turns)"
 ENDINGS = "How episodes ended (shares of episodes)"
+MARKS = "What other agents would get in these worlds"
 POLICY = "Its policy, from several episodes in one world"
 WHERE = "Where it fails, by size, density and distance"
 
@@ -51,6 +52,12 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             headline=True,
         ),
         Measure(name="efficiency.regret", title="Regret of an episode", unit="reward", better="less", group=DID),
+    ),
+    "references": (
+        Measure(name="references.success.random", title="random moves", unit="share", group=MARKS, beside="success"),
+        Measure(name="references.success.optimal", title="optimal moves", unit="share", group=MARKS, beside="success"),
+        Measure(name="references.accuracy.random", title="random moves", unit="share", group=MARKS, beside="accuracy"),
+        Measure(name="references.spl.random", title="random moves", unit="share", group=MARKS, beside="efficiency.spl"),
     ),
     "outcomes": (
         Measure(name="outcomes.ok", title="Usable answers", unit="share", better="more", group=ANSWERS, headline=True),

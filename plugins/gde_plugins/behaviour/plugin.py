@@ -22,6 +22,9 @@ def gde_metrics() -> Sequence[AnyOffer]:
             "accuracy", "share of optimal actions, averaged over worlds, and pooled", _accuracy, optimum, default=True
         ),
         _offer("efficiency", "success weighted by path length, and regret", _efficiency, Facet.MDP, default=True),
+        _offer(
+            "references", "what random and optimal agents get in the same worlds", _references, optimum, default=True
+        ),
         _offer("outcomes", "shares of usable and of each kind of unusable answer", _outcomes, default=True),
         _offer("length", "mean turns of an episode", _length, default=True),
         _offer("policy", "entropy of the policy and its divergence from optimal ones", _policy, Facet.MDP),
@@ -59,6 +62,12 @@ def _accuracy(_: NoConfig, __: "Context") -> "Metric":
     from gde_plugins.behaviour.accuracy import accuracy
 
     return accuracy
+
+
+def _references(_: NoConfig, __: "Context") -> "Metric":
+    from gde_plugins.behaviour.references import references
+
+    return references
 
 
 def _outcomes(_: NoConfig, __: "Context") -> "Metric":

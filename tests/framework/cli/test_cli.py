@@ -75,7 +75,11 @@ def test_data_goes_to_stdout_and_talk_to_stderr(gde: Gde, tmp_path: Path) -> Non
 def test_a_run_is_told_on_one_screen_and_all_of_it_when_asked(gde: Gde, tmp_path: Path) -> None:
     asking = ("eval", "--env", "corridor", "--agent", "asking", "--probe", "where", "--set", "env.length=5,6,7")
     done = gde(*asking, "--episodes", "4", "--out", "r")
-    talk = [line for line in done.stderr.splitlines() if not line.startswith(("episodes:", "activations:", "probes:"))]
+    talk = [
+        line
+        for line in done.stderr.splitlines()
+        if not line.startswith(("episodes:", "activations:", "probes:", "metrics:"))
+    ]
     shown = [*done.stdout.splitlines(), *talk]
     assert len(shown) <= 24 and max(map(len, shown)) <= 80, shown
     assert "In 7 worlds of corridor, the agent asking reached the goal in 100 %" in done.stdout.replace("\n", " ")

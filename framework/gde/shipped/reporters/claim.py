@@ -56,10 +56,13 @@ def _phrase(one: Finding) -> str:
 def _listed(one: Finding) -> str:
     """Title and number; of several numbers the best and the one that comes next."""
     best, *others = one.numbers
+    title, rest = one.measure.titled(best.where)
+    told = f"{inline(title)}{f': {labels_text(rest)}' if rest else ''} {estimate(best, 0)}"
     if not others:
-        return f"{inline(one.measure.title)} {estimate(best, 0)}"
-    told = f"{inline(one.measure.title)}: {labels_text(best.where)} {estimate(best, 0)}"
-    return f"{told}, next {labels_text(others[0].where)} {estimate(others[0], 0)}"
+        return told
+    _, rest = one.measure.titled(others[0].where)
+    rival = labels_text(rest) or " ".join(map(str, others[0].where.values()))
+    return f"{told}, next {rival} {estimate(others[0], 0)}"
 
 
 def _belief(found: Probed) -> str:

@@ -70,7 +70,7 @@ def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str], mean
         meanings: what they are called.
     """
     shown = drawn(measurements, strata)
-    return tuple(SHAPES[len(keys)](meanings[name].title, keys, found) for (name, keys), found in shown.items())
+    return tuple(SHAPES[len(keys)](meanings[name].titled({})[0], keys, found) for (name, keys), found in shown.items())
 
 
 def drawn(measurements: Sequence[Measurement], strata: frozenset[str]) -> dict[Breakdown, list[Measurement]]:
@@ -102,7 +102,7 @@ def _rows(found: Sequence[Measurement]) -> list[dict[str, Any]]:
 def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
     (key,), unit = keys, found[0].unit
     x = {"field": key, "type": "quantitative", "title": key, "scale": {"zero": False}}
-    y = {"field": "value", "type": "quantitative", "title": _unit(unit), **_scale(unit)}
+    y = {"field": "value", "type": "quantitative", "title": unit_title(unit), **_scale(unit)}
     band = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers = [
         {"mark": {"type": "area", "opacity": 0.2, "color": BLUE}, "encoding": band},
@@ -153,7 +153,7 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
     return {"encoding": place, "layer": layers}
 
 
-def _unit(unit: str) -> str | None:
+def unit_title(unit: str) -> str | None:
     """The title of an axis; per cent is at its numbers."""
     return None if unit == "share" else symbol(unit) or None
 

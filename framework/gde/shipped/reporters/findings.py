@@ -29,6 +29,8 @@ class Beside:
     arm: Arm | None = None
     """Of the control; None where no control has the number."""
     rival: Measurement | None = None
+    controls: tuple[tuple[Arm, Measurement], ...] = ()
+    """All that have the number, in the order of the record."""
 
     @property
     def clear(self) -> bool:
@@ -121,16 +123,17 @@ def _probed(result: Result, arm: Arm, arms: Mapping[Arm, Sequence[Measurement]])
         return Probed(arm=arm, numbers=(), reason=reason)
     names = [name for name in result.meanings.ordered(own) if result.meanings[name].headline] or list(own)[:1]
     rivals = [other for other in arms if other.control != "none" and replace(other, control="none") == arm]
-    numbers = (_beside(result.meanings[name], own[name], {rival: arms[rival] for rival in rivals}) for name in names)
+    numbers = (beside(result.meanings[name], own[name], {rival: arms[rival] for rival in rivals}) for name in names)
     return Probed(arm=arm, numbers=tuple(numbers))
 
 
-def _beside(measure: Measure, ours: Measurement, controls: Mapping[Arm, Sequence[Measurement]]) -> Beside:
+def beside(measure: Measure, ours: Measurement, controls: Mapping[Arm, Sequence[Measurement]]) -> Beside:
+    """A number over the control that comes nearest to it."""
     measured = list(_measured(measure.name, controls))
     if not measured:
         return Beside(measure=measure, ours=ours)
     arm, rival = min(measured, key=lambda pair: _distance(measure.better, ours, pair[1]))
-    return Beside(measure=measure, ours=ours, arm=arm, rival=rival)
+    return Beside(measure=measure, ours=ours, arm=arm, rival=rival, controls=tuple(measured))
 
 
 def _measured(name: str, controls: Mapping[Arm, Sequence[Measurement]]) -> Iterator[tuple[Arm, Measurement]]:

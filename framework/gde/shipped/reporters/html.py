@@ -6,6 +6,7 @@ from pathlib import Path
 from gde.data.evidence import Evidence
 from gde.data.plan import Plan
 from gde.data.result import Result
+from gde.shipped.reporters.cards import cards
 from gde.shipped.reporters.claim import claim
 from gde.shipped.reporters.episodes import episode_views
 from gde.shipped.reporters.figures import breakdowns, svg
@@ -15,7 +16,6 @@ from gde.shipped.reporters.policy import content_policy
 from gde.shipped.reporters.probe_tables import probe_stratum_table, probe_tables
 from gde.shipped.reporters.tables import (
     group_tables,
-    headline_table,
     provenance_rows,
     stratum_keys,
     stratum_table,
@@ -39,13 +39,14 @@ class HtmlReporter:
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
     strata, meanings, episodes = stratum_keys(evidence), result.meanings, episode_views(evidence)
-    played, style, script = films(evidence), source("style.css"), source("player.js")
+    played, style = films(evidence), source("style.css")
+    script = source("page.js") + (source("player.js") if played else "")
     return template(f"{NAME}.j2").render(
         plan=plan,
         result=result,
         claim=claim(result),
         notice=str(result.provenance.get("notice") or ""),
-        headlines=headline_table(result),
+        cards=[(card, [(figure, svg(figure)) for figure in card.figures]) for card in cards(result)],
         groups=group_tables(result, strata),
         strata=stratum_table(result, strata),
         tests=tests_tables(result),

@@ -14,7 +14,6 @@ from markupsafe import escape
 from numpy.typing import NDArray
 
 from gde.data.cell_map import PAD, CellMap, Position, Thing, decoded_classes
-from gde.numerics.stats import Interval
 
 GAP = 0.04
 """Between cells, in cells."""
@@ -102,14 +101,6 @@ def legend(
     if inside is not None:
         keys[PLACES] = _key(RINGS)
     return keys
-
-
-def interval_picture(value: float, interval: Interval | None) -> str:
-    """A share between 0 and 1 as a dot, with its interval where there is one."""
-    axis = '<path class="axis" d="M0 6h100M0 4v4M50 4v4M100 4v4"/>'
-    bar = f'<path class="bar" d="M{100 * interval[0]:.1f} 6H{100 * interval[1]:.1f}"/>' if interval else ""
-    dot = f'<circle cx="{100 * value:.1f}" cy="6" r="2.6"/>'
-    return f'<svg class="whisker" viewBox="-3 0 106 12" aria-hidden="true">{axis}{bar}{dot}</svg>'
 
 
 def _swatch(shown: CellMap, code: int) -> tuple[str, str]:

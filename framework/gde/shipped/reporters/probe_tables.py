@@ -103,13 +103,13 @@ def _whole(report: ProbeReport, strata: frozenset[str]) -> list[Measurement]:
 
 
 def _key(one: Measurement, strata: frozenset[str]) -> str:
-    return " ".join([one.name, _restricted(one, strata)]).strip()
+    return " ".join([one.name, _restricted(one.where, strata)]).strip()
 
 
 def _title(name: str, one: Measurement, strata: frozenset[str], meanings: Measures) -> str:
-    return " ".join([meanings[name].title, _restricted(one, strata)]).strip()
+    title, rest = meanings[name].titled(one.where)
+    return " ".join([title, _restricted(rest, strata)]).strip()
 
 
-def _restricted(one: Measurement, strata: frozenset[str]) -> str:
-    rest: Labels = {key: value for key, value in one.where.items() if key not in strata}
-    return labels_text(rest)
+def _restricted(where: Labels, strata: frozenset[str]) -> str:
+    return labels_text({key: value for key, value in where.items() if key not in strata})

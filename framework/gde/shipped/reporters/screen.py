@@ -106,8 +106,8 @@ def _cells(one: Measurement) -> tuple[str, str]:
 
 
 def _label(one: Finding) -> str:
-    where = labels_text(one.numbers[0].where)
-    return f"{one.measure.title}: {where}" if where else one.measure.title
+    title, rest = one.measure.titled(one.numbers[0].where)
+    return f"{title}: {labels_text(rest)}" if rest else title
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Lines:

@@ -9,13 +9,15 @@ from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
 from gde.shipped.reporters.figures import drawn
 from gde.shipped.reporters.findings import Finding, findings, headlines, of_metrics, whole
-from gde.shipped.reporters.pictures import interval_picture
+from gde.shipped.reporters.scales import Scale
 from gde.shipped.reporters.wording import bounds, heading, labels_text, number, quantity
 
 ABSENT = "\u2013"
 OTHERS = "Other measurements"
 """The heading of what is declared under none."""
 PICTURE = "0 to 100 %"
+FEW = 3
+"""So many rows of zero stand for themselves no more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +58,6 @@ class Table:
     groups: tuple[Group, ...]
 
 
-def headline_table(result: Result) -> Table:
-    """The headlines of the whole run, those of probes apart: their company is their controls."""
-    return _listed([(one.measure, number) for one in headlines(result) for number in one.numbers])
-
-
 def group_tables(result: Result, strata: frozenset[str]) -> list[tuple[str, Table]]:
     """Heading and table of all numbers of the whole run but those of probes, of tests, and of what a figure shows."""
     shown = drawn(of_metrics(result), strata)
@@ -82,7 +79,7 @@ def stratum_table(result: Result, strata: frozenset[str]) -> Table | None:
     if not cells:
         return None
     columns = {
-        name: heading(one.measure.title, one.numbers[0].unit)
+        name: heading(one.measure.titled({})[0], one.numbers[0].unit)
         for name, one in shown.items()
         if any(name in row for row in cells.values())
     }
@@ -130,18 +127,33 @@ def _listed(rows: Sequence[tuple[Measure, Measurement]]) -> Table:
     """One number a row, and a picture where any is a share."""
     with_picture = any(_is_share(one) for _, one in rows)
     columns = ("value", "95 % interval", *((PICTURE,) if with_picture else ()), "n")
-    lines = tuple(_row(measure, one, with_picture) for measure, one in rows)
-    return Table(columns=columns, groups=(Group(title="", rows=lines),))
+    lines = [_row(measure, one, with_picture) for measure, one in rows]
+    naught = [row for row, (_, one) in zip(lines, rows, strict=True) if one.value == 0]
+    return Table(columns=columns, groups=(Group(title="", rows=(*_together(lines, naught),)),))
+
+
+def _together(rows: Sequence[Row], naught: Sequence[Row]) -> Iterator[Row]:
+    """The rows, those of zero that are alike in everything but their heads as one."""
+    told: set[tuple[Cell, ...]] = set()
+    for row in rows:
+        alike = [other for other in naught if other.cells == row.cells] if row in naught else [row]
+        if len(alike) < FEW:
+            yield row
+        elif row.cells not in told:
+            told.add(row.cells)
+            names = ", ".join(other.hint for other in alike)
+            yield Row(head="; ".join(other.head for other in alike), hint=names, cells=row.cells)
 
 
 def _row(measure: Measure, one: Measurement, with_picture: bool) -> Row:
     value, picture = Cell(text=ABSENT, reason=one.reason), ""
     if one.value is not None:
         value = Cell(text=quantity(one.value, one.unit))
-        picture = interval_picture(one.value, one.interval) if _is_share(one) else ""
+        picture = Scale().picture(one) if _is_share(one) else ""
     pictures = (Cell(text="", picture=picture),) if with_picture else ()
     cells = (value, Cell(text=bounds(one.interval, one.unit) or ABSENT), *pictures, Cell(text=str(one.n)))
-    return Row(head=measure.title, hint=" ".join([one.name, labels_text(one.where)]).strip(), cells=cells)
+    title, rest = measure.titled(one.where)
+    return Row(head=title, hint=" ".join([one.name, labels_text(rest)]).strip(), cells=cells)
 
 
 def _is_share(one: Measurement) -> bool:
@@ -162,7 +174,7 @@ def _tests_table(found: Sequence[Measurement], result: Result) -> Table:
         for one in (one for one in found if one.name == name):
             rows.setdefault((tested, labels_text(one.where)), {})[declared.name] = cell(one, quantity)
     lines = tuple(
-        Row(head=meanings[tested].title, hint=place, cells=pick(found_there, columns))
+        Row(head=meanings[tested].titled({})[0], hint=place, cells=pick(found_there, columns))
         for (tested, place), found_there in rows.items()
     )
     return Table(columns=tuple(columns.values()), groups=(Group(title="", rows=lines),))

@@ -115,7 +115,7 @@ def test_headlines_come_first_and_all_else_is_folded_behind_them(result: Result,
     folded = ("Optimal actions, pooled over steps", "Turns of an episode", "Empty answers", "Episodes out of turns")
     for title in folded:
         assert title not in first and title in rest
-    summaries = re.findall(r"<summary>(.*?)</summary>", text)
+    summaries = re.findall(r"<summary>(.*?)</summary>", text[text.index('id="behaviour"') :])
     assert summaries[:2] == ["What the agent did", "What became of its answers (shares of turns)"]
     shown = text[text.index("cogmap on held-out worlds") : text.index("All that cogmap measured")]
     assert "Agent distance" in shown and "Wall recall" not in shown

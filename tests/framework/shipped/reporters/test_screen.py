@@ -90,7 +90,7 @@ def test_rivals_stand_together_the_best_first(result: Result) -> None:
         for name, value in found.items()
     )
     shown = screen(replace(result, measurements=rivals)).finding
-    (place,) = [i for i, line in enumerate(shown) if line.startswith("Goal-directedness towards: utility goal")]
+    (place,) = [i for i, line in enumerate(shown) if line.startswith("Goal-directedness towards goal")]
     assert shown[place + 1] == "  then wall 0.20 nats, row 0.00 nats, column \u22121.00 nats"
 
 

@@ -1,0 +1,110 @@
+"""How far a run is: a bar on a terminal, a line now and then elsewhere, on stderr."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from gde.cli.output import say
+from gde.errors import INTERRUPTED
+
+if TYPE_CHECKING:
+    from gde.stages.progress import Progress, Watch
+
+FIRST_AFTER = 2.0
+"""Seconds before the first line of a stage that is not over by then."""
+LINE_EVERY = 10.0
+"""Seconds between two lines of progress where no terminal is there to redraw."""
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator["Watch"]:
+    """A watcher for a run, and the exit code of one that is interrupted."""
+    try:
+        with _watch(quiet) as watch:
+            yield watch
+    except KeyboardInterrupt as interrupt:
+        folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
+        say(f"gde: interrupted; what was finished is kept, go on with `gde resume {folder}`")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _watch(quiet: bool) -> Iterator["Watch"]:
+    from gde.stages.progress import ignore
+
+    if quiet:
+        yield ignore
+    elif sys.stderr.isatty():
+        with _bar() as watch:
+            yield watch
+    else:
+        yield Lines(say)
+
+
+class Lines:
+    """A plain line when a stage begins, when it is done, and in between now and then where something has happened."""
+
+    def __init__(self, out: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+        self._out, self._now = out, now
+        self._stage, self._told = "", ""
+        self._begun = self._last = 0.0
+        self._first = 0
+
+    def __call__(self, progress: "Progress") -> None:
+        now = self._now()
+        if progress.stage != self._stage:
+            self._stage, self._told, self._begun, self._first = progress.stage, "", now, progress.done
+            self._last = now - LINE_EVERY + FIRST_AFTER
+        over, state = progress.done == progress.total, f"{progress.done}/{progress.total}{progress.detail}"
+        if state == self._told or (not over and now - self._last < LINE_EVERY):
+            return
+        self._told, self._last = state, now
+        self._out(f"{progress.stage}: {progress.done}/{progress.total}{self._beside(progress, now - self._begun)}")
+
+    def _beside(self, progress: "Progress", elapsed: float) -> str:
+        """What has happened within, the time that it took, and how much is likely to be left."""
+        told = [progress.detail] if progress.detail else []
+        told += [duration(elapsed)] if elapsed >= 1 else []
+        done = progress.done - self._first
+        if done > 0 and progress.done < progress.total and elapsed >= 1:
+            told.append(f"about {duration(elapsed / done * (progress.total - progress.done))} left")
+        return f" ({', '.join(told)})" if told else ""
+
+
+def duration(seconds: float) -> str:
+    """Whole seconds as people say them."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+@contextmanager
+def _bar() -> Iterator["Watch"]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def watch(progress: "Progress") -> None:
+            if progress.stage not in tasks:
+                tasks[progress.stage] = bars.add_task(progress.stage, total=progress.total, detail="")
+            bars.update(tasks[progress.stage], completed=progress.done, total=progress.total, detail=progress.detail)
+
+        yield watch

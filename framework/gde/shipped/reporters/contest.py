@@ -1,0 +1,207 @@
+"""A contest as people look at it: the headlines of all entrants side by side, and in what every two differ."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
+
+from gde.data.measure import Measure
+from gde.data.result import Measurement, Result
+from gde.runs.comparing import Compared
+from gde.runs.comparing import Row as Difference
+from gde.runs.contest import Contest
+from gde.shipped.reporters.findings import headlines
+from gde.shipped.reporters.policy import content_policy
+from gde.shipped.reporters.scales import Scale
+from gde.shipped.reporters.screen import HEIGHT, WIDTH
+from gde.shipped.reporters.tables import ABSENT, Cell, Group, Row, Table, cell, pick
+from gde.shipped.reporters.templates import source, template
+from gde.shipped.reporters.wording import SPACE, bounds, heading, inline, labels_text, number, quantity, symbol
+
+NAME = "report.html"
+TOLD = 5
+"""Differences that are told in words."""
+CLEAR = 0.05
+"""Corrected p values below it are told as differences."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """A number of one entrant."""
+
+    entrant: str
+    one: Measurement | None
+    picture: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contended:
+    """A headline, and what each entrant got."""
+
+    measure: Measure
+    title: str
+    sides: tuple[Side, ...]
+
+
+def contended(found: Contest) -> list[Contended]:
+    """The headlines of all entrants, each with the number of everyone."""
+    told: dict[tuple[str, str], tuple[Measure, Measurement]] = {}
+    for result in found.results.values():
+        for one in headlines(result):
+            for each in one.numbers:
+                told.setdefault((each.name, labels_text(each.where)), (one.measure, each))
+    return [_contended(measure, example, found) for measure, example in told.values()]
+
+
+def contest_page(found: Contest) -> str:
+    """The page's HTML. Equal arguments give equal text."""
+    style, script = source("style.css"), source("page.js")
+    told = contended(found)
+    return template("contest.html.j2").render(
+        title=" against ".join(found.results) if len(found.results) == 2 else f"{len(found.results)} entrants",
+        environment=next(iter(found.results.values())).subject.environment,
+        status=found.status,
+        verdicts=verdicts(found)[:TOLD],
+        more=len(verdicts(found)) - TOLD,
+        contended=told,
+        sentence=_sentence,
+        differences=[(_versus(one, found), differences(one), one.notes) for one in found.compared],
+        reason=found.reason,
+        strata=_by_stratum(found),
+        entrants=[(name, result, f"{name}/{NAME}") for name, result in found.results.items()],
+        notices=_notices(found),
+        style=style,
+        script=script,
+        policy=content_policy(style, script),
+    )
+
+
+def verdicts(found: Contest) -> list[str]:
+    """A sentence for each difference of a headline that is clear, the clearest first."""
+    names = {one.measure.name for one in contended(found)}
+    told = [
+        (row.p, _told(row, one, found))
+        for one in found.compared
+        for row in one.rows
+        if row.p is not None and row.p < CLEAR and not row.where and row.name in names
+    ]
+    return [text for _, text in sorted(told)] or ["No headline differs clearly between any two of them."]
+
+
+def screen(found: Contest) -> tuple[str, ...]:
+    """Lines of at most 80 columns, on one screen with what the command says beneath."""
+    lines, told = list[str](), verdicts(found)
+    width = max(map(len, found.results))
+    for one in contended(found):
+        lines.append(shorten(one.title, WIDTH, placeholder=" \u2026"))
+        lines += [f"  {side.entrant.ljust(width)}  {_sentence(side.one)}" for side in one.sides]
+    room = HEIGHT - 4 - len(told[:TOLD])
+    left = len(lines) - room
+    cut = [*lines[:room], f"and {left} lines more: --all"] if left > 0 else lines
+    text = [*cut, "", *(shorten(each, WIDTH, placeholder=" \u2026") for each in told[:TOLD])]
+    return tuple(line.replace(SPACE, " ") for line in text)
+
+
+def differences(one: Compared) -> Table:
+    """The measurements of whole worlds in two runs."""
+    columns = ("A", "B", "B \u2212 A", "95 % interval", "effect", "p (Holm)", "worlds")
+    rows = tuple(_difference(row) for row in one.rows if not row.where)
+    return Table(columns=columns, groups=(Group(title="", rows=rows),))
+
+
+def _contended(measure: Measure, example: Measurement, found: Contest) -> Contended:
+    numbers = {name: _same(result, example) for name, result in found.results.items()}
+    scale = Scale.of([one for one in numbers.values() if one is not None])
+    title, rest = measure.titled(example.where)
+    return Contended(
+        measure=measure,
+        title=f"{title}: {labels_text(rest)}" if rest else title,
+        sides=tuple(
+            Side(entrant=name, one=one, picture=scale.picture(one) if one else "") for name, one in numbers.items()
+        ),
+    )
+
+
+def _same(result: Result, example: Measurement) -> Measurement | None:
+    return next((one for one in result.measurements if (one.name, one.where) == (example.name, example.where)), None)
+
+
+def _notices(found: Contest) -> list[str]:
+    """What every reader must be told of the models, each once."""
+    told = (str(result.provenance.get("notice") or "") for result in found.results.values())
+    return [*dict.fromkeys(filter(None, told))]
+
+
+def _sentence(one: Measurement | None) -> str:
+    if one is None:
+        return "not measured"
+    if one.value is None:
+        return f"not measured ({one.reason})"
+    return f"{quantity(one.value, one.unit)} {bounds(one.interval, one.unit)}, n {one.n}"
+
+
+def _versus(one: Compared, found: Contest) -> str:
+    a, b = (_entrant(side.run, found) for side in one.runs)
+    return f"{b} (B) less {a} (A)"
+
+
+def _entrant(run: str, found: Contest) -> str:
+    return next(name for name in found.results if found.folder / name == Path(run))
+
+
+def _told(row: Difference, one: Compared, found: Contest) -> str:
+    a, b = (_entrant(side.run, found) for side in one.runs)
+    by = f"{quantity(row.difference, row.unit)} {bounds(row.interval, row.unit)}".strip()
+    p = _p(row.p)
+    return f"{b} less {a}: {by}, p {p if p.startswith('<') else f'= {p}'}, {inline(row.title)}"
+
+
+def _difference(row: Difference) -> Row:
+    def plain(value: float) -> str:
+        return number(value, row.unit)
+
+    effect = "" if row.rank_biserial is None else f"{row.rank_biserial:+.2f}"
+    p = Cell(text=ABSENT, reason=row.reason) if row.p is None else Cell(text=_p(row.p))
+    texts = (
+        plain(row.a),
+        plain(row.b),
+        plain(row.difference),
+        bounds(row.interval, row.unit) or ABSENT,
+        effect or ABSENT,
+    )
+    unit = symbol(row.unit)
+    return Row(
+        head=f"{row.title}, {unit}" if unit else row.title,
+        hint=row.name,
+        cells=(*(Cell(text=text) for text in texts), p, Cell(text=str(row.n))),
+    )
+
+
+def _p(value: float | None) -> str:
+    return ABSENT if value is None else number(value, "probability")
+
+
+def _by_stratum(found: Contest) -> list[tuple[str, Table]]:
+    """For each headline that has numbers by stratum: a row for each stratum, a column for each entrant."""
+    whole = (one for one in contended(found) if not any(side.one and side.one.where for side in one.sides))
+    return [table for one in whole for table in _strata(one, found)]
+
+
+def _strata(one: Contended, found: Contest) -> Iterator[tuple[str, Table]]:
+    swept = _swept(found)
+    cells: dict[str, dict[str, Cell]] = {}
+    unit = next((side.one.unit for side in one.sides if side.one), "")
+    for name, result in found.results.items():
+        for each in result.measurements:
+            if each.name == one.measure.name and each.where and tuple(each.where) == swept:
+                cells.setdefault(labels_text(each.where), {})[name] = cell(each)
+    if cells:
+        rows = tuple(Row(head=stratum, hint="", cells=pick(row, found.results)) for stratum, row in cells.items())
+        yield heading(one.title, unit), Table(columns=tuple(found.results), groups=(Group(title="", rows=rows),))
+
+
+def _swept(found: Contest) -> tuple[str, ...]:
+    """Labels of the strata, as the plans have them."""
+    plan = next(iter(found.results.values())).provenance.get("plan", {})
+    tables = plan.get("env", {}) if isinstance(plan, dict) else {}
+    return tuple(name for name, value in tables.items() if isinstance(value, list)) if isinstance(tables, dict) else ()

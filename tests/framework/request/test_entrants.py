@@ -1,0 +1,67 @@
+"""Several agents and models in one request: a plan for each, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from gde.data.plan import Plan
+from gde.errors import ConfigError, UnknownName
+from gde.request.building import Wanted
+from gde.request.catalogue import Catalogue
+from gde.request.entrants import entrants
+from gde.request.plugins import load_plugins
+from gde.runs.evaluating import prepare
+
+
+def asked(agents: str, *settings: str, probes: tuple[str, ...] = (), file: Path | None = None) -> dict[str, Plan]:
+    names = {"env": ["grid"], "agent": [agents], "probe": list(probes)} if file is None else {}
+    return entrants(Wanted(names=names, settings=settings, file=file), Catalogue(load_plugins()))
+
+
+def test_one_agent_as_it_is_stays_one_plan() -> None:
+    (plan,) = asked("gpt-oss", "agent.effort=high").values()
+    assert plan.agent.config == {"effort": "high"}
+
+
+def test_agents_and_their_fields_are_crossed_and_settings_go_where_they_mean_something() -> None:
+    plans = asked("noisy,gpt-oss", "agent.p=0.1,0.4", "agent.model=nano", "model.batch_size=2")
+    assert list(plans) == ["noisy-0.1", "noisy-0.4", "gpt-oss"]
+    assert plans["noisy-0.4"].agent.config == {"p": 0.4}
+    assert not plans["noisy-0.1"].language_model
+    assert plans["gpt-oss"].agent.config["model"] == "nano"
+    assert plans["gpt-oss"].language_model == {"batch_size": "2"}
+
+
+def test_models_and_their_settings_make_entrants() -> None:
+    plans = asked("gpt-oss", "agent.model=nano,hf:/some/folder")
+    assert list(plans) == ["gpt-oss-nano", "gpt-oss-hf-some-folder"]
+    assert list(asked("gpt-oss", "model.batch_size=1,8")) == ["gpt-oss-1", "gpt-oss-8"]
+
+
+def test_what_an_entrant_cannot_feed_is_left_out_unless_nobody_can() -> None:
+    plans = asked("gpt-oss,optimal", probes=("cogmap",))
+    assert [choice.name for choice in plans["gpt-oss"].probes] == ["cogmap"]
+    assert plans["optimal"].probes == ()
+    assert all(plan.probes for plan in asked("random,optimal", probes=("cogmap",)).values())
+
+
+def test_a_plan_file_may_sweep_its_agent(tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text('[env]\nuse = "grid"\n[agent]\nuse = "noisy"\np = [0.0, 0.5]\n')
+    assert list(asked("", file=file)) == ["noisy-0.0", "noisy-0.5"]
+
+
+@pytest.mark.parametrize(
+    ("agents", "settings", "message"),
+    [
+        ("optimal,optimal", (), "agent 'optimal' is asked for twice: call one otherwise, --agent OTHER=optimal"),
+        ("optimal,random", ("agent.effort=low",), "unknown field of agent 'effort'. Known: ties"),
+        ("optimal,nobody", (), "unknown agent 'nobody'"),
+        ("gpt-oss,random", ("model.nonsense=3",), "unknown field of model 'nonsense'"),
+        ("random,optimal", ("model.batch_size=3",), "model.batch_size: agent 'random' uses no language model"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(agents: str, settings: tuple[str, ...], message: str) -> None:
+    with pytest.raises((ConfigError, UnknownName), match=message.replace(".", r"\.")):
+        for plan in asked(agents, *settings).values():
+            prepare(plan)
