@@ -188,9 +188,10 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
 
 def _array(name: str, values: ArrayLike) -> Floats:
     try:
-        return np.asarray(values, dtype=np.float64)
+        array: Floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array of numbers, got {_kind(values)}") from None
+    return array
 
 
 def _at(state: Floats, n_states: int) -> Floats:

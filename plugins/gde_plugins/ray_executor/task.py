@@ -24,7 +24,8 @@ class Post:
     async def ask(self, attempt: int, message: bytes) -> bytes:
         """The answer, when it is there."""
         self._n += 1
-        number, answer = self._n, asyncio.get_running_loop().create_future()
+        number = self._n
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         self._asked.put_nowait((number, attempt, message))
         return await answer
