@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,10 +95,17 @@ def interval(measurement: "Measurement") -> str:
 
 
 @contextmanager
+def talking() -> Iterator[None]:
+    """What parts print while the context lasts is no data: it goes to stderr."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+@contextmanager
 def progress(quiet: bool) -> Iterator["Watch"]:
     """A watcher for a run, and the exit code of one that is interrupted."""
     try:
-        with _watch(quiet) as watch:
+        with talking(), _watch(quiet) as watch:
             yield watch
     except KeyboardInterrupt as interrupt:
         folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])

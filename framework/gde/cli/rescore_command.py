@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_result
+from gde.cli.output import show_result, talking
 
 
 def command(
@@ -28,4 +28,6 @@ def command(
     choices = configured([choose(name) for name in metric or ()], parsed)
     if parsed:
         raise UnknownName("metric of --set", next(iter(parsed)), metric or ())
-    show_result(rescore(run, choices, keys_to=key_to or ()), as_json, show_all)
+    with talking():
+        result = rescore(run, choices, keys_to=key_to or ())
+    show_result(result, as_json, show_all)
