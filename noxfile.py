@@ -43,6 +43,13 @@ def slow(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def ray(session: nox.Session) -> None:
+    """The executor on Ray, on a cluster of several nodes of this machine."""
+    install(session, "-e", ".[dev,ray]")
+    session.run("pytest", "-m", "slow", "tests/plugins/ray_executor", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
 def lint(session: nox.Session) -> None:
     """Rules and format."""
     install(session, "ruff")
@@ -128,7 +135,7 @@ def soak(session: nox.Session) -> None:
 @nox.session(python=DEFAULT)
 def faults(session: nox.Session) -> None:
     """SIGKILL at random moments and damaged files; `nox -s faults -- KILLS FLIPS` says how often (docs/faults.md)."""
-    install(session, "-e", ".[dev]")
+    install(session, "-e", ".[dev,ray]")
     kills, flips = [*session.posargs, "1000", "10000"][:2]
     tests = ("tests/framework/runs/test_kills.py", "tests/framework/store/test_checksums.py")
     session.run("pytest", "-s", "--timeout=0", *tests, env={"GDE_KILLS": kills, "GDE_FAULTS": flips})

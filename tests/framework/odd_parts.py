@@ -101,6 +101,15 @@ class Listed(Corridor):
         return self._observe()
 
 
+@dataclass
+class Chatty(Corridor):
+    """A corridor that prints."""
+
+    def step(self, action: str) -> Outcome:
+        print("a step")  # noqa: T201
+        return super().step(action)
+
+
 @dataclass(frozen=True)
 class MoodyConfig:
     statuses: tuple[str, ...] = ("unparsable", "empty", "refusal", "ok")
@@ -224,6 +233,7 @@ def gde_environments() -> Sequence[Offer[Any, Any]]:
             make=lambda c, _: Listed(c.length),
             gives=gives | {Facet.WORLDS},
         ),
+        Offer(name="chatty", summary="s", config=NoConfig, make=lambda _, __: Chatty(), gives=gives),
         Offer(name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives),
         Offer(name="long-corridor", summary="s", config=NoConfig, make=lambda _, __: Corridor(12), gives=gives),
     )
@@ -342,10 +352,18 @@ def gde_reproductions() -> Sequence[Offer[Any, Any]]:
     return (Offer(name="corridors", summary="s", config=NoConfig, make=lambda _, __: CorridorStudy()),)
 
 
+def _talkative(evidence: object) -> Sequence[Measurement]:
+    print("a metric")  # noqa: T201
+    return ()
+
+
 def _broken(evidence: object) -> Sequence[Measurement]:
     raise ZeroDivisionError("nothing to divide by")
 
 
 @hookimpl
 def gde_metrics() -> Sequence[Offer[Any, Any]]:
-    return (Offer(name="broken", summary="s", config=NoConfig, make=lambda _, __: _broken),)
+    return (
+        Offer(name="broken", summary="s", config=NoConfig, make=lambda _, __: _broken),
+        Offer(name="talkative", summary="s", config=NoConfig, make=lambda _, __: _talkative),
+    )

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +112,13 @@ def number(measurement: "Measurement") -> str:
 def interval(measurement: "Measurement") -> str:
     """The interval, empty where none is defined."""
     return "" if measurement.interval is None else f"[{', '.join(map(plain, measurement.interval))}]"
+
+
+@contextmanager
+def talking() -> Iterator[None]:
+    """What parts print while the context lasts is no data: it goes to stderr."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 def plain(value: float, sign: str = "") -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gde.cli.output import say
+from gde.cli.output import say, talking
 from gde.errors import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ LINE_EVERY = 10.0
 def progress(quiet: bool) -> Iterator["Watch"]:
     """A watcher for a run, and the exit code of one that is interrupted."""
     try:
-        with _watch(quiet) as watch:
+        with talking(), _watch(quiet) as watch:
             yield watch
     except KeyboardInterrupt as interrupt:
         folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])

@@ -132,6 +132,15 @@ def test_a_wrong_request_is_one_line_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_parts_print_is_no_data(gde: Gde) -> None:
+    parts = ["--env", "chatty", "--agent", "scripted", "--metric", "success", "--metric", "talkative"]
+    wanted = ["eval", *parts, "--episodes", "2", "--out", "run"]
+    for arguments in (wanted, ["rescore", "run", "--metric", "talkative"]):
+        done = gde(*arguments, "--json")
+        assert json.loads(done.stdout)["status"] == "ok"
+        assert "a metric" in done.stderr
+
+
 def test_dry_run_prints_a_plan_that_can_be_run(gde: Gde, tmp_path: Path) -> None:
     plan = gde(*GOOD, "--set", "env.length=3,4", "--dry-run")
     (tmp_path / "plan.toml").write_text(plan.stdout)
