@@ -11,6 +11,9 @@ from gde.errors import ConfigError
 from gde.offers import Offer
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
+NO_PRICES: Mapping[str, tuple[float, float]] = MappingProxyType({})
+Prices = Mapping[str, tuple[float, float]]
+"""A model's name, as the plan has it, to the prices of a million tokens of prompts and of answers."""
 OBJECT = "python:"
 """What the names of parts begin with that are no offers but objects of the caller's."""
 
@@ -104,6 +107,11 @@ class Plan:
     """Requests to language models, of the whole run; when they are spent, the run stops and can be resumed."""
     max_tokens: int | None = None
     """Tokens of prompts and answers together, likewise; answers that are under way may go beyond."""
+    max_cost: float | None = None
+    """Money, in the currency of `prices`, likewise. No discounts, e.g. for prompts that a provider has cached."""
+    prices: Prices = field(default_factory=lambda: NO_PRICES)
+    """What a million tokens cost: of prompts and of answers, reasoning included, by the model's name. With `max_cost`,
+    of every model that is asked; one that costs nothing has (0, 0)."""
 
     def __post_init__(self) -> None:
         for name in ("environment", "agent", "executor"):

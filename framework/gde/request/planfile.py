@@ -11,7 +11,7 @@ from typing import Any
 import tomli_w
 
 from gde.data.json import Json
-from gde.data.plan import Choice, Plan
+from gde.data.plan import Choice, Plan, Prices
 from gde.errors import ConfigError, UnknownName
 from gde.request.kinds import SEVERAL, SINGLE
 from gde.request.settings import read_toml
@@ -21,8 +21,9 @@ COUNTS = {"episodes": 1, "repeats": 1, "seed": 0, "concurrency": 1}
 """Numbers of a run, each with the least that it can be."""
 LIMITS = ("turn_seconds", "episode_seconds", "run_seconds", "part_seconds")
 BUDGET = ("max_calls", "max_tokens")
-RUN = (*COUNTS, *LIMITS, *BUDGET)
-WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS, *BUDGET}
+MONEY, PRICES = "max_cost", "prices"
+RUN = (*COUNTS, *LIMITS, *BUDGET, MONEY, PRICES)
+WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS, *BUDGET, MONEY, PRICES}
 """Fields of a plan that change where and how, never what."""
 
 
@@ -87,9 +88,11 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
     return changed
 
 
-def _number(name: str, value: Json) -> float | None:
-    if name in LIMITS:
-        return _seconds(name, value)
+def _number(name: str, value: Json) -> float | Prices | None:
+    if name == PRICES:
+        return _prices(value)
+    if name in LIMITS or name == MONEY:
+        return _positive(name, value, "seconds" if name in LIMITS else "an amount of money")
     if name in BUDGET and (value is None or value == "none"):
         return None
     number = _whole_number(name, value)
@@ -98,7 +101,7 @@ def _number(name: str, value: Json) -> float | None:
     return number
 
 
-def _seconds(name: str, value: Json) -> float | None:
+def _positive(name: str, value: Json, wanted: str) -> float | None:
     if value is None or value == "none":
         return None
     try:
@@ -106,7 +109,24 @@ def _seconds(name: str, value: Json) -> float | None:
             raise ValueError
         return float(value)
     except ValueError:
-        raise ConfigError(f"run.{name}: wanted seconds above 0, or none, got {value!r}") from None
+        raise ConfigError(f"run.{name}: wanted {wanted} above 0, or none, got {value!r}") from None
+
+
+def _prices(value: Json) -> Prices:
+    """From a table of a plan file, or its JSON on the command line."""
+    try:
+        table: Any = json.loads(value) if isinstance(value, str) else value
+        return {str(model): _price(price) for model, price in table.items()}
+    except (ValueError, TypeError, AttributeError):
+        wanted = '{"MODEL": [PROMPT, ANSWER]}, both the price of a million tokens and not below 0'
+        raise ConfigError(f"run.{PRICES}: wanted {wanted}, got {value!r}") from None
+
+
+def _price(value: Any) -> tuple[float, float]:
+    prompt, answer = value
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one < inf for one in value):
+        raise ValueError
+    return float(prompt), float(answer)
 
 
 def _whole_number(name: str, value: Json) -> int:
@@ -127,7 +147,8 @@ def _choice(table: Any, whose: str) -> Choice:
 
 def plan_tables(plan: Plan) -> dict[str, Any]:
     """The plan as the tables of its file; a field without value is written as "none"."""
-    tables: dict[str, Any] = {"version": VERSION, "run": _plain({name: getattr(plan, name) for name in RUN})}
+    run = {name: getattr(plan, name) for name in RUN if name != PRICES or plan.prices}
+    tables: dict[str, Any] = {"version": VERSION, "run": _plain(run)}
     for kind in SINGLE:
         tables[kind.table] = _table(getattr(plan, kind.field))
     if plan.language_model:

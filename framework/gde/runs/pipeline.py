@@ -25,6 +25,7 @@ from gde.runs.stopping import Stop
 from gde.seeding import derive
 from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
+from gde.stages.costs import cost_note
 from gde.stages.evidence import Recorded
 from gde.stages.models import NOTED
 from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
@@ -178,7 +179,8 @@ class Pipeline:
         now = provenance(self.ready, self.journal.noted(NOTED) or {})
         retried = self.journal.noted(RETRIED)
         begun = {"rolled_out_with": self.journal.noted("provenance")}
-        return {**now, **begun, **({"retried": retried} if retried else {})}
+        cost = cost_note(self.journal, self.ready.plan.prices)
+        return {**now, **begun, **({"retried": retried} if retried else {}), **cost}
 
     def close(self) -> None:
         self.resources.close()

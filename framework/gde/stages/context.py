@@ -26,7 +26,7 @@ from gde.request.resolve import Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build
 from gde.seeding import derive
-from gde.stages.budget import Budget
+from gde.stages.budget import budget_of
 from gde.stages.models import Models, Scope
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
@@ -58,8 +58,7 @@ class Resources:
         if journal is not None:
             journal.secrets = self.secrets
         plan = self.ready.plan if self.ready else None
-        budget = Budget(plan.max_calls, plan.max_tokens, journal, workers) if plan else None
-        self.models = Models(self._make_model, journal, budget)
+        self.models = Models(self._make_model, journal, plan and budget_of(plan, journal, workers))
         self._metrics: dict[str, Metric] = {}
 
     def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":

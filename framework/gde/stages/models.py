@@ -104,7 +104,7 @@ class Scope:
 
     async def _new(self, name: str, model: LanguageModel, request: ChatRequest, identity: str) -> Completion:
         try:
-            async with self.models.budget.call():
+            async with self.models.budget.call(name):
                 answer = await self._asked_of(name, model, request)
                 completion = replace(answer, request=identity, model=name, interventions=request.interventions)
                 if self._journal is not None:

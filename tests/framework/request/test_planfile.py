@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gde import Choice, ConfigError, Plan, UnknownName
-from gde.request.planfile import plan_hash, read_plan, write_plan
+from gde.request.planfile import configure_run, plan_hash, read_plan, write_plan
 
 RESERVED = {"use", "as"}
 """Words of plan files; the second is no name of a field in Python either."""
@@ -30,6 +30,8 @@ plans = st.builds(
     seed=st.integers(0, 2**60),
     concurrency=st.integers(1, 1000),
     executor=choices,
+    max_cost=st.none() | st.floats(0.001, 1e9),
+    prices=st.dictionaries(names, st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), max_size=2),
 )
 
 
@@ -83,3 +85,25 @@ def test_unknown_tables_and_fields_suggest_near_ones(tmp_path: Path) -> None:
 def test_an_absent_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.toml: .*No such file"):
         read_plan(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    "price", ["5", "[1]", "[1, -1]", "[1, true]", "[1, nan]", "[1, inf]", '["1", "2"]', "[1, 2, 3]", "{}"]
+)
+def test_what_is_no_price_is_refused(price: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(f"[env]\nuse = 'grid'\n[agent]\nuse = 'random'\n[run.prices]\nnano = {price}\n")
+    with pytest.raises(ConfigError, match=r"run\.prices: wanted .*the price of a million tokens.* got"):
+        read_plan(path)
+
+
+def test_prices_can_be_set_on_the_command_line() -> None:
+    plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"))
+    configured = configure_run(plan, {"prices": '{"openai:http://x/v1": [2.5, 10]}', "max_cost": "5"})
+    assert (configured.prices, configured.max_cost) == ({"openai:http://x/v1": (2.5, 10.0)}, 5.0)
+    for wrong in ("{", "[]", "5", "null"):
+        with pytest.raises(ConfigError, match=r"run\.prices: wanted"):
+            configure_run(plan, {"prices": wrong})
+    for wrong in ("0", "-1", "nan", "much"):
+        with pytest.raises(ConfigError, match=r"run\.max_cost: wanted an amount of money above 0, or none, got"):
+            configure_run(plan, {"max_cost": wrong})

@@ -10,7 +10,9 @@ import pytest
 from gde import Completion, Plan, RunFailed, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import write_plan
+from gde.shipped.reporters.screen import screen
 from gde.stages.budget import Budget, spent_before
+from gde.stages.costs import cost_before
 from gde.store.folder import RunFolder
 
 PLAN = Plan(environment="long-corridor", agent="asking-logged", metrics=["success"], episodes=5, concurrency=3)
@@ -83,3 +85,74 @@ def test_a_run_stops_when_it_is_spent_and_goes_on_when_it_is_raised(
     (folder.path / "plan.toml").write_text(write_plan(replace(folder.plan(), **{limit: None})))
     assert resume(folder.path, catalogue).measurements == undisturbed.measurements
     assert load_evidence(folder.path).trajectories == load_evidence(tmp_path / "undisturbed").trajectories
+
+
+PRICES = {"m": (1_000_000.0, 2_000_000.0)}
+"""A token of a prompt costs 1, one of an answer 2: an answer as `TOLD` 7."""
+
+
+def paid(budget: Budget, answers: list[Completion], model: str = "m") -> int:
+    """Call for one after another. Gives how many were answered before it was over."""
+
+    async def one(answer: Completion) -> None:
+        async with budget.call(model):
+            budget.count(replace(answer, model=model))
+
+    for given, answer in enumerate(answers):
+        try:
+            asyncio.run(one(answer))
+        except RunFailed:
+            return given
+    return len(answers)
+
+
+@pytest.mark.parametrize(("money", "answers"), [(6.9, 1), (7.0, 1), (7.1, 2), (70.0, 10)])
+def test_money_is_counted_by_prices(money: float, answers: int) -> None:
+    assert paid(Budget(None, None, None, money=money, prices=PRICES), [TOLD] * 12) == answers
+
+
+def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() -> None:
+    budget = Budget(None, None, None, money=1e9, prices=PRICES)
+    assert paid(budget, [TOLD, UNTOLD, TOLD]) == 2
+    with pytest.raises(RunFailed, match=r"the cost of some answers is not known: set run\.max_calls"):
+        asyncio.run(_call(budget, "m"))
+
+
+def test_a_model_without_a_price_is_not_asked() -> None:
+    with pytest.raises(RunFailed, match=r"without the price of other: add it to run\.prices"):
+        asyncio.run(_call(Budget(None, None, None, money=1.0, prices=PRICES), "other"))
+
+
+async def _call(budget: Budget, model: str) -> None:
+    async with budget.call(model):
+        raise AssertionError("asked")
+
+
+def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(tmp_path: Path, catalogue: Catalogue) -> None:
+    plan = replace(PLAN, language_model={"log": str(tmp_path / "log")})
+    undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue)
+    assert "cost" not in undisturbed.provenance
+    model = str(undisturbed.subject.model)
+    wanted = replace(plan, max_cost=900.0, prices={model: (1e6, 1e6)})
+    with pytest.raises(RunFailed, match=r"run\.max_cost=900\.0 are spent; what was finished is kept: raise it in plan"):
+        evaluate(wanted, tmp_path / "run", catalogue)
+    folder = RunFolder.open(tmp_path / "run")
+    assert (folder.plan().max_cost, folder.plan().prices) == (wanted.max_cost, wanted.prices)
+    with closing(folder.journal()) as journal:
+        spent = cost_before(journal, wanted.prices)
+        assert journal.failed_episodes() == [] and spent.money >= 900 and spent.untold == 0
+        assert (spent.calls, spent.money) == spent_before(journal)
+    (folder.path / "plan.toml").write_text(write_plan(replace(folder.plan(), max_cost=None)))
+    result = resume(folder.path, catalogue)
+    assert result.measurements == undisturbed.measurements
+    with closing(folder.journal()) as journal:
+        whole = cost_before(journal, wanted.prices)
+    assert result.provenance["cost"]["money"] == whole.money > spent.money  # type: ignore[index, call-overload]
+    assert str(whole) in "\n".join(screen(result).notes).replace("\n", " ")
+
+
+def test_a_sum_that_lacks_something_says_so(tmp_path: Path, catalogue: Catalogue) -> None:
+    plan = replace(PLAN, language_model={"log": str(tmp_path / "log")}, prices={"another": (1.0, 1.0)})
+    cost = evaluate(plan, tmp_path / "run", catalogue).provenance["cost"]
+    assert cost["untold"] == cost["answers"] > 0  # type: ignore[index, call-overload]
+    assert "not known, so it is more" in str(cost)

@@ -1,6 +1,6 @@
 """A result on one screen of a terminal: the claim, the headlines, probes beside their best controls, and the paths."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten, wrap
 
@@ -11,8 +11,8 @@ from gde.shipped.reporters.wording import SPACE, arm_text, bounds, labels_text, 
 
 WIDTH, HEIGHT = 80, 24
 """Of a screen, in columns and lines."""
-SPOKEN, CAUTION, NOTICE = 9, 2, 2
-"""Lines that the claim, each caution and the model's notice may take."""
+SPOKEN, CAUTION, NOTICE, COST = 9, 2, 2, 2
+"""Lines that the claim, each caution, the model's notice and the cost may take."""
 FAILURES = 3
 SEEN = 2
 """Headlines of a probe that are shown before anything else is left out."""
@@ -40,7 +40,7 @@ def screen(result: Result, report: str = "") -> Screen:
     said = claim(result)
     opening = _wrapped(f"{said.behaviour} {said.belief}".strip(), SPOKEN)
     notes = [line for caution in said.cautions for line in _wrapped(caution, CAUTION)]
-    notes += [*_failures(result), *_wrapped(_notice(result), NOTICE)]
+    notes += [*_failures(result), *_wrapped(_cost(result), COST), *_wrapped(_notice(result), NOTICE)]
     room = HEIGHT - len(opening) - len(notes) - (2 if report else 1)
     pieces = [*_headlines(headlines(result)), *_probes(probed(result))]
     shown, left_out = _fitted(pieces, room)
@@ -150,6 +150,12 @@ def _notice(result: Result) -> str:
     """The first sentence of what must be told of the models; the report has all."""
     first, end, _ = str(result.provenance.get("notice") or "").partition(". ")
     return f"{first}." if end else first
+
+
+def _cost(result: Result) -> str:
+    """Where the plan names prices."""
+    cost = result.provenance.get("cost")
+    return str(cost.get("said", "")) if isinstance(cost, Mapping) else ""
 
 
 def _rest(result: Result, left_out: int) -> str:
