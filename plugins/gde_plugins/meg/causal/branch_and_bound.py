@@ -77,8 +77,10 @@ def most_random(cube: Cube, point: Floats, close: float = CLOSE) -> bool:
         boxes = boxes.halves()
         looked += len(boxes.low)
         low, high = cube.utilities(boxes)
-        more = cube.entropies(boxes)[1] > entropy[0] + close
-        boxes = boxes.where((low <= worth[0]) & (worth[0] <= high) & more & cube.may_be_stationary(boxes))
+        same, (least, most) = (low <= worth[0]) & (worth[0] <= high), cube.entropies(boxes)
+        if (same & (least > entropy[0] + close)).any():
+            return False
+        boxes = boxes.where(same & (most > entropy[0] + close) & cube.may_be_stationary(boxes))
     return True
 
 

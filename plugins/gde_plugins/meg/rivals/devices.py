@@ -2,8 +2,8 @@
 
 An agent goes for a place, by an optimal action with probability 1 - epsilon and at random otherwise; it is not known
 which place, nor epsilon. A device acts at random, or maps what it perceives to what it does: the walls around it, its
-last action, both or neither, and the map is learned on the way (Krichevsky and Trofimov 1981). A priori half is agents. This is the authors'
-definition with classes of our own: they weigh goals and devices by the lengths of programs.
+last action, both or neither, and the map is learned on the way (Krichevsky and Trofimov 1981). A priori half is agents.
+This is the authors' definition with classes of our own: they weigh goals and devices by the lengths of programs.
 """
 
 from collections.abc import Sequence
