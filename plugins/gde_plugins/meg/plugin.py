@@ -149,6 +149,13 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             extra="llm",
         ),
         Offer(
+            name="meg-rivals",
+            summary="Goal-directedness beside agents and devices (Orseau et al. 2018) and the discovery of agents "
+            "(Kenton et al. 2023), on the walkers of the validity suite.",
+            config=ValidityConfig,
+            make=_rivals_study,
+        ),
+        Offer(
             name="meg-validity",
             summary="Which agents are called goal-directed: false positives of goal-blind agents, power for others.",
             config=ValidityConfig,
@@ -167,6 +174,12 @@ def _language_study(config: LanguageConfig, context: "Context") -> "Reproduction
     from gde_plugins.meg.language.study import LanguageStudy
 
     return LanguageStudy(config, context)
+
+
+def _rivals_study(config: ValidityConfig, _: "Context") -> "Reproduction":
+    from gde_plugins.meg.rivals.study import RivalsStudy
+
+    return RivalsStudy(config)
 
 
 def _validity_study(config: ValidityConfig, _: "Context") -> "Reproduction":

@@ -4,9 +4,14 @@ from math import log
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.special import entr
 
 from gde_plugins.meg.causal import Diagram, decision, forgetful_mouse, known_utility, target_variables, utility
+from gde_plugins.meg.causal.branch_and_bound import _most_random_beside, most_random
+from gde_plugins.meg.causal.cube import Boxes, Cube, point_of, policies_at
+from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.diagram import chance
 
 XOR = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
@@ -43,6 +48,72 @@ def test_of_equally_good_solutions_it_is_the_one_that_predicts_best(pays: list[f
     assert found.value == pytest.approx(itself, abs=1e-6)
     assert found.bounds[1] == pytest.approx(itself)
     assert brute_force(0.8, 0.8, XOR @ np.array(pays)) == pytest.approx(itself, abs=0.01)
+
+
+def test_policies_that_trade_utility_at_no_single_rate_are_found() -> None:
+    """Agreeing a little pays less than entropy costs at any rate: maximising beta * E[U] + entropy never finds it."""
+    found = known_utility(two_hands(0.6, 0.7).posit(utilities=[utility("U", [1.0, 0.0], ["T"])]))
+    same = 0.65  # both hands alike are most random for how often they agree
+    wanted = 2 * (log(2) - float(entr(same) + entr(1 - same)))
+    assert found.converged
+    assert found.value == pytest.approx(wanted, abs=1e-3)
+    assert found.bounds[1] >= wanted - 1e-9
+    assert found.bounds[1] - found.bounds[0] <= 2e-3
+    assert brute_force(0.6, 0.7, XOR @ np.array([1.0, 0.0])) == pytest.approx(wanted, abs=0.01)
+
+
+@pytest.mark.parametrize("accuracy", [0.8, 0.95])
+def test_bounds_of_a_forgetful_mouse_close(accuracy: float) -> None:
+    hypothesis = forgetful_mouse(accuracy).posit(utilities=[utility("U", [0.0, 1.0], ["C3"])])
+    found = known_utility(hypothesis)
+    assert found.converged
+    assert found.bounds[1] - found.bounds[0] <= 2e-3
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_policy_of_highest_entropy_exceeds_the_bounds(seed: int) -> None:
+    """Drawn at random and made most random for their utility by another search; none predicts better."""
+    rng = np.random.default_rng(seed)
+    outcome, pays = rng.dirichlet(np.ones(2), size=(2, 2)), np.array([0.0, 1.0])
+    problem = DecisionProblem(two_hands(*rng.uniform(0.05, 0.95, size=2), outcome), [("T",)])
+    cube = Cube.of(problem, pays)
+    assert cube is not None
+    found = known_utility(problem.diagram.posit(utilities=[utility("U", pays, ["T"])]))
+    assert found.converged
+    points = [_most_random_beside(cube, point) for point in rng.uniform(size=(20, 2))]
+    best = [point for point in points if most_random(cube, point, 1e-6)]
+    assert len(best) >= 3
+    for point in best:
+        assert cube.accuracies(Boxes(point[None], point[None]))[0] <= found.bounds[1] + 1e-9
+    assert most_random(cube, point_of(found.policies))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6))
+def test_what_boxes_promise_holds_within_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = DecisionProblem(forgetful_mouse(rng.uniform()), [("C3",)])
+    cube = Cube.of(problem, rng.normal(size=2))
+    assert cube is not None
+    ends = np.sort(rng.uniform(size=(2, 4)), axis=0)
+    box, inside = Boxes(*ends[:, None]), rng.uniform(*ends, size=(20, 4))
+    points = Boxes(inside, inside)
+    assert (cube.accuracies(points) <= cube.accuracies(box) + 1e-12).all()
+    for bounds, values in (
+        (cube.utilities(box), cube.utilities(points)),
+        (cube.entropies(box), cube.entropies(points)),
+    ):
+        assert (bounds[0] <= values[0] + 1e-12).all()
+        assert (values[1] <= bounds[1] + 1e-12).all()
+    policies = policies_at(problem, inside[0])
+    assert cube.entropies(points)[0][0] == pytest.approx(problem.entropy(policies))
+
+
+def test_three_options_or_many_rows_are_left_to_the_local_search() -> None:
+    three = Diagram(
+        decision("D1", [0.2, 0.3, 0.5]), decision("D2", [0.5, 0.5]), chance("T", [[[0.5, 0.5]] * 2] * 3, ["D1", "D2"])
+    )
+    assert Cube.of(DecisionProblem(three, [("T",)]), np.array([0.0, 1.0])) is None
 
 
 def test_target_variables_are_at_least_as_good_as_any_utility_of_theirs() -> None:

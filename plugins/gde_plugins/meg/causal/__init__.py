@@ -1,10 +1,12 @@
 """Goal-directedness in causal influence diagrams (MacDermott et al. 2024, sections 3 and 4)."""
 
+from gde_plugins.meg.causal.data import Estimated, estimate, from_data
 from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
 from gde_plugins.meg.causal.inference import joint
 from gde_plugins.meg.causal.known import known_utility
 from gde_plugins.meg.causal.measurement import DiagramMeg
 from gde_plugins.meg.causal.mice import forgetful_mouse, mouse
+from gde_plugins.meg.causal.parametric import unknown_utility
 from gde_plugins.meg.causal.pgmpy_models import from_pgmpy, from_pycid
 from gde_plugins.meg.causal.recall import with_recall
 from gde_plugins.meg.causal.targets import target_variables
@@ -12,16 +14,20 @@ from gde_plugins.meg.causal.targets import target_variables
 __all__ = [
     "Diagram",
     "DiagramMeg",
+    "Estimated",
     "Node",
     "chance",
     "decision",
+    "estimate",
     "forgetful_mouse",
+    "from_data",
     "from_pgmpy",
     "from_pycid",
     "joint",
     "known_utility",
     "mouse",
     "target_variables",
+    "unknown_utility",
     "utility",
     "with_recall",
 ]

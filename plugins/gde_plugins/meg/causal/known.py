@@ -7,9 +7,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from gde.data.mdp import Floats
+from gde_plugins.meg.causal.branch_and_bound import CLOSE, search
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.diagram import Diagram
-from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
+from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.recall import proven
 from gde_plugins.meg.causal.soft_optimal import FINAL, QUALIFYING, soft_optimal
 from gde_plugins.meg.solvers.limits import Limit
@@ -94,4 +95,9 @@ def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
     upper = problem.most
     value = min(max(accuracy(problem, policies), 0.0), upper)
     lower = value if proven(problem, policies, utility, beta) else 0.0
-    return measured(problem, utility, beta, policies, value, (lower, upper))
+    best = search(problem, utility, policies) if upper - lower > GAP else None
+    if best is None:
+        return measured(problem, utility, beta, policies, value, (lower, upper))
+    rate = beta if best.rate is None else best.rate
+    bounds = (best.value, max(min(best.upper, upper), best.value))
+    return measured(problem, utility, rate, best.policies, best.value, bounds, gap=2 * CLOSE)

@@ -41,6 +41,7 @@ def measured(
     policies: Policies,
     value: float,
     bounds: tuple[float, float],
+    gap: float = GAP,
 ) -> DiagramMeg:
     """Bring a search's findings into the form of a measurement."""
     options = {name: problem.policy[name].shape[-1] for name in problem.decisions}
@@ -49,7 +50,7 @@ def measured(
         value=value,
         beta=beta,
         bounds=bounds,
-        converged=bounds[1] - bounds[0] <= GAP,
+        converged=bounds[1] - bounds[0] <= gap,
         decisions=sum(log(options[name]) for name in problem.consequential()) / log(most) if most > 1 else 0.0,
         n_actions=most,
         utility=problem.shaped(utility),

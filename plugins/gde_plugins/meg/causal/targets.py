@@ -1,6 +1,7 @@
 """MEG in a diagram with respect to target variables: towards any utility of their joint values."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -10,7 +11,7 @@ from gde_plugins.meg.causal.certificate import upper_bound
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.diagram import Diagram
 from gde_plugins.meg.causal.known import DIGITS, best_rationality
-from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
+from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.soft_optimal import soft_optimal
 
 FEW = 4
@@ -49,7 +50,11 @@ def target_variables(diagram: Diagram, targets: Sequence[str], decisions: Sequen
     problem = DecisionProblem(posited, [targets])
     if problem.order is None:
         found = [best_rationality(problem, each) for each in _candidates(problem)]
-        return max(found, key=lambda each: (round(each.value, DIGITS), each.bounds[0]))
+        best = max(found, key=lambda each: (round(each.value, DIGITS), each.bounds[0]))
+        if problem.n_outcomes == 2:
+            return best
+        bounds = (best.bounds[0], problem.most)  # of all utilities, not of this one
+        return replace(best, bounds=bounds, converged=bounds[1] - bounds[0] <= GAP)
     utility = _ascended(problem)
     policies = soft_optimal(problem, utility)
     value = max(accuracy(problem, policies), 0.0)

@@ -79,7 +79,7 @@ class LanguageStudy:
         table = "MEG towards the goal, from probabilities and from samples (nats an episode)"
         agents = [Tabulated(mdp=scene.mdp, probabilities=policy, steps=_turns(scene)) for scene, policy in played]
         exact = expected(agents).value
-        yield _row(table, "from probabilities", [exact], {})
+        yield _row(table, "from probabilities", _number(exact, len(agents)), {})
         repeats = max(2, ceil(self._config.samples * self._scale))
         for episodes in self._config.episodes:
             rng = generator(episodes, "meg-logits", "samples")
@@ -94,7 +94,8 @@ class LanguageStudy:
                 "typical error": _number(error, len(values)),
                 "plug-in": _number(float(np.mean([each.plug_in for each in found])), len(found)),
             }
-            yield _row(table, f"from {episodes} episode{'s' * (episodes > 1)} a grid", values, others)
+            mean = _number(float(np.mean(values)) if values else None, len(values))
+            yield _row(table, f"from {episodes} episode{'s' * (episodes > 1)} a grid", mean, others)
 
 
 def _turns(scene: Scene) -> int:
@@ -122,12 +123,11 @@ def _swap_rows(asked: Sequence[tuple[Swap, tuple[Floats, Floats]]]) -> Iterator[
     for name, policies in kinds.items():
         cases = [swapped(*each) for each in zip(grids, policies, turns, strict=True)]
         found = interventional(cases)
-        yield _row(table, name, [found.goal], {key: _number(value, len(cases)) for key, value in found.others.items()})
+        others = {key: _number(value, len(cases)) for key, value in found.others.items()}
+        yield _row(table, name, _number(found.goal, len(cases)), others)
 
 
-def _row(table: str, name: str, values: Sequence[float], others: Mapping[str, Measurement]) -> Comparison:
-    mean = float(np.mean(values)) if values else None
-    ours = _number(mean, len(values))
+def _row(table: str, name: str, ours: Measurement, others: Mapping[str, Measurement]) -> Comparison:
     return Comparison(quantity=name, paper=None, ours=ours, source=SOURCE, table=table, others=others)
 
 

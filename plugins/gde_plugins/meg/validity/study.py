@@ -82,25 +82,25 @@ class ValidityStudy:
 
     def _row(self, title: str, kind: str, name: str, make: Maker) -> Comparison:
         samples = max(1, ceil(self._config.samples * self._scale))
-        called = [_called(self._episodes(kind, name, make, i), i) for i in range(samples)]
+        found = [called(self._episodes(kind, name, make, i), i) for i in range(samples)]
         where: Labels = {"world": kind, "agent": name}
         return Comparison(
             quantity=name,
             paper=None,
-            ours=_share([each.beyond for each in called], where),
+            ours=share([each.beyond for each in found], where),
             source=SOURCE,
             table=title,
             others={
-                WITH: _share([each.menu for each in called], where),
-                WITHOUT: _share([each.pair for each in called], where),
+                WITH: share([each.menu for each in found], where),
+                WITHOUT: share([each.pair for each in found], where),
             },
         )
 
     def _episodes(self, kind: str, name: str, make: Maker, sample: int) -> list[Episode]:
-        return [*_walked(self._config, kind, name, make, sample)]
+        return [*walked(self._config, kind, name, make, sample)]
 
 
-def _walked(config: ValidityConfig, kind: str, name: str, make: Maker, sample: int) -> Iterator[Episode]:
+def walked(config: ValidityConfig, kind: str, name: str, make: Maker, sample: int) -> Iterator[Episode]:
     """One episode in each world, cut off after one and a half times the shortest way."""
     environment = _grids(config.size, KINDS[kind])
     rng = generator(sample, "meg-validity", kind, name)
@@ -125,7 +125,8 @@ def _grids(size: int, density: float) -> Environment:
     return environment
 
 
-def _called(episodes: Sequence[Episode], sample: int) -> Called:
+def called(episodes: Sequence[Episode], sample: int) -> Called:
+    """Whether the agent of these episodes is called goal-directed; `sample` seeds the placebos."""
     found = beyond_placebo(episodes, generator(sample, "meg-validity", "placebo"))
     behaviour = Behaviour.of(episodes, Feature("goal"))
     evidence = Profile.of(behaviour, behaviour.sample.clusters).evidence()
@@ -136,7 +137,7 @@ def _called(episodes: Sequence[Episode], sample: int) -> Called:
     )
 
 
-def _share(hits: Sequence[bool], where: Labels) -> Measurement:
+def share(hits: Sequence[bool], where: Labels) -> Measurement:
     """With the interval of Clopper and Pearson (1934)."""
     low, high = binomtest(sum(hits), len(hits)).proportion_ci()
     return Measurement(

@@ -1,0 +1,151 @@
+"""Worlds too large to tabulate: a certified lower bound from episodes and black-box access, with a neural network.
+
+Any function V of states is the soft value of some utility: of U(s) = V(s) - ln mean_a exp(gamma * E[V(s') | s, a]), in
+episodes without horizon (terminal states are worth V). So the policy in proportion to exp(gamma * E[V(s')]) is exactly
+soft-optimal for that U, whatever the network, and what it predicts of episodes that it was not fitted to is an unbiased
+estimate of a lower bound of MEG towards any utility of states (MacDermott et al. 2024, Definition 4.3). No soft
+Q-learning is needed and no error of a planner is left. In worlds with chance the expectation is a mean over tries; the
+policy is then soft-optimal for a utility of states as nearly as that mean is right.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.mdp import Floats
+from gde.numerics.stats import Estimate, cluster_mean
+from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
+STEPS, RATE = 400, 0.02
+"""Of Adam, over all decisions at once."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tries:
+    """The decisions of N episodes, D in all, and what each action led to when it was tried M times."""
+
+    following: NDArray[np.float32]
+    """(D, A, M, F) inputs of the network for the states that followed."""
+    chances: NDArray[np.float32]
+    """(D, A, M) probabilities of these: 1 / M for M tries."""
+    taken: Indices
+    """(D,) the agent's actions."""
+    episodes: Indices
+    """(D,) each decision's episode, from 0 to N - 1."""
+    clusters: Indices
+    """(N,) each episode's cluster."""
+    weights: Floats
+    """(D,) discount ** t."""
+    discount: float = 1.0
+
+    def __post_init__(self) -> None:
+        shape = self.following.shape
+        if len(shape) != 4 or self.chances.shape != shape[:3] or self.taken.shape != shape[:1]:
+            wanted = "following (D, A, M, F), chances (D, A, M) and taken (D,)"
+            raise ValueError(f"wanted {wanted}, got {shape}, {self.chances.shape} and {self.taken.shape}")
+        if not 0 < self.discount <= 1:
+            raise ValueError(f"discount must be above 0 and at most 1, got {self.discount}")
+
+    @classmethod
+    def tabulated(cls, episodes: Sequence[Episode], inputs: Sequence[Floats]) -> "Tries":
+        """Of worlds that can be tabulated, with (S, F) inputs each, in which nothing need be tried."""
+        most = max(int(np.diff(matrix.indptr).max()) for each in episodes for matrix in each.mdp.transition)
+        parts = [_tried(one, features, most) for one, features in zip(episodes, inputs, strict=True)]
+        lengths = [len(taken) for _, _, taken, _ in parts]
+        following, chances, taken, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return cls(
+            following=following.astype(np.float32),
+            chances=chances.astype(np.float32),
+            taken=taken,
+            episodes=np.repeat(np.arange(len(episodes)), lengths),
+            clusters=clusters_of(episodes),
+            weights=weights,
+            discount=episodes[0].mdp.discount,
+        )
+
+    def of(self, chosen: NDArray[np.bool_]) -> "Tries":
+        """The decisions of the chosen (N,) episodes."""
+        kept = chosen[self.episodes]
+        return replace(
+            self,
+            following=self.following[kept],
+            chances=self.chances[kept],
+            taken=self.taken[kept],
+            episodes=self.episodes[kept],
+            weights=self.weights[kept],
+        )
+
+
+def lower_bound(tries: Tries, make: Callable[[], "Module"], rng: np.random.Generator, folds: int = 2) -> Estimate:
+    """Nats an episode, at least: each fold of the clusters is predicted by a network that is fitted to the others.
+
+    Args:
+        tries: what was done, and what would have followed.
+        make: makes a network from (..., F) inputs to (..., 1) values; seed it yourself.
+        rng: for the folds and the interval.
+        folds: in how many parts the clusters are cut.
+
+    Returns:
+        The mean over episodes with its 95 % interval over clusters: the lower end is the bound that is certified so
+        far. The value is that of the networks found: MEG itself may be higher.
+
+    Raises:
+        ValueError: fewer clusters than folds.
+    """
+    count = int(tries.clusters.max(initial=-1)) + 1
+    if count < folds:
+        raise ValueError(f"wanted at least {folds} clusters of episodes, one for each fold, got {count}")
+    part = rng.permutation(count)[tries.clusters] % folds
+    scores = np.zeros(len(tries.clusters))
+    for fold in range(folds):
+        network = _fitted(make(), tries.of(part != fold))
+        held_out = tries.of(part == fold)
+        nats = _nats(network, held_out).detach().numpy() * held_out.weights
+        scores += np.bincount(held_out.episodes, weights=nats, minlength=len(scores))
+    return cluster_mean(scores, tries.clusters, rng)
+
+
+def _fitted(network: "Module", tries: Tries) -> "Module":
+    """By maximum likelihood."""
+    import torch
+
+    optimiser = torch.optim.Adam(network.parameters(), lr=RATE)
+    weights = torch.tensor(tries.weights / max(tries.weights.sum(), 1.0))
+    for _ in range(STEPS):
+        optimiser.zero_grad()
+        loss = -(_nats(network, tries) * weights).sum()
+        loss.backward()
+        optimiser.step()
+    return network
+
+
+def _nats(network: "Module", tries: Tries) -> "Tensor":
+    """(D,) log-probability of each action, above chance."""
+    import torch
+
+    values = network(torch.from_numpy(tries.following))[..., 0].double()
+    ahead = tries.discount * (values * torch.from_numpy(tries.chances).double()).sum(dim=-1)
+    logs = torch.log_softmax(ahead, dim=-1) + log(ahead.shape[-1])
+    return logs.gather(-1, torch.from_numpy(tries.taken)[:, None])[:, 0]
+
+
+def _tried(episode: Episode, inputs: Floats, most: int) -> tuple[Floats, Floats, Indices, Floats]:
+    """Of one episode's usable decisions."""
+    times = np.flatnonzero(episode.actions != UNUSABLE)
+    shape = len(times), episode.mdp.n_actions, most
+    following, chances = np.zeros((*shape, inputs.shape[1])), np.zeros(shape)
+    for a, matrix in enumerate(episode.mdp.transition):
+        rows = matrix.tocsr()[episode.states[times]]
+        place = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], np.diff(rows.indptr))
+        decision = np.repeat(np.arange(len(times)), np.diff(rows.indptr))
+        following[decision, a, place], chances[decision, a, place] = inputs[rows.indices], rows.data
+    return following, chances, episode.actions[times], episode.mdp.discount ** times.astype(np.float64)
