@@ -92,7 +92,6 @@ def sweep() -> float:
 def main() -> None:
     """Measure and print."""
     torch.set_num_threads(1)
-    examples(4, 8, 3, np.random.default_rng(0))
     swept = sweep()
     few, many = ours(FEW), ours(MANY)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
