@@ -43,7 +43,8 @@ def decoder_layers(model: Any) -> Sequence[Any]:
     found = [name for name, each in lists.items() if len(each) == n]
     if not found:
         raise GdeError(f"{type(model).__name__}: found no list of {n} decoder layers, so none can be read or changed")
-    layers: Sequence[Any] = lists[min(found, key=lambda name: name.count("."))]
+    outermost: Any = lists[min(found, key=lambda name: name.count("."))]
+    layers: Sequence[Any] = outermost
     return layers
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gde import Choice, Plan, evaluate, resume
+from gde.data.json import Json
 from gde.data.result import Measurement, Result
 from gde.request.catalogue import Catalogue
 from gde.store.folder import RESULT, RunFolder
@@ -78,13 +79,12 @@ def measure_all(models: Mapping[str, Path], out: Path, on: Measured, catalogue: 
 
 
 def _plan(model: Path, effort: str, on: Measured) -> Plan:
-    asked = {"model": f"hf:{model.resolve()}", "style": "compact", "effort": effort}
-    variants = ["mlp", "bilinear"]
-    probe = {"size": max(on.sizes), "layer": [*on.layers], "marks": ["pre"], "variants": variants, **on.probe}
+    asked: dict[str, Json] = {"model": f"hf:{model.resolve()}", "style": "compact", "effort": effort}
+    read: dict[str, Json] = {"size": max(on.sizes), "layer": [*on.layers], "marks": ["pre"], **on.probe}
     return Plan(
         environment=Choice(name="grid", config={"size": [*on.sizes], "density": [*on.densities]}),
         agent=Choice(name="gpt-oss", config=asked),
-        probes=(Choice(name="cogmap", config=probe),),
+        probes=(Choice(name="cogmap", config=read),),
         metrics=(Choice(name="success"), Choice(name="accuracy")),
         episodes=on.episodes,
     )
