@@ -21,6 +21,8 @@ from gde.store.journal import Journal
 
 SHARD_TOKENS = 12_288
 """Rows of the array in one file, at least: marks of three tokens in 4,096 turns."""
+HELD_BYTES = 512 * 2**20
+"""Of activations of all layers that wait for their files to fill; with more, what there is is written."""
 Row = tuple[str, int]
 """(episode key, turn index)"""
 Place = tuple[int, str]
@@ -46,18 +48,26 @@ class ActivationStore:
         """
         waiting: dict[Place, list[tuple[Row, NDArray[np.float32]]]] = {}
         tokens: Counter[Place] = Counter()
-        n = 0
+        n = held = 0
         for row, record in records:
             n += 1
             for place, values in record.values.items():
                 waiting.setdefault(place, []).append((row, values))
                 tokens[place] += len(values)
+                held += values.nbytes
                 if tokens[place] >= SHARD_TOKENS:
+                    held -= sum(each.nbytes for _, each in waiting[place])
                     self._shard(source, place, waiting.pop(place))
                     del tokens[place]
+            if held >= HELD_BYTES:
+                self._shards(source, waiting)
+                waiting, tokens, held = {}, Counter(), 0
+        self._shards(source, waiting)
+        return n
+
+    def _shards(self, source: str, waiting: Mapping[Place, list[tuple[Row, NDArray[np.float32]]]]) -> None:
         for place, kept in waiting.items():
             self._shard(source, place, kept)
-        return n
 
     def _shard(self, source: str, place: Place, kept: list[tuple[Row, NDArray[np.float32]]]) -> None:
         layer, mark = place

@@ -126,6 +126,8 @@ def _ours(numbers: Sequence[Measurement], printed: Printed) -> Measurement:
 
 def _beside(numbers: Sequence[Measurement], printed: Printed) -> Iterator[tuple[str, Measurement]]:
     where: Labels = {"variant": printed.variant, "mark": printed.mark}
+    if printed.measurement == "maps.accuracy":
+        yield "less the control task", find(numbers, "maps.selectivity", **where, fit="none")
     yield "commonest class", find(numbers, "maps.accuracy.majority", **where, fit="none")
     for control in CONTROLS:
         yield control, find(numbers, printed.measurement, **where, fit=control)

@@ -11,6 +11,7 @@ from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.grid_studies.cogmap_study import CONTROLS, DENSITIES, SIZES, WORLDS, map_rows, without_layer
 from gde_plugins.grid_studies.lookup import find, scaled
+from gde_plugins.grid_studies.map_figures import map_figure
 
 MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
 LAYERS_SIZE = 11
@@ -45,6 +46,20 @@ LENGTHS: Mapping[str, Mapping[str, float]] = {
 """Table 6."""
 
 
+CAUSES_WORLDS = 400
+"""Grids whose held-out turns are asked again with the residual stream changed; of one size, so that few will do."""
+CHANGES = (
+    *("patching goal", "patching agent", "patching wall"),
+    *("steering goal", "steering agent", "ablation goal", "ablation agent"),
+)
+BESIDE: Mapping[str, Sequence[str]] = {
+    "patching": ("another grid",),
+    "steering": ("random direction",),
+    "ablation": ("random subspace",),
+}
+"""Kind of change to its controls."""
+
+
 class ProbesStudy:
     """300 grids of five sizes and six densities read by general probes, and those of each size by a probe of its own.
 
@@ -53,15 +68,17 @@ class ProbesStudy:
     """
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """The general probes, and a plan for each size; that of size 11 reads early, middle and late layers."""
+        """The general probes, and a plan for each size; that of size 11 reads early, middle and late layers. One more
+        asks whether what a linear probe reads causes the actions."""
         general = Plan(
             environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
             agent=agent,
             probes=(Choice(name="cogmap", config={"size": max(SIZES)}), Choice(name="distance"), Choice(name="plan")),
-            metrics=tuple(Choice(name=name) for name in ("success", "accuracy", "maps", "beliefs")),
+            metrics=tuple(Choice(name=name) for name in ("success", "accuracy", "maps", "beliefs", "steps")),
             episodes=scaled(WORLDS, scale),
         )
-        return {"general": general, **{f"size-{size}": _of_size(general, size) for size in SIZES}}
+        of_sizes = {f"size-{size}": _of_size(general, size) for size in SIZES}
+        return {"general": general, **of_sizes, "causes": _causal(general, scaled(CAUSES_WORLDS, scale))}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         """Figures 6 to 9, tables 2, 5 and 6, and figures 14 and 15, as far as numbers are printed."""
@@ -73,12 +90,14 @@ class ProbesStudy:
             *_distances(numbers),
             *_plans(numbers),
             *_layers(runs[f"size-{LAYERS_SIZE}"].result.measurements),
+            *_causes(runs["causes"].result.measurements),
             *_sizes({size: without_layer(runs[f"size-{size}"].result.measurements) for size in SIZES}, numbers),
         ]
 
-    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
-        """None: the pages of the runs show the decoded maps."""
-        return ()
+    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
+        """A decoded map of each size beside the true one (figure 5); the pages of the runs show more."""
+        drawn = map_figure(runs["general"].evidence, "cogmap", "mlp", "pre")
+        return () if drawn is None else (drawn,)
 
 
 def _of_size(general: Plan, size: int) -> Plan:
@@ -90,6 +109,49 @@ def _of_size(general: Plan, size: int) -> Plan:
         probes=(Choice(name="cogmap", config=config),),
         metrics=(Choice(name="success"), Choice(name="maps")),
     )
+
+
+def _causal(general: Plan, worlds: int) -> Plan:
+    config: dict[str, Json] = {"size": 7, "variants": ["bilinear"], "marks": ["pre"]}
+    return replace(
+        general,
+        environment=Choice(name="grid", config={"size": 7, "density": 0.6}),
+        probes=(Choice(name="cogmap", config={**config, "layer": ["early", "middle", "late"]}),),
+        metrics=(Choice(name="success"), Choice(name="causes")),
+        episodes=worlds,
+    )
+
+
+def _causes(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
+    """The effect of each change at each layer, beside its control and whether it is called a cause."""
+    layers = sorted({int(one.where["layer"]) for one in measurements if one.where.get("change") == CHANGES[0]})
+    for change, layer in product(CHANGES, layers):
+        where: Labels = {"change": change, "layer": layer, "dose": 1.0}
+        others = {
+            control: find(measurements, "causes.effect", **where, control=control)
+            for control in BESIDE[change.split()[0]]
+        }
+        told = {
+            title: find(measurements, f"causes.{name}", **where, control="none")
+            for title, name in (("p, corrected", "p"), ("called a cause", "called"))
+        }
+        yield Comparison(
+            quantity=f"{change}, layer {layer}: more of the predicted actions",
+            paper=None,
+            ours=find(measurements, "causes.effect", **where, control="none"),
+            source="beyond Arghal et al. (2026)",
+            table="What causes the action (beyond Arghal et al. 2026)",
+            others={**others, **told},
+        )
+    for thing in ("goal", "agent", "wall"):
+        change = f"prompt with another {thing}"
+        yield Comparison(
+            quantity=f"{change}: how far it could go",
+            paper=None,
+            ours=find(measurements, "causes.effect", change=change, layer=-1, dose=1.0, control="none"),
+            source="beyond Arghal et al. (2026)",
+            table="What causes the action (beyond Arghal et al. 2026)",
+        )
 
 
 def _beliefs(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
@@ -112,6 +174,7 @@ def _distances(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
             where: Labels = {"variant": variant, "mark": mark}
             readers = {each: find(numbers, f"distance.{name}.{each}", **where, control="none") for each in READERS}
             controls = {each: find(numbers, f"distance.{name}", **where, control=each) for each in CONTROLS}
+            readers["decoded positions"] = find(numbers, f"steps.{name}", variant="mlp", mark=mark, fit="none")
             yield Comparison(
                 quantity=f"{title}, {variant}, {MARKS[mark]}",
                 paper=paper,

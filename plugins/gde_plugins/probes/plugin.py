@@ -23,7 +23,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="the map an agent holds: agent, goal, wall or empty, for every cell of the grid",
             config=CogmapConfig,
             make=_cogmap,
-            version=2,
+            version=3,
             measures=measures.MAP,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
             imports=("torch", "sklearn"),

@@ -120,10 +120,10 @@ def _candidates(different: Different, free: Bools, taken: set[Position]) -> list
 
 def _worlds(different: Different, truth: Believed, cells: list[Position]) -> Believed:
     n, at = len(cells), np.array(cells, dtype=np.intp)
-    free, agent, goal = (np.repeat(each, n, axis=0) for each in (truth.free, truth.agent, truth.goal))
+    free = np.repeat(truth.free, n, axis=0)
     if different == "wall":
-        free[np.arange(n), at[:, 0], at[:, 1]] ^= True
-    every = Believed(free=free, agent=agent, goal=goal)
+        free[np.arange(n), at[:, 0], at[:, 1]] = ~free[np.arange(n), at[:, 0], at[:, 1]]
+    every = Believed(free=free, agent=np.repeat(truth.agent, n, axis=0), goal=np.repeat(truth.goal, n, axis=0))
     if different == "wall":
         return every
     return replace(every, goal=at) if different == "goal" else replace(every, agent=at)

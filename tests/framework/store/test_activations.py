@@ -1,6 +1,7 @@
 """Activations of turns of any length come back as they were written."""
 
 import asyncio
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -80,3 +81,48 @@ def test_a_second_writing_adds_and_other_sources_are_apart(store: ActivationStor
     assert whole is not None and len(whole.rows) == len(written)
     assert untrained is not None and len(untrained.rows) == 2
     assert store.table("bags", 0, "pre") is None
+
+
+LAYERS, WIDE = 12, 4096
+LAYER_BYTES = EPISODES * TURNS * 3 * WIDE * 4
+
+
+def layered() -> Iterator[tuple[Row, ActivationRecord]]:
+    """Three tokens a turn at all layers, made as they are asked for."""
+    for world in range(EPISODES):
+        for turn in range(TURNS):
+            values = {(layer, "pre"): np.full((3, WIDE), layer, dtype=np.float32) for layer in range(LAYERS)}
+            yield (f"0/{world}/0", turn), ActivationRecord(values=values)
+
+
+def test_a_sweep_of_all_layers_never_holds_more_than_one(store: ActivationStore) -> None:
+    store.write("model", layered())
+
+    def most(layers: int) -> int:
+        tracemalloc.start()
+        try:
+            for layer in range(layers):
+                table = store.table("model", layer, "pre")
+                assert table is not None and (table.concatenated() == layer).all()
+                del table
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    alone, swept = most(1), most(LAYERS)
+    assert LAYER_BYTES < alone < 4 * LAYER_BYTES  # the table, and the file that it is read from with its checksum
+    assert swept < alone + LAYER_BYTES / 2
+
+
+def test_what_waits_for_its_file_is_bounded(store: ActivationStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activations, "HELD_BYTES", 2 * LAYER_BYTES)
+    tracemalloc.start()
+    try:
+        store.write("model", layered())
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < LAYERS * LAYER_BYTES / 2
+    for layer in range(LAYERS):
+        table = store.table("model", layer, "pre")
+        assert table is not None and len(table.rows) == EPISODES * TURNS and (table.values == layer).all()

@@ -132,8 +132,19 @@ def test_whitened_axes_are_uncorrelated_and_damped() -> None:
     scored = (rng.normal(size=(500, 4)) * [10, 1, 0.1, 0]).astype(np.float32)
     whitened = scored @ training.whitening_axes(scored)
     covariance = whitened.T @ whitened / len(scored)
-    variance = np.linalg.svd(scored, compute_uv=False) ** 2 / len(scored)
+    variance = np.linalg.svd(scored, compute_uv=False)[:3] ** 2 / len(scored)  # the fourth axis has none
     np.testing.assert_allclose(covariance, np.diag(variance / (variance + 1)), atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(30, 80), (80, 30)])
+def test_whitened_axes_are_those_of_a_singular_value_decomposition(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(8)
+    scored = (rng.normal(size=shape) * rng.uniform(0.1, 5, size=shape[1])).astype(np.float32)
+    _, singular, axes = np.linalg.svd(scored, full_matrices=False)
+    expected, found = axes.T / np.sqrt(singular**2 / len(scored) + 1), training.whitening_axes(scored)
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-4)
+    nothing = training.whitening_axes(np.zeros(shape, dtype=np.float32))
+    assert np.isfinite(nothing).all() and nothing.shape[0] == shape[1]
 
 
 def test_sampled_cells_weigh_what_all_cells_weigh() -> None:

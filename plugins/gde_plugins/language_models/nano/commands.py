@@ -23,6 +23,7 @@ def add_commands(app: typer.Typer) -> None:
     nano = typer.Typer(help="The embedded model: train it.", no_args_is_help=True, rich_markup_mode=None)
     nano.callback()(_group)
     nano.command("train")(train)
+    nano.command("trainings")(trainings)
     app.add_typer(nano, name="nano")
 
 
@@ -37,6 +38,9 @@ def train(
     ] = SHIPPED_STEPS,
     seed: Annotated[int, typer.Option(min=0, help="Of the initial weights and all samples.")] = 0,
     env: Annotated[str, typer.Option(help="Environment with a size and a density to draw grids from.")] = "grid",
+    auxiliary: Annotated[bool, typer.Option(help="Put into the residual stream what probes look for.")] = True,
+    by_effort: Annotated[bool, typer.Option(help="Answer at once at effort low, after a search at others.")] = False,
+    device: Annotated[str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")] = "cpu",
 ) -> None:
     """Train nano from nothing, about an hour on two cores; the folder can be evaluated with hf:FOLDER."""
     if out.exists():
@@ -44,8 +48,25 @@ def train(
     environments = _environments(env)
     from gde_plugins.language_models.nano import training
 
-    training.train(Recipe(steps=steps, seed=seed), environments, out, _reporter(steps))
+    recipe = Recipe(steps=steps, seed=seed, auxiliary=auxiliary, by_effort=by_effort)
+    training.train(recipe, environments, out, _reporter(steps), device)
     typer.echo(f"trained: {out}", err=True)
+
+
+def trainings(
+    out: Annotated[Path, typer.Option(help="Folder to write models and runs to; what is finished there stays.")],
+    steps: Annotated[int, typer.Option(min=1, help="Batches of each training.")] = SHIPPED_STEPS,
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings with auxiliary losses, and as many without.")] = 2,
+    episodes: Annotated[int, typer.Option(min=1, help="Grids of each size and density, for each model.")] = 20,
+    device: Annotated[str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")] = "cpu",
+) -> None:
+    """Train nano's second generation: effort means something, with and without auxiliary losses; then evaluate and
+    probe every model. Gives the tables of a model card. The models can be evaluated with hf:FOLDER."""
+    from gde_plugins.language_models.nano import trainings as every
+
+    made = every.train_all(every.recipes(steps, seeds), _environments("grid"), out, _reporter(steps), device)
+    card = every.measure_all(made, out, every.Measured(episodes=episodes))
+    typer.echo(f"tables: {card}", err=True)
 
 
 def _environments(name: str) -> "MakeEnvironment":

@@ -5,7 +5,7 @@ are once the prompt is read, and what lies around a traced cell. Their heads are
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
@@ -43,6 +43,11 @@ class Batch:
     """(B, T, 5) what lies around a traced cell and the direction of its parent, IGNORED elsewhere."""
     n_prompt: int
     """P."""
+
+    def to(self, device: str) -> "Batch":
+        """The batch where the model is."""
+        moved = {each.name: getattr(self, each.name).to(device) for each in fields(self) if each.name != "n_prompt"}
+        return replace(self, **moved)
 
 
 class Heads(nn.Module):
@@ -84,8 +89,9 @@ def collate(samples: Sequence[Sample], tokenizer: PreTrainedTokenizerFast) -> Ba
         tokens[row, :n_prompt] = torch.tensor(prompt)
         tokens[row, n_prompt : n_prompt + len(said)] = said
         targets[row, n_prompt : n_prompt + len(said)] = said
-        places = torch.tensor(list(sample.notes)) + n_prompt
-        notes[row, places] = torch.tensor([[*note.around, note.parent] for note in sample.notes.values()])
+        if sample.notes:
+            places = torch.tensor(list(sample.notes)) + n_prompt
+            notes[row, places] = torch.tensor([[*note.around, note.parent] for note in sample.notes.values()])
     return Batch(
         tokens=tokens,
         targets=targets,
@@ -134,6 +140,8 @@ def _cell_loss(heads: Heads, stream: Tensor, cells: Tensor) -> Tensor:
 
 def _look_loss(heads: Heads, stream: Tensor, notes: Tensor) -> Tensor:
     is_traced = notes[..., 0] != IGNORED
+    if not is_traced.any():  # all answers of the batch come at once
+        return stream.new_zeros(())
     n = len(MOVES)
     around, parent = heads.look(stream[is_traced]).split([n * N_AROUND, n + 1], dim=-1)
     wanted = notes[is_traced]

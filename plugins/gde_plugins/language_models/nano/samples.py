@@ -9,7 +9,7 @@ import numpy as np
 from gde.data.cell_map import CellMap, Position
 from gde.parts.environment import Environment, HasState
 from gde_plugins.language_models.nano.tokenizer import coordinates
-from gde_plugins.language_models.nano.tracing import CellNotes, annotate, answer, distances, search
+from gde_plugins.language_models.nano.tracing import CellNotes, annotate, answer, distances, optimal_moves, search
 
 INSTRUCTION = "Go from A to G by the shortest way; # is wall, _ is free.\n"
 """What comes before the grid in an episode: the gpt-oss agent's compact style."""
@@ -19,6 +19,8 @@ N_WAYS = {"episode": 1, "practice": 4}
 OPENING = {"episode": INSTRUCTION, "practice": PRACTICE}
 LONGEST = {"episode": 128, "practice": 60}
 EFFORTS = ("low", "medium", "high")
+AT_ONCE = "low"
+"""The effort at which, where effort means something, nothing is written before the answer."""
 DENSITIES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.8, 0.9, 1, 1, 1, 1)
 """Drawn from uniformly."""
 
@@ -51,12 +53,17 @@ def render(content: str, effort: str) -> str:
     return f"{system}<|start|>user<|message|>{content}<|end|><|start|>assistant"
 
 
-def draw_sample(kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator) -> Sample:
-    """A sample on the environment's grid of this seed."""
+def draw_sample(
+    kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator, by_effort: bool = False
+) -> Sample:
+    """A sample on the environment's grid of this seed; `by_effort` as in `recipe.Recipe`."""
     text = environment.reset(seed).text
     grid = CellMap.from_record(environment.world(), environment.state())
     walls = grid.where("wall")
-    prompt = render(OPENING[kind] + text, EFFORTS[int(rng.integers(len(EFFORTS)))])
+    effort = EFFORTS[int(rng.integers(len(EFFORTS)))]
+    prompt = render(OPENING[kind] + text, effort)
+    if by_effort and kind == "episode" and effort == AT_ONCE:
+        return Sample(grid=grid, prompt=prompt, tokens=(*_answer(_best_move(grid, rng)),), notes={})
     tokens, notes = ["<|channel|>", "analysis", "<|message|>"], dict[int, CellNotes]()
     for start, goal in _ways(grid, N_WAYS[kind], rng):
         steps = distances(walls, goal)
@@ -77,18 +84,18 @@ def _ways(grid: CellMap, n: int, rng: np.random.Generator) -> list[tuple[Positio
     return [(grid.place_of("agent"), grid.place_of("goal")), *((free[start], free[goal]) for start, goal in drawn)]
 
 
+def _best_move(grid: CellMap, rng: np.random.Generator) -> str:
+    """One of the optimal moves, all equally likely: what is answered at once follows no search."""
+    walls = grid.where("wall")
+    best = sorted(optimal_moves(walls, distances(walls, grid.place_of("goal")), grid.place_of("agent")))
+    return best[int(rng.integers(len(best)))]
+
+
 def _conclusion(kind: Kind, move: str) -> list[str]:
     if kind == "practice":
         return [" move", f" {move}"]
-    return [
-        "<|end|>",
-        "<|start|>",
-        "assistant",
-        "<|channel|>",
-        "final",
-        "<|message|>",
-        '{"action": "',
-        move,
-        '"}',
-        "<|return|>",
-    ]
+    return ["<|end|>", "<|start|>", "assistant", *_answer(move)]
+
+
+def _answer(move: str) -> list[str]:
+    return ["<|channel|>", "final", "<|message|>", '{"action": "', move, '"}', "<|return|>"]

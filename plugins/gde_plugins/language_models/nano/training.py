@@ -32,7 +32,13 @@ class Step:
     losses: Losses
 
 
-def train(recipe: Recipe, make_environment: MakeEnvironment, folder: Path, report: Callable[[Step], None]) -> None:
+def train(
+    recipe: Recipe,
+    make_environment: MakeEnvironment,
+    folder: Path,
+    report: Callable[[Step], None],
+    device: str = "cpu",
+) -> None:
     """Train a model and write it to `folder`, as transformers loads it.
 
     The same recipe gives the same samples on every machine, and the same weights on one with the same PyTorch and
@@ -43,29 +49,34 @@ def train(recipe: Recipe, make_environment: MakeEnvironment, folder: Path, repor
         make_environment: grids of a size and a density; `samples.Sample` says what is needed of them.
         folder: is made; a model that is already there is overwritten.
         report: called after every step.
+        device: where torch trains, e.g. cpu or cuda; on another than a CPU, with the attention of transformers.
     """
     tokenizer = build_tokenizer()
     model: Any = untrained_model(tokenizer, recipe.seed)
     plain_attention = model.config._attn_implementation
-    use_fused_attention(model)
+    if device == "cpu":
+        use_fused_attention(model)
     with torch.random.fork_rng():
         torch.manual_seed(recipe.seed)
-        heads = Heads()
+        heads = Heads().to(device)
+    model.to(device)
     parameters = [*model.parameters(), *heads.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=learning_rate(recipe, 0), weight_decay=0.01, betas=(0.9, 0.98))
     for step, samples in enumerate(batches(recipe, make_environment)):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(recipe, step)
-        losses = measure(model, heads, collate(samples, tokenizer))
-        loss = losses.token + phase(recipe, step).cell_weight * losses.cell
-        loss = loss + ENDS_WEIGHT * losses.ends + LOOK_WEIGHT * losses.look
+        losses = measure(model, heads, collate(samples, tokenizer).to(device))
+        loss = losses.token
+        if recipe.auxiliary:
+            loss = loss + phase(recipe, step).cell_weight * losses.cell
+            loss = loss + ENDS_WEIGHT * losses.ends + LOOK_WEIGHT * losses.look
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(parameters, LONGEST_GRADIENT)
         optimizer.step()
         report(Step(number=step + 1, losses=losses))
     model.config._attn_implementation = plain_attention
-    save(model, tokenizer, folder)
+    save(model.cpu(), tokenizer, folder)
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:

@@ -12,8 +12,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner, Result
 
 from gde.errors import ConfigError, UnknownName
+from gde.numerics.tabular import solve
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.language_models.nano import training, trainings
 from gde_plugins.language_models.nano.architecture import untrained_model
 from gde_plugins.language_models.nano.commands import add_commands
 from gde_plugins.language_models.nano.losses import IGNORED, Heads, collate, measure
@@ -22,8 +24,10 @@ from gde_plugins.language_models.nano.samples import Kind, Sample, draw_sample
 from gde_plugins.language_models.nano.schedule import POOL, batches
 from gde_plugins.language_models.nano.tokenizer import build_tokenizer
 from gde_plugins.language_models.nano.training import Step, train
+from gde_plugins.language_models.nano.trainings import EFFORTS, Measured, recipes
 
 TOKENIZER: Any = build_tokenizer()
+TINY = Measured(sizes=(5,), densities=(0.0, 1.0), episodes=2, layers=(1,), probe={"epochs": 1, "hidden": 2})
 
 
 def make(size: int, density: float) -> GridEnvironment:
@@ -112,11 +116,15 @@ def test_twenty_steps_lower_the_loss_and_leave_a_model(tmp_path: Path) -> None:
     assert measure(model, Heads(), batch).token.item() < 0.8 * before
 
 
-def nano_train(*arguments: str) -> Result:
+def nano_command(*arguments: str) -> Result:
     app = typer.Typer()
     app.callback()(lambda: None)
     add_commands(app)
-    return CliRunner().invoke(app, ["nano", "train", *arguments])
+    return CliRunner().invoke(app, ["nano", *arguments])
+
+
+def nano_train(*arguments: str) -> Result:
+    return nano_command("train", *arguments)
 
 
 def test_the_command_trains_on_grids_of_the_catalogue(tmp_path: Path) -> None:
@@ -136,3 +144,62 @@ def test_the_command_refuses_an_environment_that_nobody_offers(tmp_path: Path) -
     outcome = nano_train("--out", str(tmp_path / "model"), "--env", "nowhere")
     assert isinstance(outcome.exception, UnknownName)
     assert "grid" in str(outcome.exception)
+
+
+def test_at_low_effort_the_answer_comes_at_once_and_at_others_after_the_search() -> None:
+    met: dict[str, set[bool]] = {}
+    for seed in range(24):
+        sample = draw_sample("episode", make(7, 0.8), seed, np.random.default_rng(seed), by_effort=True)
+        effort = sample.prompt.split("Reasoning: ")[1].split("<")[0]
+        met.setdefault(effort, set()).add("analysis" in sample.tokens)
+        environment = make(7, 0.8)
+        environment.reset(seed)
+        mdp = environment.mdp()
+        state = environment.state().index
+        assert state is not None
+        move = sample.tokens[-3]
+        assert move in {mdp.actions[a] for a in solve(mdp).optimal[state].nonzero()[0]}
+    assert met == {"low": {False}, "medium": {True}, "high": {True}}
+    assert draw_sample("episode", make(7, 0.8), 0, np.random.default_rng(0)).tokens == draw(seed=0).tokens
+
+
+def test_a_batch_that_answers_at_once_has_nothing_to_look_at() -> None:
+    drawn = [draw_sample("episode", make(7, 0.8), n, np.random.default_rng(n), by_effort=True) for n in range(30)]
+    batch = collate([sample for sample in drawn if not sample.notes], TOKENIZER)
+    losses = measure(untrained_model(TOKENIZER, 0), Heads(), batch)
+    assert losses.look.item() == 0
+    assert torch.isfinite(losses.token) and torch.isfinite(losses.ends)
+
+
+def test_without_auxiliary_losses_the_model_is_another_from_the_same_start(tmp_path: Path) -> None:
+    seen: dict[bool, list[float]] = {True: [], False: []}
+    for auxiliary, losses in seen.items():
+        recipe = Recipe(steps=3, tokens=300, auxiliary=auxiliary, by_effort=True)
+        train(
+            recipe, make, tmp_path / str(auxiliary), lambda step, losses=losses: losses.append(step.losses.token.item())
+        )
+    assert seen[True][0] == seen[False][0]
+    assert seen[True][-1] != seen[False][-1]
+
+
+@pytest.mark.slow
+def test_one_command_trains_measures_and_writes_the_tables_of_a_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = recipes(steps=1, seeds=2)
+    assert [*wanted] == ["auxiliary-0", "auxiliary-1", "plain-0", "plain-1"]
+    assert {(each.auxiliary, each.seed) for each in wanted.values()} == {(a, s) for a in (True, False) for s in (0, 1)}
+    monkeypatch.setattr(trainings, "Measured", lambda episodes: TINY)
+    # Two batches teach nothing: its answers would fill what they may.
+    monkeypatch.setattr(training, "LONGEST_ANSWER", 4)
+    arguments = ("trainings", "--out", str(tmp_path / "out"), "--steps", "1", "--seeds", "1")
+    outcome = nano_command(*arguments)
+    assert outcome.exit_code == 0, outcome.exception
+    card = (tmp_path / "out" / "card.md").read_text()
+    headings = [line for line in card.splitlines() if line.startswith("## ")]
+    assert headings == [f"## {name}-0, effort {effort}" for name in ("auxiliary", "plain") for effort in EFFORTS]
+    assert card.count("| 5 | 0.00 | 0.00 |") == 4
+    assert card.count("| 1 | bilinear | top1.goal |") == 4
+    monkeypatch.setattr(trainings, "train", None)  # what is finished stays
+    assert nano_command(*arguments).exit_code == 0
+    assert (tmp_path / "out" / "card.md").read_text() == card
