@@ -11,7 +11,7 @@ from gde.cli.output import EXIT_PARTIAL, interval, number, say, show_json, show_
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
-    from gde.parts.reproduction import Comparison
+    from gde.parts.reproduction import Comparison, Estimate
     from gde.runs.reproducing import Request, Study
 
 
@@ -22,6 +22,8 @@ def command(
     model: Annotated[
         str | None, typer.Option(help="Language model of the agent, e.g. hf:PATH; default: its own.")
     ] = None,
+    reward: Annotated[list[str] | None, typer.Option(help="Reward model that judges besides; may be repeated.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be asked of models, and stop.")] = False,
     settings: options.Set = None,
     executor: Annotated[str, typer.Option(help="Where episodes run: serial or processes.")] = "serial",
     out: Annotated[Path | None, options.out("Folder for the runs; what it has finished is kept.")] = None,
@@ -32,7 +34,10 @@ def command(
     from gde.runs.reproducing import reproduce
     from gde.shipped.studies import write_study
 
-    request = _request(name, scale, agent, model, settings or [], executor)
+    request = _request(name, scale, agent, model, reward or [], settings or [], executor)
+    if dry_run:
+        _foretell(request, as_json)
+        return
     with progress(quiet=quiet or as_json) as watch:
         study = reproduce(request, out, watch=watch)
     _show(study, as_json)
@@ -43,16 +48,27 @@ def command(
 
 
 def _request(
-    name: str, scale: float, agent: str, model: str | None, settings: Sequence[str], executor: str
+    name: str,
+    scale: float,
+    agent: str,
+    model: str | None,
+    rewards: Sequence[str],
+    settings: Sequence[str],
+    executor: str,
 ) -> "Request":
+    from dataclasses import replace
+
     from gde.data.plan import Choice
     from gde.errors import UnknownName
+    from gde.request.building import choose
     from gde.request.settings import parse_settings
     from gde.runs.reproducing import Request
 
     parsed = parse_settings(settings)
-    if unknown := sorted(parsed.keys() - {"study", "agent", "model", "executor"}):
-        raise UnknownName("part of --set", unknown[0], ["study", "agent", "model", "executor"])
+    judges = [choose(each) for each in rewards]
+    known = {"study", "agent", "model", "executor", *(each.label for each in judges)}
+    if unknown := sorted(parsed.keys() - known):
+        raise UnknownName("part of --set", unknown[0], sorted(known))
     named = {"model": model} if model else {}
     return Request(
         name=name,
@@ -60,8 +76,27 @@ def _request(
         settings=parsed.get("study", {}),
         agent=Choice(name=agent, config={**parsed.get("agent", {}), **named}),
         language_model=parsed.get("model", {}),
+        rewards=tuple(replace(each, config=parsed.get(each.label, {})) for each in judges),
         executor=Choice(name=executor, config=parsed.get("executor", {})),
     )
+
+
+def _foretell(request: "Request", as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from gde.runs.reproducing import foresee
+
+    found = foresee(request)
+    if as_json:
+        show_json({"schema": 1, "study": request.name, "estimates": [asdict(each) for each in found]})
+        return
+    columns = ("plan", "part", "episodes", "calls", "prompt tokens", "answer tokens", "cost", "note")
+    show_table("What would be asked of language models, at most", columns, [_foretold(each) for each in found])
+
+
+def _foretold(one: "Estimate") -> tuple[str, ...]:
+    counts = ("?" if each is None else f"{each:,}" for each in (one.calls, one.prompt_tokens, one.answer_tokens))
+    return one.plan, one.part, f"{one.episodes:,}", *counts, "" if one.cost is None else f"{one.cost:,.2f}", one.note
 
 
 def _show(study: "Study", as_json: bool) -> None:

@@ -41,6 +41,32 @@ class Comparison:
         return self.ours.value - self.paper
 
 
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What one part of a plan will ask of language models, before it is run."""
+
+    plan: str
+    part: str
+    episodes: int
+    calls: int | None = None
+    """None where it cannot be told."""
+    prompt_tokens: int | None = None
+    """About so many."""
+    answer_tokens: int | None = None
+    """At most."""
+    cost: float | None = None
+    """At most, in the currency of the prices that were named; None where none were."""
+    note: str = ""
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """What a reproduction may do besides: tell what it will ask, without running anything."""
+
+    def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
+        """Of every part that asks language models, by the plans as they would be run."""
+
+
 @runtime_checkable
 class Reproduction(Protocol):
     """Knows which plans a publication ran and which of its numbers are printed."""

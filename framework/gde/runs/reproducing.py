@@ -11,7 +11,7 @@ from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
 from gde.data.result import Result, RunStatus
 from gde.errors import GdeError, RunFolderError
-from gde.parts.reproduction import Comparison, Reproduction, Run
+from gde.parts.reproduction import Comparison, Estimate, Foresees, Reproduction, Run
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.request.settings import build
@@ -36,6 +36,8 @@ class Request:
     """Configuration of the study itself."""
     agent: Choice = field(default_factory=lambda: Choice(name="gpt-oss"))
     language_model: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    rewards: tuple[Choice, ...] = ()
+    """Reward models that judge besides, in every plan that has any."""
     executor: Choice = field(default_factory=lambda: Choice(name="serial"))
 
     def __post_init__(self) -> None:
@@ -78,10 +80,7 @@ def reproduce(
         GdeError: no such study, a plan is refused, or `out` holds runs of other plans.
     """
     catalogue = catalogue or Catalogue.default()
-    offer = catalogue.find("reproduction", request.name).offer
-    context = Resources(catalogue).context("reproduction", request.name)
-    study: Reproduction = offer.make(build(offer.config, request.settings, "study"), context)
-    plans = {name: _asked_for(plan, request) for name, plan in study.plans(request.scale, request.agent).items()}
+    study, plans = _planned(request, catalogue)
     folder = out or free_name(Path("runs"), request.name)
     for name, plan in plans.items():
         _check(plan, folder / name, catalogue)
@@ -91,6 +90,32 @@ def reproduce(
         result = _finished(plan, folder / name, catalogue, watch)
         runs[name] = Run(result=result, evidence=load_evidence(folder / name, catalogue))
     return _concluded(study, request.name, folder, runs)
+
+
+def foresee(request: Request, catalogue: Catalogue | None = None) -> tuple[Estimate, ...]:
+    """What the plans of a study would ask of language models; nothing is run, and nobody is asked.
+
+    Raises:
+        GdeError: as `reproduce`.
+    """
+    study, plans = _planned(request, catalogue or Catalogue.default())
+    if isinstance(study, Foresees):
+        return tuple(study.estimate(plans))
+    note = "the study does not tell what it asks of language models"
+    return tuple(
+        Estimate(plan=name, part=plan.agent.label, episodes=plan.episodes * plan.repeats, note=note)
+        for name, plan in plans.items()
+    )
+
+
+def _planned(request: Request, catalogue: Catalogue) -> tuple[Reproduction, dict[str, Plan]]:
+    offer = catalogue.find("reproduction", request.name).offer
+    context = Resources(catalogue).context("reproduction", request.name)
+    study: Reproduction = offer.make(build(offer.config, request.settings, "study"), context)
+    plans = study.plans(request.scale, request.agent)
+    if request.rewards and not any(plan.rewards for plan in plans.values()):
+        raise GdeError(f"--reward {request.rewards[0].label}: no plan of {request.name} has reward models; drop it")
+    return study, {name: _asked_for(plan, request) for name, plan in plans.items()}
 
 
 def study_json(study: Study) -> dict[str, Any]:
@@ -114,7 +139,11 @@ def _check(plan: Plan, path: Path, catalogue: Catalogue) -> None:
 
 
 def _asked_for(plan: Plan, request: Request) -> Plan:
-    return replace(plan, language_model={**plan.language_model, **request.language_model}, executor=request.executor)
+    model = {**plan.language_model, **request.language_model}
+    asked = {each.label: each for each in request.rewards}
+    own = tuple(each for each in plan.rewards if each.label not in asked)
+    rewards = (*own, *asked.values()) if plan.rewards else ()
+    return replace(plan, language_model=model, executor=request.executor, rewards=rewards)
 
 
 def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Result:

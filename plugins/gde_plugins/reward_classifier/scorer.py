@@ -120,7 +120,7 @@ def quietly() -> Iterator[None]:
     deleted when it no longer does."""
     from transformers.utils import logging
 
-    bars = logging.is_progress_bar_enabled()  # type: ignore[no-untyped-call]
+    bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         with warnings.catch_warnings():

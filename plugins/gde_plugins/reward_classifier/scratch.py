@@ -31,10 +31,12 @@ def scratch_tokenizer(texts: Iterable[str]) -> Any:
 
 def scratch_model(tokenizer: Any, recipe: Recipe) -> Any:
     """A Llama of two layers."""
-    from transformers import LlamaConfig, LlamaForSequenceClassification
+    import transformers
 
-    return LlamaForSequenceClassification(
-        LlamaConfig(
+    # Its classes are generated, and their arguments known to no type checker.
+    library: Any = transformers
+    return library.LlamaForSequenceClassification(
+        library.LlamaConfig(
             vocab_size=len(tokenizer),
             hidden_size=64,
             intermediate_size=128,

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le
 
+from gde.offers import ModelName
+
 Share = Annotated[float, Gt(0), Le(1)]
 
 
@@ -46,10 +48,24 @@ class StudyConfig:
 
     data: str | None = None
     """A folder of trajectories, one folder a domain; none makes them when they are needed."""
-    domains: str = "all"
-    """Names of domains with a + between them; all takes those that can be had here."""
+    domains: str = ""
+    """Names of domains with a + between them; all takes those that can be had here; empty those that there are data of,
+    or without data those that need no simulator."""
     rewards: str = ""
-    """Reward models to be judged beside those that need no language model, with a + between them."""
+    """Reward models to be judged besides, with a + between them; --reward names one with settings of its own."""
+    model: ModelName = ""
+    """The language model of the rows that need one: StateFactory, the judges, and the ablations; empty leaves judges
+    out, and StateFactory to its rules."""
+    ablations: bool = True
+    """Whether the ablation tables are run too."""
+    embedders: str = ""
+    """Embedders that are compared beside hashed words, with a + between them: minilm, or folders of models."""
+    agents: bool = False
+    """Whether the planning agents of table 2 are run too, with the language model."""
+    price_in: Annotated[float, Ge(0)] = 0.0
+    """Of a million tokens that are sent, for --dry-run."""
+    price_out: Annotated[float, Ge(0)] = 0.0
+    """Of a million tokens that are answered, for --dry-run."""
     padding: Annotated[int, Ge(0)] = 3
     """As in the environment rewardbench."""
     offset: Literal[0, 1] = 1

@@ -1,6 +1,8 @@
-"""Table 1 of Shen et al. (2026): the rows that need no language model, and those of reward models that one names."""
+"""Tables 1 and 2 and the ablations of Shen et al. (2026): what can be run here, beside what is printed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from statistics import mean
 
@@ -8,22 +10,26 @@ from gde.data.figure import Figure
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.errors import GdeError
-from gde.parts.reproduction import Comparison, Run
+from gde.parts.reproduction import Comparison, Estimate, Run
+from gde_plugins.reward_prediction.asked import estimates
 from gde_plugins.reward_prediction.config import StudyConfig
-from gde_plugins.reward_prediction.domains import DOMAINS, PRINTED_OVERALL, Domain, find_domain, offer_of
+from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, needs_no_simulator, offer_of
+from gde_plugins.reward_prediction.printed import ABLATIONS, MAIN, TABLE_1, TRIPLETS, Row
+from gde_plugins.reward_prediction.rivals import AGENTS, AS_IN_TABLE_1, PLANNED, ablations, planning, rivals
 
-NAME = "rewardprediction"
-BASELINES = ("monotonic", "constant", "random", "oracle")
-SOURCE = "Shen et al. (2026), table 1"
-TABLE = "EPIC distance of rewards from the truth"
+NAME, ABLATION = "rewardprediction", "ablations"
+TABLE, ABLATED = "EPIC distance of rewards from the truth", "EPIC distance, ablations of StateFactory"
+PLANNING = "success of planning agents (table 2)"
 CONCURRENCY = 4
 """Episodes at once: each may hold several simulators."""
 
 
 class RewardPredictionStudy:
-    """Implements `gde.parts.reproduction.Reproduction`.
+    """Implements `gde.parts.reproduction.Reproduction` and `Foresees`.
 
-    One run over all domains that can be had, one stratum each. Of the agent nothing is taken: records are replayed.
+    One run of all reward models over all domains that can be had, one stratum each; one of the ablations; and, where
+    they are asked for, one for each planning agent and domain of table 2. In the first two records are replayed, so of
+    the agent nothing is taken.
     """
 
     def __init__(self, config: StudyConfig) -> None:
@@ -34,84 +40,145 @@ class RewardPredictionStudy:
         """
         self._config = config
         self._missing: dict[str, str] = {}
-        wanted = [*DOMAINS.values()] if config.domains == "all" else [*map(find_domain, config.domains.split("+"))]
+        named = config.domains not in {"", "all"}
+        wanted = [*map(find_domain, config.domains.split("+"))] if named else [*DOMAINS.values()]
         self._domains = [domain for domain in wanted if self._can_be_had(domain)]
         if not self._domains:
             raise GdeError(f"rewardprediction: wanted a domain that can be had: {'; '.join(self._missing.values())}")
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
-        """One run; scaled, it has that share of the published pairs of every domain."""
+        """Scaled, they have that share of the published pairs of every domain."""
         share = min(scale, 1.0)
-        config = self._config
-        named = {"data": config.data} if config.data else {"share": share}
-        environment = {
-            "domain": [domain.name for domain in self._domains],
-            "padding": config.padding,
-            "offset": config.offset,
-            **named,
-        }
-        plan = Plan(
-            environment=Choice(name="rewardbench", config=environment),
-            agent=Choice(name="random"),
-            rewards=self._models,  # type: ignore[arg-type]
-            metrics=("epic",),  # type: ignore[arg-type]
-            episodes=2 * max(domain.tasks(share) for domain in self._domains),
-            concurrency=CONCURRENCY,
-        )
-        return {NAME: plan}
+        found = {NAME: self._plan(share, rivals(self._config), ("epic",), shown=False)}
+        if self._config.ablations:
+            probes = tuple(Choice(name="triplets", alias=f"triplets-{each}", config={"embedder": each})
+                           for each in ("words", *_listed(self._config.embedders)))  # fmt: skip
+            found[ABLATION] = self._plan(share, ablations(self._config), ("epic", *probes), shown=True)
+        return {**found, **(planning(self._config, self._domains, share) if self._config.agents else {})}
+
+    def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
+        """Of every reward model that asks a language model, before anything is made or asked."""
+        return [*estimates(plans, self._domains, self._config)]
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """Every reward model in every domain, and over all domains."""
-        measured = runs[NAME].result.measurements
-        rows = []
-        for model in self._models:
-            found = {domain.name: self._found(measured, model, domain) for domain in DOMAINS.values()}
-            rows += [_row(model, domain, found[domain.name]) for domain in DOMAINS.values()]
-            overall = PRINTED_OVERALL if model == "monotonic" else None
-            rows.append(_comparison(f"{model}, overall", overall, _overall(model, found)))
-        return rows
+        """Every printed row, every reward model besides, in every domain and over all."""
+        rows = [self._table(runs[NAME].result.measurements, TABLE_1, TABLE)]
+        if ABLATION in runs:
+            measured = [*runs[ABLATION].result.measurements, *self._as_in_table_1(runs)]
+            rows += [self._table(measured, ABLATIONS, ABLATED), _triplets(measured)]
+        return [*chain.from_iterable(rows), *self._planned(runs)]
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
         """None."""
         return ()
 
-    @property
-    def _models(self) -> tuple[str, ...]:
-        return (*BASELINES, *(each for each in self._config.rewards.split("+") if each))
+    def _plan(self, share: float, rewards: Sequence[Choice], metrics: Sequence[str | Choice], *, shown: bool) -> Plan:
+        config = self._config
+        environment = {
+            "domain": [domain.name for domain in self._domains],
+            "padding": config.padding,
+            "offset": config.offset,
+            **({"data": config.data} if config.data else {"share": share}),
+            **({"show_success": True} if shown else {}),
+        }
+        return Plan(
+            environment=Choice(name="rewardbench", config=environment),
+            agent=Choice(name="random"),
+            rewards=tuple(rewards),
+            metrics=tuple(metrics),  # type: ignore[arg-type]
+            episodes=2 * max(domain.tasks(share) for domain in self._domains),
+            concurrency=CONCURRENCY,
+        )
 
     def _can_be_had(self, domain: Domain) -> bool:
+        config = self._config
         try:
-            if self._config.data is None:
+            if config.data is not None and not (Path(config.data) / domain.name).is_dir():
+                raise GdeError(f"domain {domain.name}: no such folder in {config.data}")
+            if config.data is None:
                 offer_of(domain)
-            elif not (Path(self._config.data) / domain.name).is_dir():
-                raise GdeError(f"domain {domain.name}: no such folder in {self._config.data}")
+            if config.data is None and not config.domains and not needs_no_simulator(domain):
+                wanted = f"name it, --set study.domains=all or {domain.name}, or its data, --set study.data=FOLDER"
+                raise GdeError(f"domain {domain.name}: its simulator takes minutes: {wanted}")
         except GdeError as error:
             self._missing[domain.name] = str(error)
         return domain.name not in self._missing
 
-    def _found(self, measured: Sequence[Measurement], model: str, domain: Domain) -> Measurement:
-        where = {"reward": model, **({"domain": domain.name} if len(self._domains) > 1 else {})}
-        if domain in self._domains:
-            for one in measured:
-                if one.name == "epic" and dict(one.where) == where:
-                    return one
-        reason = self._missing.get(domain.name, "the run has no such number")
-        where = {"reward": model, "domain": domain.name}
+    def _table(self, measured: Sequence[Measurement], printed: Mapping[str, Row], table: str) -> Iterator[Comparison]:
+        """The printed rows first, then those of other reward models."""
+        judged = dict.fromkeys(str(one.where["reward"]) for one in measured if one.name == "epic" and one.where)
+        for label in dict.fromkeys((*printed, *judged)):
+            row = printed.get(label, Row(label, MAIN, {}))
+            how = _made_by(measured, label)
+            title = f"{row.title}; ours: {how}" if how else row.title
+            found = {each.name: self._found(measured, label, each, label in judged) for each in DOMAINS.values()}
+            for each in DOMAINS.values():
+                paper = row.values.get(each.name)
+                yield _comparison(f"{title}, {each.title}", paper, found[each.name], row.source, table)
+            yield _comparison(f"{title}, overall", row.overall, _overall(label, found), row.source, table)
+
+    def _found(self, measured: Sequence[Measurement], label: str, domain: Domain, judged: bool) -> Measurement:
+        where = {"reward": label, **({"domain": domain.name} if len(self._domains) > 1 else {})}
+        for one in measured if domain in self._domains else ():
+            if one.name == "epic" and dict(one.where) == where:
+                return one
+        reason = "the run has no such number" if judged else f"nobody was asked for it: --reward {label}=..."
+        reason = self._missing.get(domain.name, reason) if judged else reason
+        where = {"reward": label, "domain": domain.name}
         return Measurement(name="epic", value=None, unit="distance", n=0, where=where, reason=reason)
 
+    def _as_in_table_1(self, runs: Mapping[str, Run]) -> Iterator[Measurement]:
+        """StateFactory's numbers as those of the ablations that leave it as it is; its effort is that of a model."""
+        for label in AS_IN_TABLE_1 if self._config.model else AS_IN_TABLE_1[:-1]:
+            for one in runs[NAME].result.measurements:
+                if one.where.get("reward") == "statefactory":
+                    yield replace(one, where={**one.where, "reward": label})
 
-def _row(model: str, domain: Domain, ours: Measurement) -> Comparison:
-    return _comparison(f"{model}, {domain.title}", domain.monotonic if model == "monotonic" else None, ours)
+    def _planned(self, runs: Mapping[str, Run]) -> Iterator[Comparison]:
+        """Table 2. Of its numbers only the greatest gains are told, which stand in no row of one agent."""
+        for agent in AGENTS:
+            for domain in PLANNED:
+                title = f"{agent}, {DOMAINS[domain].title}"
+                ours = _success(runs.get(f"{agent}-{domain}"))
+                yield _comparison(title, None, ours, "Shen et al. (2026), table 2", PLANNING)
 
 
-def _comparison(quantity: str, paper: float | None, ours: Measurement) -> Comparison:
-    return Comparison(quantity=quantity, paper=paper, ours=ours, source=SOURCE, table=TABLE)
+def _success(run: Run | None) -> Measurement:
+    for one in run.result.measurements if run else ():
+        if one.name == "success" and not one.where:
+            return one
+    reason = "the run has no such number" if run else "agents are run with --set study.agents=true"
+    return Measurement(name="success", value=None, unit="share", n=0, reason=reason)
 
 
-def _overall(model: str, found: Mapping[str, Measurement]) -> Measurement:
+def _listed(names: str) -> list[str]:
+    return [each for each in names.split("+") if each]
+
+
+def _made_by(measured: Sequence[Measurement], label: str) -> str:
+    """What made a reward model's numbers, as far as it says it, in all domains together."""
+    told = (one.where.get("made by") for one in measured if one.where.get("reward") == label)
+    ways = dict.fromkeys(str(each).partition(",")[0].partition(" for ")[0] for each in told if each)
+    return ", ".join(ways)
+
+
+def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:
+    for one in measured:
+        if one.name == "triplets" and set(one.where) == {"embedder"}:
+            name = str(one.where["embedder"])
+            yield _comparison(
+                f"triplet accuracy of {name}", TRIPLETS.get(name), one, "Shen et al. (2026), eq. 14", ABLATED
+            )
+
+
+def _comparison(quantity: str, paper: float | None, ours: Measurement, source: str, table: str) -> Comparison:
+    return Comparison(quantity=quantity, paper=paper, ours=ours, source=source, table=table)
+
+
+def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
     """The mean over the five domains, as printed."""
     values = [one.value for one in found.values() if one.value is not None]
-    where = {"reward": model}
+    where = {"reward": label}
     if len(values) < len(DOMAINS):
         lacking = ", ".join(name for name, one in found.items() if one.value is None)
         return Measurement(name="epic", value=None, unit="distance", n=0, where=where, reason=f"without {lacking}")

@@ -117,5 +117,5 @@ def test_the_study_names_what_it_lacks(tmp_path: Path) -> None:
         return RewardPredictionStudy(StudyConfig(data=str(data(tmp_path))))
 
     check_reproduction(make)
-    (plan,) = make().plans(1.0, Choice(name="gpt-oss")).values()
+    plan, _ = make().plans(1.0, Choice(name="gpt-oss")).values()
     assert plan.environment.config["domain"] == ["blocksworld"]

@@ -1,0 +1,95 @@
+"""What a study asks of language models, before it asks."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+from gde.data.plan import Choice, Plan
+from gde.parts.reproduction import Estimate
+from gde_plugins.reward_prediction.config import StudyConfig
+from gde_plugins.reward_prediction.domains import Domain
+from gde_plugins.reward_prediction.files import find_records
+
+ASKING = {"statefactory": 3, "judge": 1}
+"""Calls a turn of the reward models that ask, by the names that they are offered under."""
+ANSWERS = {"statefactory": 4096, "judge": 2048}
+"""Tokens that an answer may have at most, by default."""
+CHARACTERS = 4
+"""Of a token, about."""
+INSTRUCTIONS = 250
+"""Tokens of a question besides what it tells of the episode, about."""
+MILLION = 1e6
+
+
+def estimates(plans: Mapping[str, Plan], domains: Sequence[Domain], config: StudyConfig) -> Iterator[Estimate]:
+    """One for every reward model that asks a language model; repairs, and what is asked twice, are not foreseen."""
+    for name, plan in plans.items():
+        if not plan.rewards:
+            note = "agents ask as often as they take turns, and for each candidate"
+            yield Estimate(plan=name, part=plan.agent.label, episodes=plan.episodes, note=note)
+        asking = [each for each in plan.rewards if _asks(each)]
+        for choice in asking:
+            yield _estimate(name, choice, domains, config, plan)
+        if plan.rewards and not asking:
+            note = "no reward model asks a language model"
+            yield Estimate(plan=name, part="", episodes=_episodes(plan, domains), calls=0, note=note)
+
+
+def _asks(choice: Choice) -> bool:
+    if choice.name == "judge":
+        return True
+    return choice.name in ASKING and bool(choice.config.get("model")) and choice.config.get("level") != 1
+
+
+def _episodes(plan: Plan, domains: Sequence[Domain]) -> int:
+    return plan.episodes * len(domains)
+
+
+def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config: StudyConfig, plan: Plan) -> Estimate:
+    part, per_turn = choice.label, ASKING[choice.name]
+    if choice.config.get("goal") == "oracle":
+        per_turn *= 2  # the success at the task is read for each of its trajectories as well
+    told = [_lengths(domain, config, plan.episodes) for domain in domains]
+    unknown = [domain.name for domain, each in zip(domains, told, strict=True) if each is None]
+    if unknown:
+        note = f"steps of {', '.join(unknown)} are not known before they are made: --set study.data=FOLDER"
+        return Estimate(plan=plan_name, part=part, episodes=_episodes(plan, domains), note=note)
+    calls = prompt = 0
+    for lengths in (lengths for each in told if each for lengths in each):
+        shown = lengths if choice.config.get("memory") or choice.name == "statefactory" else [*accumulate(lengths)]
+        calls += per_turn * len(lengths)
+        prompt += per_turn * sum(INSTRUCTIONS + int(each / CHARACTERS) for each in shown)
+    limit = choice.config.get("max_tokens", ANSWERS[choice.name])
+    answers = calls * int(limit) if isinstance(limit, str | int | float) else 0
+    priced = config.price_in or config.price_out
+    cost = (prompt * config.price_in + answers * config.price_out) / MILLION if priced else None
+    return Estimate(
+        plan=plan_name,
+        part=part,
+        episodes=_episodes(plan, domains),
+        calls=calls,
+        prompt_tokens=prompt,
+        answer_tokens=answers,
+        cost=cost,
+    )
+
+
+def _lengths(domain: Domain, config: StudyConfig, episodes: int) -> list[list[float]] | None:
+    """Characters of every step of every trajectory; from the data, else as many as are usual; None if unknown."""
+    if config.data is not None:
+        folder = Path(config.data) / domain.name
+        known = [_of_file(file.path) for file in find_records(folder)]
+        return [known[i % len(known)] for i in range(episodes)] if known else []
+    if domain.steps is None:
+        return None
+    return [[float(domain.characters)] * round(domain.steps)] * episodes
+
+
+def _of_file(path: Path) -> list[float]:
+    """Of one that cannot be read, nothing: it will be judged by nobody."""
+    try:
+        steps = json.loads(path.read_text(encoding="utf-8"))["trajectory"]
+        return [float(len(str(step["action"])) + len(str(step["observation"]))) for step in steps]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

@@ -1,0 +1,107 @@
+"""The study: every printed row has a line, with our number or with the reason why there is none."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gde import Choice, GdeError
+from gde.cli.main import build_app
+from gde.runs.reproducing import Request, foresee, reproduce
+from gde_plugins.reward_prediction.building import Order, build_domain
+from gde_plugins.reward_prediction.config import Recipe, StudyConfig
+from gde_plugins.reward_prediction.domains import find_domain
+from gde_plugins.reward_prediction.printed import ABLATIONS, TABLE_1
+from gde_plugins.reward_prediction.study import RewardPredictionStudy
+
+NAME = "rewardprediction"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three tasks of the blocks world."""
+    from gde.shipped.executors import Serial
+
+    folder = tmp_path_factory.mktemp("data")
+    domain = find_domain("blocksworld")
+    order = Order(domain=domain, recipe=Recipe(), n_tasks=3, settings={}, folder=folder / "blocksworld")
+    build_domain(order, Serial(), lambda *_: None)
+    return folder
+
+
+def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, tmp_path: Path) -> None:
+    named = Choice(name="statefactory", alias="mine", config={"level": 2})
+    request = Request(name=NAME, settings={"data": str(data)}, scale=0.01, rewards=(named,))
+    found = reproduce(request, tmp_path / "study")
+    assert found.status == "ok"
+    rows = {row.quantity: row for row in found.rows}
+    assert len({(row.table, row.quantity) for row in found.rows}) == len(found.rows)
+    for row in (*TABLE_1.values(), *ABLATIONS.values()):
+        (line,) = (each for name, each in rows.items() if name.startswith(row.title) and name.endswith(", BlocksWorld"))
+        assert line.paper == row.values["blocksworld"]
+        assert line.ours.value is not None or "nobody was asked for it" in line.ours.reason
+    factory = rows["StateFactory, gpt-oss-20b; ours: rules, BlocksWorld"].ours
+    assert factory.value is not None and factory.n == 3
+    assert rows["level 4, attributes; ours: rules, BlocksWorld"].ours.value == factory.value
+    assert rows["mine; ours: rules, BlocksWorld"].ours.value is not None
+    assert rows["gpt-oss-20b, effort medium, BlocksWorld"].ours.value is None
+    assert "no such folder" in rows["monotonic, AlfWorld"].ours.reason
+    assert "study.agents=true" in rows["react, AlfWorld"].ours.reason
+    # What is finished is kept.
+    before = (tmp_path / "study" / NAME / "run.sqlite").stat().st_mtime_ns
+    assert reproduce(request, tmp_path / "study").rows == found.rows
+    assert (tmp_path / "study" / NAME / "run.sqlite").stat().st_mtime_ns == before
+
+
+def test_what_would_be_asked_is_told_before_anything_is(data: Path) -> None:
+    settings = {"data": str(data), "model": "openai:http://nowhere", "price_in": 1.0, "price_out": 2.0}
+    found = {(one.plan, one.part): one for one in foresee(Request(name=NAME, settings=settings, scale=0.012))}
+    steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in data.rglob("*.json") if file.parent != data)
+    assert found[NAME, "judge"].calls == steps
+    assert found[NAME, "statefactory"].calls == 3 * steps
+    assert found["ablations", "goal-oracle"].calls == 6 * steps
+    assert ("ablations", "level-1") not in found
+    # A judge without a memory is shown all that was before.
+    first, second = found[NAME, "judge"], found[NAME, "judge-memory"]
+    assert first.prompt_tokens is not None and second.prompt_tokens is not None
+    assert first.prompt_tokens > second.prompt_tokens > 0
+    assert first.cost == pytest.approx((first.prompt_tokens + 2 * first.calls * 2048) / 1e6)  # type: ignore[operator]
+
+
+def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() -> None:
+    study = RewardPredictionStudy(StudyConfig())
+    plan = study.plans(0.01, Choice(name="random"))[NAME]
+    assert plan.environment.config["domain"] == ["webshop", "blocksworld"]
+    (none,) = {one.calls for one in foresee(Request(name=NAME, scale=0.01))}
+    assert none == 0
+    (unknown, *_) = foresee(Request(name=NAME, scale=0.01, settings={"model": "nano", "ablations": False}))
+    assert unknown.calls is not None and unknown.calls > 0
+    assert {*RewardPredictionStudy(StudyConfig(ablations=False)).plans(1.0, Choice(name="random"))} == {NAME}
+
+
+def test_the_agents_of_table_2_are_plans_of_their_own() -> None:
+    config = StudyConfig(domains="blocksworld", agents=True, model="nano")
+    plans = RewardPredictionStudy(config).plans(0.1, Choice(name="random"))
+    assert {"react-blocksworld", "react-reward-blocksworld"} < {*plans}
+    assert plans["react-blocksworld"].agent == Choice(name="react", config={"model": "nano"})
+
+
+def test_the_command_tells_and_stops(data: Path, tmp_path: Path) -> None:
+    words = [
+        NAME,
+        "--set",
+        f"study.data={data}",
+        "--reward",
+        "judge",
+        "--set",
+        "judge.model=nano",
+        "--dry-run",
+        "--json",
+    ]
+    told = CliRunner().invoke(build_app(), ["reproduce", *words, "--out", str(tmp_path / "none")])
+    assert told.exit_code == 0, told.output
+    parts = [each["part"] for each in json.loads(told.stdout)["estimates"]]
+    assert "judge" in parts and not (tmp_path / "none").exists()
+    refused = CliRunner().invoke(build_app(), ["reproduce", NAME, "--set", "judge.model=nano", "--dry-run"])
+    assert isinstance(refused.exception, GdeError) or refused.exit_code == 2
