@@ -20,6 +20,7 @@ COMMANDS = (
     "report",
     "view",
     "export",
+    "import",
     "compare",
     "reproduce",
     "plugins",
