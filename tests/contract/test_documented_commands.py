@@ -30,7 +30,7 @@ STAND_INS = {
     r"\bRUN_B\b": "stand-in-b",
     r"--domain all": "--domain blocksworld",
 }
-READERS_OWN = re.compile(r"FOLDER|\bFILE\b|my-grids\.jsonl|\bLOG\b")
+READERS_OWN = re.compile(r"FOLDER|\bFILE\b|my-grids\.jsonl|\bLOG\b|runs/theirs")
 SIMULATORS = re.compile(r"--env (textworld|alfworld|scienceworld)")
 SMALLER = {"eval": ("--episodes", "4"), "reproduce": ("--scale", "0.005")}
 """The last of two equal options is the one that counts."""

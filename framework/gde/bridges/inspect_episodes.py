@@ -157,7 +157,7 @@ class Setting:
             return f"{environment.task().objective}\n\n{shown.text}"
 
 
-@solver
+@solver  # type: ignore[untyped-decorator]  # types are checked without Inspect
 def episode(setting: dict[str, Any]) -> Solver:
     """Plays the episode of the sample's world and keeps its trajectory in the sample's metadata."""
     parts = Setting(**setting)

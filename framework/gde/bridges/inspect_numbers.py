@@ -18,7 +18,7 @@ from gde.request.catalogue import Catalogue
 from gde.runs.plain import read_trajectory
 
 
-@metric
+@metric  # type: ignore[untyped-decorator]  # types are checked without Inspect
 def measured(metrics: list[str], setting: dict[str, Any]) -> Metric:
     """The numbers of gde's metrics over all samples, as gde computes them in a run of the same worlds."""
 
@@ -27,7 +27,7 @@ def measured(metrics: list[str], setting: dict[str, Any]) -> Metric:
         found = measure(metrics, [*map(read_trajectory, records)], Setting(**setting))
         return {_name(each): each.value for each in found if each.value is not None}
 
-    return compute  # type: ignore[return-value]
+    return compute
 
 
 def numbers(metrics: list[str], setting: dict[str, Any]) -> Scorer:
@@ -39,7 +39,7 @@ def numbers(metrics: list[str], setting: dict[str, Any]) -> Scorer:
     for name in _names(metrics):
         Catalogue.default().find("metric", name)
 
-    @scorer(metrics=[measured(metrics, setting)], name="numbers")
+    @scorer(metrics=[measured(metrics, setting)], name="numbers")  # type: ignore[untyped-decorator]
     def make() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the world says what is reached
             played = read_trajectory(state.metadata[RECORD])

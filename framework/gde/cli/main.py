@@ -21,6 +21,7 @@ COMMANDS = (
     "report",
     "view",
     "export",
+    "import",
     "compare",
     "reproduce",
     "plugins",

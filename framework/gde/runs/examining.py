@@ -150,9 +150,9 @@ def self_test() -> Finding:
     began = time.monotonic()
     plan = Plan(
         environment=Choice(name="corridor", config={"length": 5}),
-        agent="asking",
-        probes=["moves"],
-        metrics=["success"],
+        agent=Choice(name="asking"),
+        probes=(Choice(name="moves"),),
+        metrics=(Choice(name="success"),),
         episodes=EPISODES,
         run_seconds=SECONDS,
     )

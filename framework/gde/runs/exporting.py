@@ -13,7 +13,7 @@ from gde.runs.plain import trajectory_json as trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
-Format = Literal["jsonl", "csv", "messages"]
+Format = Literal["jsonl", "csv", "messages", "chat"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -40,8 +40,15 @@ def export(run: Path | str, form: Format, file: TextIO) -> int:
 
     "jsonl": one trajectory a line, everything included. "csv": one measurement a row.
     "messages": one turn a line as {"episode", "turn", "prompt", "reasoning", "answer", "status", "action"}.
+    "chat": one episode a line as {"episode", "success", "messages": [{"role", "content"}, ...]}, what was shown as the
+    user's and what was said, or done, as the assistant's; failed episodes are left out.
     """
-    writers: Mapping[Format, Callable[[Path, TextIO], int]] = {"jsonl": _jsonl, "csv": _csv, "messages": _messages}
+    writers: Mapping[Format, Callable[[Path, TextIO], int]] = {
+        "jsonl": _jsonl,
+        "csv": _csv,
+        "messages": _messages,
+        "chat": _chat,
+    }
     return writers[form](Path(run), file)
 
 
@@ -65,6 +72,20 @@ def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
             "status": decision.status,
             "action": decision.action,
         }
+
+
+def _chat(run: Path, file: TextIO) -> int:
+    played = (trajectory for trajectory in load_evidence(run).trajectories if trajectory.ending != "failed")
+    return _lines((_conversation(trajectory) for trajectory in played), file)
+
+
+def _conversation(trajectory: Trajectory) -> dict[str, Any]:
+    messages: list[dict[str, str]] = []
+    for turn in trajectory.turns:
+        said = turn.decision.completion
+        answer = said.text if said else turn.decision.action or ""
+        messages += [{"role": "user", "content": turn.observation.text}, {"role": "assistant", "content": answer}]
+    return {"episode": str(trajectory.key), "success": trajectory.success, "messages": messages}
 
 
 def _lines(objects: Iterator[dict[str, Any]], file: TextIO) -> int:

@@ -71,8 +71,7 @@ class Pipeline:
         ready, hook = self.ready, self.ready.catalogue.plugins.manager.hook
         worlds = list_worlds(ready, self.resources)
         total = count_episodes(ready, worlds)
-        origin = {**provenance(ready, {}), "worlds": digest(worlds)}
-        self._begin(origin, total)
+        origin = self.begin(total, digest(worlds))
         call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
         executor: Any = self.resources.make(ready.executor)
         n = min(executor.workers, total)
@@ -87,18 +86,28 @@ class Pipeline:
             for _ in done:
                 pass
 
-    def _begin(self, origin: Mapping[str, Json], total: int) -> None:
-        """Note what the run is rolled out with or, on resuming, that it still is."""
+    def begin(self, total: int, worlds: str) -> Mapping[str, Json]:
+        """Note what the run is made with or, on resuming, that it still is. Gives its provenance.
+
+        Args:
+            total: episodes.
+            worlds: equal for equal lists of worlds.
+
+        Raises:
+            GdeError: the worlds are no longer those that the run began with.
+        """
+        origin = {**provenance(self.ready, {}), "worlds": worlds}
         known = self.journal.noted("provenance")
         if known is None:
             self.journal.note("strata", [dict(stratum.labels) for stratum in self.ready.strata])
             self.journal.note("episodes", total)
             self.journal.note("provenance", origin)
-        elif known["worlds"] != origin["worlds"]:
+        elif known["worlds"] != worlds:
             raise GdeError(
                 "the environment lists other worlds than when this run began: bring back what they were read from"
                 " (env.grids in plan.toml says which file), or begin a new run"
             )
+        return origin
 
     def _listeners(self) -> Listeners:
         """Hooks are called for plugins that implement them; nothing is read from the record for others."""

@@ -1,4 +1,4 @@
-"""Executors and reporters without which nothing could be run or shown."""
+"""Executors, reporters and the metric of imported runs, without which nothing could be run or shown."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -32,6 +32,16 @@ def gde_executors() -> Sequence[AnyOffer]:
 
 
 @hookimpl
+def gde_metrics() -> Sequence[AnyOffer]:
+    """What was measured elsewhere."""
+    from gde.data.measure import Measure
+
+    scores = Measure(name="scores.*", title="Logged score: *", unit="score", group="Logged scores", headline=True)
+    summary = "the scores of runs that were imported from logs of other programs"
+    return (Offer(name="scores", summary=summary, config=NoConfig, make=_scores, measures=(scores,)),)
+
+
+@hookimpl
 def gde_reporters() -> Sequence[AnyOffer]:
     """What shows a result."""
     return (
@@ -45,6 +55,12 @@ def gde_reporters() -> Sequence[AnyOffer]:
             default=True,
         ),
     )
+
+
+def _scores(_: NoConfig, __: "Context") -> object:
+    from gde.shipped.scores import logged_scores
+
+    return logged_scores
 
 
 def _html(_: NoConfig, __: "Context") -> object:

@@ -1,0 +1,109 @@
+"""A run in the files of other tools, for which their packages are needed."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from gde.bridges.inspect_logs import write_inspect
+from gde.data.observation import State
+from gde.data.trajectory import Trajectory
+from gde.errors import ConfigError, GdeError, MissingExtra
+from gde.runs.frames import turns_frame
+from gde.stages.evidence import load_evidence
+
+FileForm = Literal["parquet", "datasets", "transitions", "inspect"]
+FILE_FORMS: tuple[FileForm, ...] = get_args(FileForm)
+NO_INFO = "{}"
+"""What there is to say of a step, as `imitation` keeps it: JSON."""
+
+
+def export_file(run: Path, form: FileForm, out: Path) -> int:
+    """Write a run to a new file or folder. Gives the number of turns, episodes or samples written.
+
+    "parquet": the turns of `gde.turns_frame`, one a row. "datasets": the same as a folder that
+    `datasets.load_from_disk` reads. "transitions": trajectories in the form that `imitation.data.serialize.load` reads
+    (Gleave et al. 2022), observations being the rows of the world's decision process. "inspect": a log of Inspect.
+
+    Raises:
+        MissingExtra: the package is not installed.
+        GdeError: there is no finished run, it lacks what the form needs, or `out` exists.
+    """
+    if out.exists():
+        raise ConfigError(f"--out {out}: File exists")
+    writers: Mapping[FileForm, Callable[[Path, Path], int]] = {
+        "parquet": _parquet,
+        "datasets": _datasets,
+        "transitions": _transitions,
+        "inspect": write_inspect,
+    }
+    return writers[form](run, out)
+
+
+def _parquet(run: Path, out: Path) -> int:
+    frame = turns_frame(run)
+    try:
+        frame.to_parquet(out, index=False)
+    except ImportError:
+        raise MissingExtra("--format parquet", ["pyarrow"], "parquet") from None
+    return len(frame)
+
+
+def _datasets(run: Path, out: Path) -> int:
+    return _save(_library("datasets").Dataset.from_pandas(turns_frame(run), preserve_index=False), out)
+
+
+def _transitions(run: Path, out: Path) -> int:
+    """Unusable answers, which leave the world as it is, are no steps."""
+    trajectories = [one for one in load_evidence(run).trajectories if one.ending != "failed"]
+    actions = list(dict.fromkeys(name for one in trajectories for name in _actions(one)))
+    rows = [_steps(one, actions) for one in trajectories]
+    library = _library("transitions")
+    # Typed, since nothing tells the type of what no episode has.
+    each, features = library.Value, library.Features
+    kinds = {"obs": "int64", "acts": "int64", "infos": "string", "rews": "float64"}
+    listed = {name: library.Sequence(each(kind)) for name, kind in kinds.items()}
+    told = features({**listed, "terminal": each("bool")})
+    table = library.Dataset.from_list([row for row in rows if row["acts"]], features=told)
+    table.info.description = f"acts: {', '.join(actions)}"
+    return _save(table, out)
+
+
+def _actions(trajectory: Trajectory) -> Iterator[str]:
+    """In the order in which they are offered, then as they were taken."""
+    for turn in trajectory.turns:
+        yield from turn.observation.actions or ()
+    yield from (turn.decision.action for turn in trajectory.turns if turn.decision.action is not None)
+
+
+def _steps(trajectory: Trajectory, actions: list[str]) -> dict[str, Any]:
+    taken = [turn for turn in trajectory.turns if turn.decision.action is not None]
+    states = [*(turn.state for turn in taken), trajectory.final_state]
+    return {
+        "obs": [_row(state, trajectory) for state in states],
+        "acts": [actions.index(turn.decision.action or "") for turn in taken],
+        "infos": [NO_INFO] * len(taken),
+        "terminal": trajectory.ending == "terminated",
+        "rews": [float(turn.reward) for turn in taken],
+    }
+
+
+def _row(state: State | None, trajectory: Trajectory) -> int:
+    if state is None or state.index is None:
+        wanted = "an environment whose states are rows of a decision process (facets STATE and MDP)"
+        raise GdeError(f"--format transitions: wanted {wanted}; a state of episode {trajectory.key} is none")
+    return state.index
+
+
+def _library(form: str) -> Any:
+    try:
+        import datasets
+    except ModuleNotFoundError:
+        raise MissingExtra(f"--format {form}", ["datasets"], "datasets") from None
+    return datasets
+
+
+def _save(table: Any, out: Path) -> int:
+    library = _library("datasets")
+    library.disable_progress_bars()
+    table.save_to_disk(str(out))
+    return len(table)

@@ -1,0 +1,126 @@
+"""Logs of Inspect as runs of gde, and runs of gde as logs of Inspect."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gde.data.result import Result
+from gde.data.trajectory import Trajectory
+from gde.errors import GdeError, MissingExtra
+from gde.runs.importing import Log, Sample
+from gde.runs.plain import trajectory_json
+from gde.stages.evidence import load_evidence
+from gde.store.folder import RunFolder
+
+RECORD = "gde"
+"""The metadata of a sample that hold its trajectory."""
+GRADES: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Correct, partial, incorrect and no answer, as Inspect writes them."""
+
+
+def read_inspect(path: Path) -> Log:
+    """A log as Inspect writes it, `.eval` or `.json`.
+
+    Raises:
+        MissingExtra: Inspect is not installed.
+        GdeError: it is no log.
+    """
+    try:
+        from inspect_ai.log import read_eval_log
+    except ModuleNotFoundError:
+        raise MissingExtra("a log of Inspect", ["inspect-ai"], "inspect") from None
+    try:
+        log = read_eval_log(str(path))
+    except Exception as error:  # on a damaged file the packages below raise anything at all
+        raise GdeError(f"{path}: wanted a log of Inspect, .eval or .json ({type(error).__name__}: {error})") from error
+    samples = tuple(map(_sample, log.samples or ()))
+    return Log(task=log.eval.task, model=log.eval.model, samples=samples)
+
+
+def _sample(sample: Any) -> Sample:
+    asked = sample.input if isinstance(sample.input, str) else "\n\n".join(each.text for each in sample.input)
+    scores = {name: number for name, score in (sample.scores or {}).items() for name, number in _numbers(name, score)}
+    failure = sample.error.message if sample.error else ""
+    return Sample(
+        id=str(sample.id),
+        epoch=sample.epoch - 1,
+        asked=asked,
+        answer=sample.output.completion if sample.output and sample.output.choices else "",
+        scores=scores,
+        failure=failure or ("" if scores else "it was not scored"),
+    )
+
+
+def _numbers(name: str, score: Any) -> list[tuple[str, float]]:
+    """A score may be a grade, a number, or several by name; texts and lists are no numbers."""
+    value = score.value
+    several = {f"{name}.{each}": one for each, one in value.items()} if isinstance(value, dict) else {name: value}
+    graded = {each: GRADES.get(one, one) if isinstance(one, str) else one for each, one in several.items()}
+    return [(each, float(one)) for each, one in graded.items() if isinstance(one, int | float)]
+
+
+def write_inspect(run: Path, out: Path) -> int:
+    """Write a run as a log of Inspect. Gives the number of samples.
+
+    Its samples are the episodes: the conversation, the score `success`, and the whole trajectory in the metadata. The
+    run's numbers without a breakdown are the log's metrics.
+
+    Raises:
+        MissingExtra: Inspect is not installed.
+        GdeError: there is no finished run.
+    """
+    try:
+        from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalResults, EvalSpec, EvalStats, write_eval_log
+    except ModuleNotFoundError:
+        raise MissingExtra("--format inspect", ["inspect-ai"], "inspect") from None
+    result, now = RunFolder.open(run).read_result(), datetime.now(UTC).isoformat()
+    samples = [_eval_sample(each) for each in load_evidence(run).trajectories]
+    subject = result.subject
+    spec = EvalSpec(
+        created=now,
+        task=f"gde/{subject.environment}",
+        dataset=EvalDataset(name=subject.environment, samples=len(samples)),
+        model=subject.model or f"gde/{subject.agent}",
+        config=EvalConfig(),
+        metadata={"run": result.run, "plan_hash": result.plan_hash},
+    )
+    results = EvalResults(total_samples=len(samples), completed_samples=len(samples), scores=[_eval_score(result)])
+    stats = EvalStats(started_at=now, completed_at=now)
+    log = EvalLog(status="success", eval=spec, results=results, stats=stats, samples=samples)
+    write_eval_log(log, str(out))
+    return len(samples)
+
+
+def _eval_score(result: Result) -> Any:
+    from inspect_ai.log import EvalMetric, EvalScore
+
+    whole = {each.name: each.value for each in result.measurements if each.value is not None and not each.where}
+    metrics = {name: EvalMetric(name=name, value=value) for name, value in whole.items()}
+    return EvalScore(name="success", scorer="success", metrics=metrics)
+
+
+def _eval_sample(trajectory: Trajectory) -> Any:
+    from inspect_ai.log import EvalError, EvalSample
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
+    from inspect_ai.scorer import Score
+
+    messages: list[Any] = []
+    for turn in trajectory.turns:
+        said = turn.decision.completion
+        messages.append(ChatMessageUser(content=turn.observation.text))
+        messages.append(ChatMessageAssistant(content=said.text if said else turn.decision.action or ""))
+    failure = trajectory.failure
+    scores = {} if failure else {"success": Score(value=trajectory.success if trajectory.success is not None else "N")}
+    last = messages[-1].text if messages else ""
+    return EvalSample(
+        id=trajectory.world.id,
+        epoch=trajectory.key.repeat + 1,
+        input=trajectory.turns[0].observation.text if trajectory.turns else "",
+        target="",
+        messages=messages,
+        output=ModelOutput.from_content("gde", last),
+        scores=scores,
+        metadata={RECORD: trajectory_json(trajectory)},
+        error=EvalError(message=failure, traceback="", traceback_ansi="") if failure else None,
+    )
