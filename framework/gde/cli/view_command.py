@@ -1,11 +1,13 @@
-"""gde view: read the episodes of a run in the terminal."""
+"""gde view: read the episodes of a run in the terminal, or runs in a browser."""
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_json, show_table, tell
+from gde.cli.output import say, show_json, show_table, tell
 
 PAGE = 1000
 """Episodes in one table: to lay a table out takes time and memory."""
@@ -15,17 +17,54 @@ if TYPE_CHECKING:
 
 
 def command(
-    run: options.Run,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or one with runs in it.")],
     episode: Annotated[str | None, typer.Argument(help="STRATUM/WORLD/REPEAT; default: list all episodes.")] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Show all runs in the folder in a browser, live; for this machine alone.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="Port of --serve; 0 for any that is free.", min=0, max=65535)] = 8790,
     as_json: options.Json = False,
 ) -> None:
-    """List the episodes of a run, or show one turn by turn."""
-    from gde.runs.exporting import one_episode, summaries
+    """List the episodes of a run, or show one turn by turn; of a folder with several runs, list those.
 
-    if episode is None:
+    With --serve, the folder is shown in a browser: all runs with what they cost and found, those that go on turn by
+    turn, two side by side with paired differences, and the episodes of all. It is only read.
+    """
+    from gde.runs.exporting import one_episode, summaries
+    from gde.store.folder import PLAN
+
+    if serve:
+        _serve(run, port)
+    elif episode is None and run.is_dir() and not (run / PLAN).is_file():
+        _list_runs(run, as_json)
+    elif episode is None:
         _list(summaries(run), as_json)
     else:
         _show(one_episode(run, episode), as_json)
+
+
+def _serve(folder: Path, port: int) -> None:
+    from gde.shipped.viewer.server import serve
+
+    serve(folder, port, lambda address: say(f"{address} (Ctrl-C ends it)"))
+
+
+def _list_runs(folder: Path, as_json: bool) -> None:
+    from gde.errors import RunFolderError
+    from gde.shipped.viewer.library import library, state
+
+    states = [state(name, path) for name, path in library(folder).items()]
+    if not states:
+        raise RunFolderError(f"{folder} is no run folder and holds none: wanted plan.toml in it")
+    if as_json:
+        show_json({"schema": 1, "runs": [asdict(each) for each in states]})
+        return
+    columns = ("run", "status", "agent", "model", "environment", "episodes", "first headline")
+    rows = [
+        (one.name, one.status, one.agent, one.model, one.environment, f"{one.done}/{one.total}", one.found)
+        for one in states
+    ]
+    show_table("", columns, rows)
 
 
 def _list(rows: "list[dict[str, Any]]", as_json: bool) -> None:

@@ -1,9 +1,10 @@
 """A contest as people look at it: the headlines of all entrants side by side, and in what every two differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
+from urllib.parse import quote
 
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
@@ -53,8 +54,9 @@ def contended(found: Contest) -> list[Contended]:
     return [_contended(measure, example, found) for measure, example in told.values()]
 
 
-def contest_page(found: Contest) -> str:
-    """The page's HTML. Equal arguments give equal text."""
+def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
+    """The page's HTML. Equal arguments give equal text; `links` lead to the reports, by default those beside it."""
+    links = links or {name: f"{quote(name)}/{NAME}" for name in found.results}
     style, script = source("style.css"), source("page.js")
     told = contended(found)
     return template("contest.html.j2").render(
@@ -68,7 +70,7 @@ def contest_page(found: Contest) -> str:
         differences=[(_versus(one, found), differences(one), one.notes) for one in found.compared],
         reason=found.reason,
         strata=_by_stratum(found),
-        entrants=[(name, result, f"{name}/{NAME}") for name, result in found.results.items()],
+        entrants=[(name, result, links[name]) for name, result in found.results.items()],
         notices=_notices(found),
         style=style,
         script=script,

@@ -6,11 +6,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from gde.shipped.reporters.wording import labels_text
 
+HERE = "gde.shipped.reporters"
 
-def template(name: str) -> Template:
-    """A template that stands beside this module."""
+
+def template(name: str, package: str = HERE) -> Template:
+    """A template that stands in a package, by default beside this module."""
     environment = Environment(
-        loader=PackageLoader("gde.shipped.reporters", ""),
+        loader=PackageLoader(package, ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -20,6 +22,6 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def source(name: str) -> str:
-    """A style sheet or a script that stands beside this module."""
-    return files("gde.shipped.reporters").joinpath(name).read_text(encoding="utf-8")
+def source(name: str, package: str = HERE) -> str:
+    """A style sheet or a script that stands in a package, by default beside this module."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
