@@ -58,7 +58,8 @@ class Resources:
         if journal is not None:
             journal.secrets = self.secrets
         plan = self.ready.plan if self.ready else None
-        self.models = Models(self._make_model, journal, plan and budget_of(plan, journal, workers))
+        budget = budget_of(plan, journal, workers) if plan else None
+        self.models = Models(self._make_model, journal, budget)
         self._metrics: dict[str, Metric] = {}
 
     def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":

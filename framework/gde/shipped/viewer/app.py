@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
-from gde.runs.comparing import compare
+from gde.runs.comparing import Compared, compare
 from gde.runs.contest import Contest
 from gde.runs.exporting import summaries
 from gde.shipped.reporters.contest import contest_page
@@ -128,11 +128,12 @@ class Pages:
         if a == b:
             raise GdeError("choose two runs that are not the same")
         results = {name: RunFolder.open(path).read_result() for name, path in ((a, path_a), (b, path_b))}
+        compared, reason = list[Compared](), ""
         try:
-            compared, reason = (compare(path_a, path_b, self._catalogue),), ""
+            compared.append(compare(path_a, path_b, self._catalogue))
         except GdeError as error:
-            compared, reason = (), str(error)
-        found = Contest(folder=self._root, results=results, compared=compared, reason=reason)
+            reason = str(error)
+        found = Contest(folder=self._root, results=results, compared=(*compared,), reason=reason)
         return HTMLResponse(contest_page(found, {name: f"/run/{quote(name)}" for name in results}))
 
     def episodes(self, request: Request) -> Response:

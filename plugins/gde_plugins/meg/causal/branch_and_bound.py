@@ -135,7 +135,8 @@ def _most_random_beside(cube: Cube, point: Floats) -> Floats:
     found = minimize(
         lambda other: -cube.entropies(_at(other))[0][0], point, method="SLSQP", bounds=within, constraints=[same]
     )
-    return np.clip(found.x, 0.0, 1.0)
+    beside: Floats = np.clip(found.x, 0.0, 1.0)
+    return beside
 
 
 def _rate(cube: Cube, point: Floats) -> float:
