@@ -98,7 +98,7 @@ class Interruptible(Generic[OutputT]):
             begun = monotonic()
             try:
                 with interrupting(self._seconds, self._message):
-                    waiting = next(stretches) if thrown is None else stretches.throw(thrown)  # type: ignore[attr-defined]
+                    waiting = next(stretches) if thrown is None else stretches.throw(thrown)
             except StopIteration as end:
                 output: OutputT = end.value
                 return output

@@ -24,7 +24,7 @@ class Post:
     async def ask(self, attempt: int, message: bytes) -> bytes:
         """The answer, when it is there."""
         self._n += 1
-        number, answer = self._n, asyncio.get_running_loop().create_future()
+        number, answer = self._n, asyncio.Future[bytes]()
         self._answers[number] = answer
         self._asked.put_nowait((number, attempt, message))
         return await answer
