@@ -19,6 +19,7 @@ from gde_plugins.language_models.batching import Batcher
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.channels import channels_of
 from gde_plugins.language_models.chat_template import ChatTemplate
+from gde_plugins.language_models.cores import fitting_cores
 from gde_plugins.language_models.generation import Generated, Job, generate
 from gde_plugins.language_models.loading import choose_experts, load, quiet
 from gde_plugins.language_models.residual_stream import Change
@@ -157,7 +158,7 @@ class TransformersModel:
         """
         for sequence in sequences:
             check_interventions(sequence.interventions, sequence.marks, self._info)
-        with self._lock, _memory(self._info.name, self._batch_size):
+        with self._lock, fitting_cores(self._model), _memory(self._info.name, self._batch_size):
             return self._reader.capture(sequences, request)
 
     def tokenize(self, text: str) -> Tokenization:
@@ -199,7 +200,7 @@ class TransformersModel:
         self._teller.close()
 
     def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
-        with self._lock, _memory(self._info.name, self._batch_size):
+        with self._lock, fitting_cores(self._model), _memory(self._info.name, self._batch_size):
             return generate(self._model, jobs, stops=self._stops, context=self._context, halt=halt)
 
     def _tell(self, questions: Sequence[Question], halt: Event) -> list[list[Told]]:
