@@ -110,6 +110,9 @@ class Plan:
     prices: Prices = field(default_factory=lambda: NO_PRICES)
     """What a million tokens cost: of prompts and of answers, reasoning included, by the model's name. With `max_cost`,
     of every model that is asked; one that costs nothing has (0, 0)."""
+    cache: str = ""
+    """A file of answers that runs share: what was asked at temperature 0 and answered in an earlier run, of the same
+    model with the same configuration, is not asked again, and costs nothing. Empty for none."""
 
     def __post_init__(self) -> None:
         for name in ("environment", "agent", "executor"):

@@ -153,6 +153,7 @@ def _resume(
 def _warm(ready: Ready) -> None:
     """Make what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
     with closing(Resources(ready)) as resources:
+        resources.models.reuse.open()
         executor = resources.make(ready.executor)
         if isinstance(executor, WorksElsewhere):
             executor.check(ready)

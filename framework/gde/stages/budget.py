@@ -103,6 +103,8 @@ def budget_of(plan: Plan, journal: Journal | None, workers: int = 1) -> Budget:
 
 def spent_before(journal: Journal) -> tuple[int, int | None]:
     """How many requests models have answered, and with how many tokens; None where one did not tell."""
-    (row,) = journal.query("SELECT count(*), count(n_prompt + n_completion), sum(n_prompt + n_completion) FROM calls")
+    (row,) = journal.query(
+        "SELECT count(*), count(n_prompt + n_completion), sum(n_prompt + n_completion) FROM calls WHERE NOT cached"
+    )
     calls, told, tokens = row
     return calls, (tokens or 0) if told == calls else None
