@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from gde.data.completion import Completion
-from gde.data.plan import NO_PRICES, Plan, Prices
+from gde.data.plan import Plan, Prices
 from gde.errors import RunFailed
-from gde.stages.costs import Cost, cost_before, cost_of
+from gde.stages.costs import NO_PRICES, Cost, cost_before, cost_of
 from gde.store.journal import Journal
 
 KEPT = "what was finished is kept, and `gde resume` goes on"

@@ -3,12 +3,14 @@ that lacks it says so."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from gde.data.completion import Completion
 from gde.data.json import Json
 from gde.data.plan import Prices
 from gde.store.journal import Journal
 
+NO_PRICES: Prices = MappingProxyType({})
 PER = 1_000_000
 """Tokens that a price is for."""
 
