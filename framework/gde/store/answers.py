@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from gde.data.completion import Completion
 from gde.errors import GdeError
@@ -60,7 +60,7 @@ class Answers:
             return None
         answer = json.loads(row[0])
         marks = {name: tuple(places) for name, places in answer.pop("marks").items()}
-        tokens = {name: tuple(answer.pop(name)) for name in ("prompt_tokens", "tokens")}
+        tokens: dict[str, Any] = {name: tuple(answer.pop(name)) for name in ("prompt_tokens", "tokens")}
         return Completion(**answer, **tokens, marks=marks)
 
     def put(self, key: str, answer: Completion) -> None:
