@@ -83,6 +83,8 @@ class Completion:
     """The language model that answered, as the user named it. The run fills it in."""
     interventions: "tuple[Intervention, ...]" = ()
     """The changes of the residual stream that it was made with, which a replay makes again. The run fills them in."""
+    cached: bool = False
+    """Whether it was given in an earlier run, to the same request. The run fills it in."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,6 @@ from gde.errors import ConfigError
 from gde.offers import Offer
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
-NO_PRICES: Mapping[str, tuple[float, float]] = MappingProxyType({})
 Prices = Mapping[str, tuple[float, float]]
 """A model's name, as the plan has it, to the prices of a million tokens of prompts and of answers."""
 OBJECT = "python:"
@@ -109,9 +108,12 @@ class Plan:
     """Tokens of prompts and answers together, likewise; answers that are under way may go beyond."""
     max_cost: float | None = None
     """Money, in the currency of `prices`, likewise. No discounts, e.g. for prompts that a provider has cached."""
-    prices: Prices = field(default_factory=lambda: NO_PRICES)
+    prices: Prices = field(default_factory=dict)
     """What a million tokens cost: of prompts and of answers, reasoning included, by the model's name. With `max_cost`,
     of every model that is asked; one that costs nothing has (0, 0)."""
+    cache: str = ""
+    """A file of answers that runs share: what was asked at temperature 0 and answered in an earlier run, of the same
+    model with the same configuration, is not asked again, and costs nothing. Empty for none."""
 
     def __post_init__(self) -> None:
         for name in ("environment", "agent", "executor"):

@@ -21,9 +21,9 @@ COUNTS = {"episodes": 1, "repeats": 1, "seed": 0, "concurrency": 1}
 """Numbers of a run, each with the least that it can be."""
 LIMITS = ("turn_seconds", "episode_seconds", "run_seconds", "part_seconds")
 BUDGET = ("max_calls", "max_tokens")
-MONEY, PRICES = "max_cost", "prices"
-RUN = (*COUNTS, *LIMITS, *BUDGET, MONEY, PRICES)
-WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS, *BUDGET, MONEY, PRICES}
+MONEY, PRICES, CACHE = "max_cost", "prices", "cache"
+RUN = (*COUNTS, *LIMITS, *BUDGET, MONEY, PRICES, CACHE)
+WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS, *BUDGET, MONEY, PRICES, CACHE}
 """Fields of a plan that change where and how, never what."""
 
 
@@ -88,7 +88,9 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
     return changed
 
 
-def _number(name: str, value: Json) -> float | Prices | None:
+def _number(name: str, value: Json) -> float | str | Prices | None:
+    if name == CACHE:
+        return _path(value)
     if name == PRICES:
         return _prices(value)
     if name in LIMITS or name == MONEY:
@@ -122,6 +124,12 @@ def _prices(value: Json) -> Prices:
         raise ConfigError(f"run.{PRICES}: wanted {wanted}, got {value!r}") from None
 
 
+def _path(value: Json) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"run.{CACHE}: wanted the path of a file, got {value!r}")
+    return value
+
+
 def _price(value: Any) -> tuple[float, float]:
     prompt, answer = value
     if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one < inf for one in value):
@@ -147,7 +155,7 @@ def _choice(table: Any, whose: str) -> Choice:
 
 def plan_tables(plan: Plan) -> dict[str, Any]:
     """The plan as the tables of its file; a field without value is written as "none"."""
-    run = {name: getattr(plan, name) for name in RUN if name != PRICES or plan.prices}
+    run = {name: getattr(plan, name) for name in RUN if name not in (PRICES, CACHE) or getattr(plan, name)}
     tables: dict[str, Any] = {"version": VERSION, "run": _plain(run)}
     for kind in SINGLE:
         tables[kind.table] = _table(getattr(plan, kind.field))

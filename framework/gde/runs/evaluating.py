@@ -162,6 +162,7 @@ def _label(ready: Ready) -> str:
 def warm(ready: Ready) -> None:
     """Make what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
     with closing(Resources(ready)) as resources:
+        resources.models.reuse.open()
         executor = resources.make(ready.executor)
         if isinstance(executor, WorksElsewhere):
             executor.check(ready)

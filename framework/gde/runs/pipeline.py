@@ -30,6 +30,7 @@ from gde.stages.evidence import Recorded
 from gde.stages.models import NOTED
 from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
 from gde.stages.progress import Listeners, Progress, Watch, watching
+from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
 from gde.store.activations import ActivationStore
@@ -188,7 +189,8 @@ class Pipeline:
         now = provenance(self.ready, self.journal.noted(NOTED) or {})
         retried = self.journal.noted(RETRIED)
         begun = {"rolled_out_with": self.journal.noted("provenance")}
-        cost = cost_note(self.journal, self.ready.plan.prices)
+        plan = self.ready.plan
+        cost = {**cost_note(self.journal, plan.prices), **reuse_note(self.journal, plan.cache)}
         return {**now, **begun, **({"retried": retried} if retried else {}), **cost}
 
     def close(self) -> None:

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from gde.data.completion import Completion
-from gde.data.plan import NO_PRICES, Plan, Prices
+from gde.data.plan import Plan, Prices
 from gde.errors import RunFailed
-from gde.stages.costs import Cost, cost_before, cost_of
+from gde.stages.costs import NO_PRICES, Cost, cost_before, cost_of
 from gde.store.journal import Journal
 
 KEPT = "what was finished is kept, and `gde resume` goes on"
@@ -103,6 +103,8 @@ def budget_of(plan: Plan, journal: Journal | None, workers: int = 1) -> Budget:
 
 def spent_before(journal: Journal) -> tuple[int, int | None]:
     """How many requests models have answered, and with how many tokens; None where one did not tell."""
-    (row,) = journal.query("SELECT count(*), count(n_prompt + n_completion), sum(n_prompt + n_completion) FROM calls")
+    (row,) = journal.query(
+        "SELECT count(*), count(n_prompt + n_completion), sum(n_prompt + n_completion) FROM calls WHERE NOT cached"
+    )
     calls, told, tokens = row
     return calls, (tokens or 0) if told == calls else None

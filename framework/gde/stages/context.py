@@ -24,10 +24,11 @@ from gde.request.metric_names import find_metric
 from gde.request.model_names import find_model
 from gde.request.resolve import Ready
 from gde.request.secrets import NOTED, Secrets
-from gde.request.settings import build
+from gde.request.settings import build, dump
 from gde.seeding import derive
 from gde.stages.budget import budget_of
 from gde.stages.models import Models, Scope
+from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
 
@@ -58,8 +59,10 @@ class Resources:
         if journal is not None:
             journal.secrets = self.secrets
         plan = self.ready.plan if self.ready else None
+        # A plan from a folder, which anyone may have written, names no files here.
+        reuse = Reuse(Path(plan.cache)) if plan and plan.cache and keys_to is None else Reuse()
         budget = budget_of(plan, journal, workers) if plan else None
-        self.models = Models(self._make_model, journal, budget)
+        self.models = Models(self._make_model, journal, budget, reuse)
         self._metrics: dict[str, Metric] = {}
 
     def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":
@@ -112,6 +115,7 @@ class Resources:
             entry, config = find_model(name, self.catalogue, {}, f"model {name!r}")
             chosen = Chosen(kind="language_model", name=name, label=name, entry=entry, config=config)
         model: LanguageModel = self.make(chosen)
+        self.models.configs[name] = dump(chosen.config)
         return model
 
 

@@ -3,12 +3,14 @@ that lacks it says so."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from gde.data.completion import Completion
 from gde.data.json import Json
 from gde.data.plan import Prices
 from gde.store.journal import Journal
 
+NO_PRICES: Prices = MappingProxyType({})
 PER = 1_000_000
 """Tokens that a price is for."""
 
@@ -41,7 +43,7 @@ def cost_before(journal: Journal, prices: Prices) -> Cost:
     """Of everything that models have answered in a run."""
     rows = journal.query(
         "SELECT model, count(*) AS calls, count(n_prompt + n_completion) AS told, coalesce(sum(n_prompt), 0) AS prompt,"
-        " coalesce(sum(n_completion), 0) AS completion FROM calls GROUP BY model"
+        " coalesce(sum(n_completion), 0) AS completion FROM calls WHERE NOT cached GROUP BY model"
     )
     known = [(row, *prices[row["model"]]) for row in rows if row["model"] in prices]
     calls = sum(row["calls"] for row in rows)

@@ -6,10 +6,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
+from gde.data.json import Json
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
 from gde.stages.budget import Budget
 from gde.stages.outages import Reach
+from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
 
 NOTED = "models"
@@ -22,13 +24,20 @@ class Models:
     """Makes each model when it is first asked for, once in a process."""
 
     def __init__(
-        self, make: Callable[[str], LanguageModel], journal: Journal | None, budget: Budget | None = None
+        self,
+        make: Callable[[str], LanguageModel],
+        journal: Journal | None,
+        budget: Budget | None = None,
+        reuse: Reuse | None = None,
     ) -> None:
         """Take what makes a model of a name; without a journal nothing is kept."""
         self._make, self._journal = make, journal
         self._made: dict[str, LanguageModel] = {}
         self.reach = Reach()
         self.budget = budget or Budget(None, None, None)
+        self.reuse = reuse or Reuse()
+        self.configs: dict[str, Json] = {}
+        """With what each model was made, by its name."""
 
     def get(self, name: str) -> LanguageModel:
         """The model itself, not journaled: for activations, and for what need not be repeated.
@@ -52,6 +61,7 @@ class Models:
         for model in self._made.values():
             model.close()
         self._made = {}
+        self.reuse.close()
 
     def _check(self, name: str, info: ModelInfo) -> None:
         noted = (self._journal.noted(NOTED) or {}) if self._journal is not None else {}
@@ -103,17 +113,27 @@ class Scope:
         return self._known[identity]
 
     async def _new(self, name: str, model: LanguageModel, request: ChatRequest, identity: str) -> Completion:
+        reuse = self.models.reuse
+        key = reuse.key(model, self.models.configs.get(name), request)
         try:
+            if known := reuse.find(key):
+                return await self._written(name, request, identity, replace(known, cached=True))
             async with self.models.budget.call(name):
                 answer = await self._asked_of(name, model, request)
-                completion = replace(answer, request=identity, model=name, interventions=request.interventions)
-                if self._journal is not None:
-                    completion = self._journal.secrets.scrubbed_answer(completion)
-                    await self._journal.call(self.name, self.turn, completion)
+                completion = await self._written(name, request, identity, answer)
                 self.models.budget.count(completion)
+                reuse.keep(key, completion)
         except RunFailed as error:
             self.stopped = error
             raise
+        return completion
+
+    async def _written(self, name: str, request: ChatRequest, identity: str, answer: Completion) -> Completion:
+        """The answer as it stands in the journal."""
+        completion = replace(answer, request=identity, model=name, interventions=request.interventions)
+        if self._journal is not None:
+            completion = self._journal.secrets.scrubbed_answer(completion)
+            await self._journal.call(self.name, self.turn, completion)
         return completion
 
     async def _asked_of(self, name: str, model: LanguageModel, request: ChatRequest) -> Completion:

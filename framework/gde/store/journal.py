@@ -53,7 +53,7 @@ class Journal(Database):
         """Write what a language model answered to a request made on behalf of an episode or a part."""
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)}, 0)"
         changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        call = (f"INSERT INTO calls VALUES ({_marks(14)}, 0)", rows.call_row(scope, turn, completion))
+        call = (f"INSERT INTO calls VALUES ({_marks(15)}, 0)", rows.call_row(scope, turn, completion))
         await self.commit([*changes, call])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:

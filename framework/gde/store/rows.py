@@ -62,7 +62,7 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any,
     asked = scope, completion.request, completion.model, turn
     changes = to_json([each.identity for each in completion.interventions])
     told = completion.n_prompt, completion.n_completion, completion.answered_by
-    return *asked, *text, *tokens, *told, changes
+    return *asked, *text, *tokens, *told, changes, int(completion.cached)
 
 
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
@@ -92,6 +92,7 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
         request=row["request"],
         model=row["model"],
         interventions=interventions,
+        cached=bool(row["cached"]),
     )
 
 

@@ -38,6 +38,7 @@ CREATE TABLE calls (
     prompt_tokens BLOB NOT NULL, tokens BLOB NOT NULL,   -- little-endian int32
     marks TEXT NOT NULL, n_prompt INTEGER, n_completion INTEGER, answered_by TEXT NOT NULL,
     interventions TEXT NOT NULL,    -- JSON list of those it was made with
+    cached INTEGER NOT NULL,    -- whether it was given in an earlier run
     checksum INTEGER NOT NULL,
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;

@@ -40,7 +40,7 @@ def screen(result: Result, report: str = "") -> Screen:
     said = claim(result)
     opening = _wrapped(f"{said.behaviour} {said.belief}".strip(), SPOKEN)
     notes = [line for caution in said.cautions for line in _wrapped(caution, CAUTION)]
-    notes += [*_failures(result), *_wrapped(_cost(result), COST), *_wrapped(_notice(result), NOTICE)]
+    notes += [*_failures(result), *_spent(result), *_wrapped(_notice(result), NOTICE)]
     room = HEIGHT - len(opening) - len(notes) - (2 if report else 1)
     pieces = [*_headlines(headlines(result)), *_probes(probed(result))]
     shown, left_out = _fitted(pieces, room)
@@ -152,10 +152,11 @@ def _notice(result: Result) -> str:
     return f"{first}." if end else first
 
 
-def _cost(result: Result) -> str:
-    """Where the plan names prices."""
-    cost = result.provenance.get("cost")
-    return str(cost.get("said", "")) if isinstance(cost, Mapping) else ""
+def _spent(result: Result) -> Lines:
+    """Where the plan names prices or a cache."""
+    notes = [result.provenance.get(name) for name in ("cost", "cache")]
+    said = [str(note.get("said", "")) for note in notes if isinstance(note, Mapping)]
+    return [line for text in said for line in _wrapped(text, COST)]
 
 
 def _rest(result: Result, left_out: int) -> str:
