@@ -196,7 +196,7 @@ def _array(name: str, values: ArrayLike) -> Floats:
 def _at(state: Floats, n_states: int) -> Floats:
     if state != int(state) or not 0 <= state < n_states:
         raise ValueError(f"start must be a state from 0 to {n_states - 1} or probabilities, got {state}")
-    return (np.arange(n_states) == int(state)).astype(np.float64)
+    return np.asarray(np.arange(n_states) == int(state), dtype=np.float64)
 
 
 def _kind(values: object) -> str:
