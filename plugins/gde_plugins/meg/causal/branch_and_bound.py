@@ -135,7 +135,7 @@ def _most_random_beside(cube: Cube, point: Floats) -> Floats:
     found = minimize(
         lambda other: -cube.entropies(_at(other))[0][0], point, method="SLSQP", bounds=within, constraints=[same]
     )
-    return np.clip(found.x, 0.0, 1.0)
+    return np.asarray(np.clip(found.x, 0.0, 1.0))
 
 
 def _rate(cube: Cube, point: Floats) -> float:

@@ -81,7 +81,7 @@ class Cube:
         with np.errstate(divide="ignore", invalid="ignore"):
             pairs = zip(self.taken.T, (1 - nearest, nearest), strict=True)
             nats = sum(np.where(p > 0, p * np.log(2 * q), 0.0) for p, q in pairs)
-        return np.asarray(nats).sum(axis=1)
+        return np.asarray(np.asarray(nats).sum(axis=1))
 
     def entropies(self, boxes: Boxes) -> tuple[Floats, Floats]:
         """(N,) at most and at least the entropy that there is in a box."""

@@ -95,9 +95,9 @@ def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
     upper = problem.most
     value = min(max(accuracy(problem, policies), 0.0), upper)
     lower = value if proven(problem, policies, utility, beta) else 0.0
-    best = search(problem, utility, policies) if upper - lower > GAP else None
-    if best is None:
+    found = search(problem, utility, policies) if upper - lower > GAP else None
+    if found is None:
         return measured(problem, utility, beta, policies, value, (lower, upper))
-    rate = beta if best.rate is None else best.rate
-    bounds = (best.value, max(min(best.upper, upper), best.value))
-    return measured(problem, utility, rate, best.policies, best.value, bounds, gap=2 * CLOSE)
+    rate = beta if found.rate is None else found.rate
+    bounds = (found.value, max(min(found.upper, upper), found.value))
+    return measured(problem, utility, rate, found.policies, found.value, bounds, gap=2 * CLOSE)

@@ -123,7 +123,7 @@ def _fitted(network: "Module", tries: Tries) -> "Module":
     for _ in range(STEPS):
         optimiser.zero_grad()
         loss = -(_nats(network, tries) * weights).sum()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
     return network
 
