@@ -63,6 +63,12 @@ def test_data_that_do_not_fit_are_named(
         from_data(columns, parents)
 
 
+def test_no_column_and_a_single_row_are_no_sample() -> None:
+    for columns, said in (({}, "got no column"), ({"D": [1], "S": [0], "T": [0]}, "at least two rows, got 1")):
+        with pytest.raises(ValueError, match=said):
+            estimate(columns, PARENTS, towards_cheese, np.random.default_rng(0))  # type: ignore[arg-type]
+
+
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 10**6))
 def test_one_utility_is_known_and_all_of_them_are_the_targets(seed: int) -> None:

@@ -140,10 +140,10 @@ def test_the_last_decision_matters_only_where_actions_are_rewarded() -> None:
     assert known_utility(by_state, random_policy(0, by_state), 1).value == 0
 
 
-@pytest.mark.parametrize("shape", [(5, 2), (4, 3), (3, 5, 3), (2, 2, 5, 3)])
+@pytest.mark.parametrize("shape", [(5, 2), (4, 3), (3, 5, 3)])
 def test_a_policy_must_fit(shape: tuple[int, ...]) -> None:
     policy = Policy(probabilities=np.full(shape, 1 / shape[-1]))
-    with pytest.raises(ValueError, match=r"the policy must have shape \(5, 3\) or \(at least 4, \*\(5, 3\)\), got"):
+    with pytest.raises(ValueError, match=r"the policy must have shape \(5, 3\) or \(at least 4, 5, 3\), got"):
         known_utility(random_mdp(0, "endless"), policy, 4)
 
 

@@ -15,6 +15,7 @@ from gde import Policy, TabularMDP
 from gde_plugins.meg import soft_policy
 from gde_plugins.meg.solvers.process import observe, process_of
 from gde_plugins.meg.solvers.protocol import Process
+from gde_plugins.meg.solvers.stationary import Stationary
 from gde_plugins.meg.solvers.stationary_fit import Divergent
 
 few = settings(max_examples=15, deadline=None)
@@ -196,3 +197,13 @@ def test_a_policy_that_gains_by_every_step_never_ends() -> None:
     assert process.moments(process.dynamics.utility(waiting_room().reward), -1.0).value == inf
     with pytest.raises(Divergent, match="ever ends: give a horizon or a discount below 1"):
         soft_policy(waiting_room(), -1.0, None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_horizon_it_does_not_matter_what_was_found_before(seed: int) -> None:
+    """The search for one rationality begins where that for the last one ended."""
+    mdp = replace(random_mdp(seed, "endless"), discount=0.9)
+    process = Stationary(mdp)
+    utility = process.dynamics.utility(mdp.reward)
+    for beta in (0.0, 30.0, 0.1, -3.0, 3.0):
+        np.testing.assert_allclose(process.moments(utility, beta), Stationary(mdp).moments(utility, beta), rtol=1e-9)

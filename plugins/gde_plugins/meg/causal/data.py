@@ -59,6 +59,8 @@ def estimate(
     Raises:
         ValueError: as `from_data`, or fewer than two rows.
     """
+    if not columns:
+        raise ValueError("wanted at least one variable, got no column")
     data = {name: _column(name, values) for name, values in columns.items()}
     sizes, n = {name: int(each.max()) + 1 for name, each in data.items()}, len(next(iter(data.values())))
     if n < 2:

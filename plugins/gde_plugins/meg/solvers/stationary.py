@@ -49,6 +49,8 @@ class Stationary:
 
     def __init__(self, mdp: TabularMDP) -> None:
         self._mdp, self.dynamics = mdp, Dynamics(mdp)
+        self._last: Floats | None = None
+        """The policy that was found last: the next utility is mostly one nearby."""
         if mdp.discount == 1:
             self._set_aside_endless()
 
@@ -75,7 +77,9 @@ class Stationary:
         Raises:
             Divergent: the soft value is infinite.
         """
-        return StationaryFit(self.dynamics, utility)
+        fit = StationaryFit(self.dynamics, utility, self._last)
+        self._last = fit.evaluation.policy
+        return fit
 
     def flow_of(self, policy: Policy) -> list[Occupancy]:
         shape, wanted = policy.probabilities.shape, (self.dynamics.n_states, self.dynamics.n_actions)

@@ -12,6 +12,9 @@ from gde.data.mdp import Floats
 from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
 from gde_plugins.meg.solvers.softmax import soften
 
+ORDERING = "MMD_AT_PLUS_A"
+"""Of the unknowns of a linear system: most steps can be undone, so its pattern is nearly symmetric, and this one leaves
+two thirds of the numbers that the default does."""
 IMPROVEMENTS = 200
 """Policies evaluated before the soft value is taken to be infinite."""
 SETTLED = 1e-13
@@ -31,7 +34,7 @@ class Evaluation:
         self._dynamics, self.policy = dynamics, policy
         system = eye_array(dynamics.n_states) - dynamics.discount * moves(dynamics, policy)
         try:
-            self._system = splu(csc_array(system))
+            self._system = splu(csc_array(system), permc_spec=ORDERING)
         except RuntimeError as singular:
             raise Divergent("the policy never ends: give a horizon or a discount below 1") from singular
 
@@ -57,16 +60,21 @@ class Evaluation:
 class StationaryFit:
     """The stationary soft-optimal policy for a utility and how it responds to a change of the utility. A `Fit`.
 
+    Policy iteration begins at the (A, S) policy `near`, where that takes every action that can be taken and no other,
+    else at random choice.
+
     Raises:
         Divergent: the soft value is infinite.
     """
 
-    def __init__(self, dynamics: Dynamics, utility: Utility) -> None:
+    def __init__(self, dynamics: Dynamics, utility: Utility, near: Floats | None = None) -> None:
         self._dynamics = dynamics
         allowed = _harmless(dynamics, utility)
         deciding = allowed.any(axis=0)
         hopeless = np.where(dynamics.going, ~deciding, np.isneginf(utility.ending))
         policy = allowed / np.maximum(allowed.sum(axis=0), 1)
+        if near is not None and ((near > 0) == allowed).all():
+            policy = near
         paid = Utility(np.abs(utility.acting), np.abs(utility.ending))
         for _ in range(IMPROVEMENTS):
             evaluation = Evaluation(dynamics, policy)
