@@ -14,7 +14,6 @@ from gde import Choice, Plan, evaluate, resume
 from gde.data.json import Json
 from gde.data.result import Measurement, Result
 from gde.request.catalogue import Catalogue
-from gde.store.folder import RESULT, RunFolder
 from gde_plugins.language_models.nano.recipe import Recipe
 from gde_plugins.language_models.nano.samples import MakeEnvironment
 from gde_plugins.language_models.nano.training import Step, train
@@ -91,9 +90,8 @@ def _plan(model: Path, effort: str, on: Measured) -> Plan:
 
 
 def _result(plan: Plan, folder: Path, catalogue: Catalogue | None) -> Result:
-    if not folder.exists():
-        return evaluate(plan, folder, catalogue)
-    return RunFolder.open(folder).read_result() if (folder / RESULT).is_file() else resume(folder, catalogue)
+    """Of the run, which goes on where it is there already; nothing of a finished one is done again."""
+    return resume(folder, catalogue) if folder.exists() else evaluate(plan, folder, catalogue)
 
 
 def _accuracy(result: Result, on: Measured) -> Iterator[str]:
