@@ -90,7 +90,7 @@ def _foretell(request: "Request", as_json: bool) -> None:
     if as_json:
         show_json({"schema": 1, "study": request.name, "estimates": [asdict(each) for each in found]})
         return
-    columns = ("plan", "part", "episodes", "calls", "prompt tokens", "answer tokens", "cost", "note")
+    columns = ("run", "part", "episodes", "calls", "prompt tokens", "answer tokens", "cost", "note")
     show_table("What would be asked of language models, at most", columns, [_foretold(each) for each in found])
 
 

@@ -60,8 +60,8 @@ def _trained(name: str, config: ClassifierConfig, *, foreign: bool) -> "RewardMo
     from gde_plugins.reward_classifier.model import Classifier
     from gde_plugins.reward_classifier.scorer import Scorer, read_card
 
-    folder = Path(config.source or "none")
-    card = read_card(folder)
+    folder = Path(config.source or "none was named")
+    card = read_card(folder, f"{name}.source")
     return Classifier(
         name=name,
         scorer=Scorer.load(folder, config.base, config.device),

@@ -72,8 +72,9 @@ class Scorer:
         return [*first, *then[max(0, len(then) - left) :]] or [self.tokenizer.pad_token_id]
 
 
-def read_card(folder: Path) -> dict[str, Any]:
-    """What is told of a trained model: `base`, `domains`, `recipe`, and how it did.
+def read_card(folder: Path, whose: str = "source") -> dict[str, Any]:
+    """What is told of a trained model: `base`, `domains`, `recipe`, and how it did. `whose` is the setting that names
+    the folder.
 
     Raises:
         ConfigError: nothing is.
@@ -85,7 +86,7 @@ def read_card(folder: Path) -> dict[str, Any]:
         complete = False
     if not complete:
         wanted = "the folder of a trained model, see `gde train-reward`"
-        raise ConfigError(f"source: wanted {wanted}, got {str(folder)!r}")
+        raise ConfigError(f"{whose}: wanted {wanted}, got {str(folder)!r}")
     return dict(card)
 
 

@@ -104,7 +104,7 @@ def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
     assert build_domain(wanted, ALONE, quiet).failures == ("domain nowhere: no environment of that name is installed",)
     with (
         pytest.raises(GdeError, match="wanted an environment with the facet demonstration"),
-        opened(Domain(name="grid", title="Grid", pairs=1, monotonic=0.5), {}),
+        opened(Domain(name="grid", title="Grid", pairs=1), {}),
     ):
         pass
     failed = build_domain(order(tmp_path, n_tasks=2, problems=str(tmp_path / "none")), ALONE, quiet)
