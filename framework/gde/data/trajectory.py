@@ -20,7 +20,7 @@ class Decision:
     action: str | None = None
     """Present exactly when status is "ok"."""
     detail: str = ""
-    """For an unusable answer: what was wanted and what came."""
+    """For an unusable answer: what was wanted and what came. The agent may note here what the decision took."""
     completion: Completion | None = None
 
     def __post_init__(self) -> None:

@@ -69,6 +69,12 @@ def test_a_metric_that_asks_for_itself_is_refused(resources: Resources) -> None:
     assert resources.context("probe", "success").metric("success")
 
 
+def test_a_reward_model_that_asks_for_itself_is_refused(resources: Resources) -> None:
+    with pytest.raises(GdeError, match="reward model 'monotonic' asks for itself"):
+        resources.context("reward_model", "monotonic").reward_model("monotonic")
+    assert resources.context("agent", "monotonic").reward_model("monotonic")
+
+
 def test_seeds_follow_from_plan_kind_and_name_alone(catalogue: Catalogue) -> None:
     def seed(root: int, kind: str, label: str) -> int:
         return Resources(resolve(replace(PLAN, seed=root), catalogue)).context(kind, label).seed

@@ -1,0 +1,31 @@
+"""A reward for every observation that says nothing of progress."""
+
+import asyncio
+from dataclasses import replace
+
+import numpy as np
+
+from gde.data.trajectory import Trajectory
+from gde.numerics.stats import Floats
+from gde.testing.samples import sample_evidence
+from gde_plugins.reward_baselines.models import Shuffled
+
+
+def rewards(trajectory: Trajectory, seed: int = 0) -> Floats:
+    return asyncio.run(Shuffled(seed).rewards(trajectory)).values
+
+
+def test_what_looks_alike_earns_alike_wherever_it_is_seen() -> None:
+    for one in sample_evidence().trajectories:
+        backwards = replace(one, turns=one.turns[::-1])
+        assert np.array_equal(rewards(one), rewards(backwards)[::-1])
+        assert all(len({*rewards(replace(one, turns=(turn, turn)))}) == 1 for turn in one.turns)
+
+
+def test_it_follows_from_seed_world_and_observation_alone() -> None:
+    one = next(one for one in sample_evidence().trajectories if one.turns)
+    elsewhere = replace(one, world=replace(one.world, id="another"))
+    drawn = [rewards(one), rewards(one, seed=1), rewards(elsewhere)]
+    assert np.array_equal(drawn[0], rewards(one))
+    assert len({tuple(each) for each in drawn}) == 3
+    assert all(((each >= 0) & (each < 1)).all() for each in drawn)
