@@ -89,6 +89,9 @@ def test_samples_of_lm_eval_are_read_with_each_of_their_filters(tmp_path: Path) 
     assert read.samples[0].scores == {"acc": 1.0, "acc,strict": 0.0}
     assert (read.samples[0].asked, read.samples[0].answer) == ("0 + 1?", "1")
     assert import_log(read, tmp_path / "run").status == "ok"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(GdeError, match="wanted a text file of samples"):
+        read_lm_eval(path)
     path.write_text('{"doc_id": 0}')
     with pytest.raises(GdeError, match=r"line 1: wanted a sample of lm_eval --log_samples, got KeyError"):
         read_lm_eval(path)
