@@ -36,7 +36,10 @@ def export_file(run: Path, form: FileForm, out: Path) -> int:
         "transitions": _transitions,
         "inspect": write_inspect,
     }
-    return writers[form](run, out)
+    try:
+        return writers[form](run, out)
+    except OSError as error:
+        raise ConfigError(f"--out {out}: {error.strerror or error}") from error
 
 
 def _parquet(run: Path, out: Path) -> int:

@@ -5,10 +5,11 @@ Importing this module registers the names that installed plugins offer: every fu
 """
 
 import string
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Literal, cast, get_args
 
 import gymnasium
 import numpy as np
@@ -16,6 +17,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from gde.bridges.from_gymnasium import from_gymnasium as from_gymnasium
+from gde.bridges.gymnasium_maps import MappedEnvironment, MapView, seen, with_mask
 from gde.bridges.gymnasium_tables import mdp_of as mdp_of
 from gde.data.observation import Observation
 from gde.parts.environment import Environment
@@ -25,12 +27,14 @@ LONGEST_TEXT = 65_536
 """Characters that an observation may have."""
 FRAMES_PER_SECOND = 4
 Info = dict[str, Any]
+Observations = Literal["text", "map", "dict"]
 
 
-class GymEnvironment(gymnasium.Env[str, np.int64]):
+class GymEnvironment(gymnasium.Env[Any, np.int64]):
     """An `Environment` with a fixed list of actions, as a Gymnasium environment.
 
-    Observations are texts; action i is `actions[i]`. `info["action_mask"]` says which are admissible now, in the
+    Observations are texts, or the map as planes of numbers (`gde.bridges.gymnasium_maps`), or a dictionary of `map` and
+    admissible `actions`; action i is `actions[i]`. `info["action_mask"]` says which are admissible now, in the
     form that `action_space.sample` takes. An episode is truncated at the horizon of its task.
     """
 
@@ -41,25 +45,37 @@ class GymEnvironment(gymnasium.Env[str, np.int64]):
         *,
         picture: Callable[[], NDArray[np.uint8]] | None = None,
         render_mode: str | None = None,
+        observations: Observations = "text",
     ) -> None:
         """Wrap `environment`; `picture` draws it as (height, width, 3) RGB, if it can be drawn.
 
+        Args:
+            environment: what is wrapped; with observations other than text, one whose record tells a map.
+            actions: their names in the order of their numbers.
+            picture: draws the present moment.
+            render_mode: ansi gives the text, human writes it to the terminal as it comes, rgb_array gives the picture.
+            observations: text, map or dict.
+
         Raises:
-            ValueError: a render mode other than rgb_array, or this one without a picture.
+            ValueError: another render mode, or rgb_array without a picture; other observations.
         """
-        modes = ["rgb_array"] if picture else []
+        modes = ["ansi", "human", *(["rgb_array"] if picture else [])]
+        if observations not in get_args(Observations):
+            raise ValueError(f"observations: wanted {', '.join(get_args(Observations))}, got {observations!r}")
         if render_mode is not None and render_mode not in modes:
-            raise ValueError(f"render_mode: wanted {' or '.join([*modes, 'None'])}, got {render_mode!r}")
+            raise ValueError(f"render_mode: wanted {', '.join(modes)} or None, got {render_mode!r}")
         self.metadata = {"render_modes": modes, "render_fps": FRAMES_PER_SECOND}
         self.environment = environment
         self.actions = tuple(actions)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(self.actions))
-        self.observation_space = spaces.Text(LONGEST_TEXT, charset=string.printable)
+        self._form, self._text = observations, ""
+        self._view = None if observations == "text" else MapView(cast("MappedEnvironment", environment))
+        self.observation_space = self._space()
         self._picture = picture
         self._turns_left = 0
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[str, Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Begin the world of `seed`, which is the one that `environment.reset(seed)` begins; without, a random one.
 
         There are no options.
@@ -68,9 +84,9 @@ class GymEnvironment(gymnasium.Env[str, np.int64]):
         world_seed = int(self.np_random.integers(2**63)) if seed is None else seed
         observation = self.environment.reset(world_seed)
         self._turns_left = self.environment.task().horizon
-        return observation.text, self._info(observation)
+        return self._shown(observation), self._info(observation)
 
-    def step(self, action: np.int64) -> tuple[str, float, bool, bool, Info]:
+    def step(self, action: np.int64) -> tuple[Any, float, bool, bool, Info]:
         """Take `actions[action]`.
 
         Raises:
@@ -80,19 +96,36 @@ class GymEnvironment(gymnasium.Env[str, np.int64]):
         self._turns_left -= 1
         truncated = outcome.truncated or (self._turns_left <= 0 and not outcome.terminated)
         observation = outcome.observation
-        return observation.text, outcome.reward, outcome.terminated, truncated, self._info(observation)
+        shown = self._shown(observation)
+        return shown, outcome.reward, outcome.terminated, truncated, self._info(observation)
 
-    def render(self) -> NDArray[np.uint8] | None:
-        """The picture of this moment in render mode rgb_array, None otherwise."""
+    def render(self) -> NDArray[np.uint8] | str | None:
+        """The picture of this moment in render mode rgb_array, its text in mode ansi, None otherwise."""
+        if self.render_mode == "ansi":
+            return self._text
         return self._picture() if self._picture and self.render_mode == "rgb_array" else None
 
     def close(self) -> None:
         """Release what the environment holds."""
         self.environment.close()
 
-    def _info(self, observation: Observation) -> Info:
+    def _space(self) -> "spaces.Space[Any]":
+        if self._view is None:
+            return spaces.Text(LONGEST_TEXT, charset=string.printable)
+        return self._view.space if self._form == "map" else with_mask(self._view.space, len(self.actions))
+
+    def _shown(self, observation: Observation) -> Any:
+        self._text = observation.text
+        if self.render_mode == "human":
+            sys.stdout.write(f"{observation.text}\n\n")
+        return seen(self._form, observation.text, self._view, self._mask(observation))
+
+    def _mask(self, observation: Observation) -> NDArray[np.int8]:
         admissible = self.actions if observation.actions is None else observation.actions
-        return {"action_mask": np.array([action in admissible for action in self.actions], dtype=np.int8)}
+        return np.array([action in admissible for action in self.actions], dtype=np.int8)
+
+    def _info(self, observation: Observation) -> Info:
+        return {"action_mask": self._mask(observation)}
 
 
 def register_environments() -> None:

@@ -20,7 +20,7 @@ def read_lm_eval(path: Path) -> Log:
         GdeError: it is no such file.
     """
     found: dict[str, Sample] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(_text(path).splitlines(), start=1):
         try:
             sample = _sample(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
@@ -29,6 +29,13 @@ def read_lm_eval(path: Path) -> Log:
         # A document is logged once for each filter of its answers; each has scores of its own.
         found[sample.id] = sample if before is None else _joined(before, sample)
     return Log(task=_task(path), model=path.resolve().parent.name, samples=tuple(found.values()))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GdeError(f"{path}: wanted a text file of samples ({error})") from error
 
 
 def _sample(logged: Mapping[str, Any]) -> Sample:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gde.bridges.gymnasium import GymEnvironment
+    from gde.bridges.gymnasium import GymEnvironment, Observations
 
 CONFIGS: Mapping[str, type[Any]] = {
     "gde/Grid-v0": GridConfig,
@@ -31,7 +31,9 @@ def register() -> None:
             gymnasium.register(id=name, entry_point=f"{__name__}:make", kwargs={"name": name})
 
 
-def make(name: str, render_mode: str | None = None, **config: Json) -> "GymEnvironment":
+def make(
+    name: str, render_mode: str | None = None, observations: "Observations" = "text", **config: Json
+) -> "GymEnvironment":
     """The environment that `gymnasium.make` gives.
 
     Raises:
@@ -54,7 +56,7 @@ def make(name: str, render_mode: str | None = None, **config: Json) -> "GymEnvir
         return draw(Grid.from_record(world, state), things=CellMap.from_record(world, state).things)
 
     actions = read_actions(getattr(configuration, "actions", NONE))
-    return GymEnvironment(environment, actions, picture=picture, render_mode=render_mode)
+    return GymEnvironment(environment, actions, picture=picture, render_mode=render_mode, observations=observations)
 
 
 def _makers() -> Mapping[str, Callable[[Any], Any]]:

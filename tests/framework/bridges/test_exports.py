@@ -100,6 +100,12 @@ def test_nothing_is_written_over(form: Any, run: Path, tmp_path: Path) -> None:
     assert (tmp_path / "there").read_text() == "mine"
 
 
+def test_a_folder_that_is_not_there_is_named(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    with pytest.raises(GdeError, match=r"nowhere/turns\.parquet: "):
+        export_file(run, "parquet", tmp_path / "nowhere" / "turns.parquet")
+
+
 def test_a_package_that_is_missing_is_named_with_its_extra(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

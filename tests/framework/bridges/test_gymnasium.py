@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 import gde.bridges.gymnasium
 from gde.bridges.gymnasium import GymEnvironment
+from gde.data.cell_map import CellMap
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.testing.context import PlainContext
@@ -113,10 +114,72 @@ def test_picture_only_where_asked_for() -> None:
 
 
 def test_unknown_render_mode() -> None:
-    with pytest.raises(ValueError, match="render_mode: wanted rgb_array or None, got 'human'"):
-        made(render_mode="human")
-    with pytest.raises(ValueError, match="render_mode: wanted None, got 'rgb_array'"):
+    with pytest.raises(ValueError, match="render_mode: wanted ansi, human, rgb_array or None, got 'video'"):
+        made(render_mode="video")
+    with pytest.raises(ValueError, match="render_mode: wanted ansi, human or None, got 'rgb_array'"):
         GymEnvironment(GridEnvironment(GridConfig()), ACTIONS, render_mode="rgb_array")
+    with pytest.raises(ValueError, match="observations: wanted text, map, dict, got 'pixels'"):
+        made(observations="pixels")
+
+
+def test_text_is_rendered_or_written_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    ansi, human = made(size=5, render_mode="ansi"), made(size=5, render_mode="human")
+    assert ansi.reset(seed=1)[0] == ansi.render()
+    assert capsys.readouterr().out == ""
+    text = human.reset(seed=1)[0]
+    assert (human.render(), capsys.readouterr().out) == (None, f"{text}\n\n")
+
+
+@pytest.mark.parametrize("name", ["gde/Grid-v0", *KEY_WORLDS])
+@pytest.mark.parametrize("observations", ["map", "dict"])
+def test_maps_pass_the_checker_and_hold_the_agent_once(name: str, observations: str) -> None:
+    environment = made(name, observations=observations)
+    check_env(environment, skip_render_check=True)
+    shown, info = environment.reset(seed=2)
+    planes = shown if observations == "map" else shown["map"]
+    world: Any = environment.environment
+    kinds = CellMap.from_record(world.world(), world.state()).kinds
+    assert planes[kinds.index("agent")].sum() == planes[kinds.index("goal")].sum() == 1
+    assert (planes.sum(axis=0) <= 1).all()
+    if observations == "dict":
+        assert shown["actions"].tolist() == info["action_mask"].tolist()
+
+
+def test_a_map_moves_with_the_agent() -> None:
+    environment = made(size=7, density=0.0, min_distance=3, observations="map")
+    world: Any = environment.environment
+    moved = 0
+    for action in range(4):
+        before = environment.reset(seed=0)[0]
+        after = environment.step(np.int64(action))[0]
+        agent = CellMap.from_record(world.world(), world.state()).kinds.index("agent")
+        assert after[agent, *world.state().facts["agent"]] == 1
+        moved += bool((after[agent] != before[agent]).any())
+    assert moved >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.outside
+def test_a_policy_of_stable_baselines_learns_small_grids() -> None:
+    """Beside a policy that was never trained, in worlds that neither was trained on."""
+    ppo = pytest.importorskip("stable_baselines3", reason="`nox -s bridges` installs it").PPO
+    environment = gymnasium.make("gde/Grid-v0", size=5, density=0.0, horizon_factor=4.0, observations="map")
+    model = ppo("MlpPolicy", environment, seed=0, n_steps=512, gamma=0.9)
+    before = reached(model, environment)
+    model.learn(40_000)
+    assert before < 0.5 < 0.8 < reached(model, environment)
+
+
+def reached(model: Any, environment: Any, worlds: int = 100) -> float:
+    """The share of worlds in which the goal is reached, the likeliest action being taken."""
+    found = 0
+    for world in range(worlds):
+        shown, ended = environment.reset(seed=10_000 + world)[0], False
+        while not ended:
+            shown, _, terminated, truncated, _ = environment.step(model.predict(shown, deterministic=True)[0])
+            ended = terminated or truncated
+        found += terminated
+    return found / worlds
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """Logs of others become runs that can be compared; runs become logs that Inspect reads."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +89,9 @@ def test_samples_of_lm_eval_are_read_with_each_of_their_filters(tmp_path: Path) 
     assert read.samples[0].scores == {"acc": 1.0, "acc,strict": 0.0}
     assert (read.samples[0].asked, read.samples[0].answer) == ("0 + 1?", "1")
     assert import_log(read, tmp_path / "run").status == "ok"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(GdeError, match="wanted a text file of samples"):
+        read_lm_eval(path)
     path.write_text('{"doc_id": 0}')
     with pytest.raises(GdeError, match=r"line 1: wanted a sample of lm_eval --log_samples, got KeyError"):
         read_lm_eval(path)
@@ -136,3 +142,34 @@ def test_what_inspect_itself_has_scored_is_read(tmp_path: Path, monkeypatch: pyt
     expected = [{"match": 1.0}, {"match": 0.0}, {"match": 0.25}, {"match.a": 1.0, "match.b": 0.5}, {}]
     assert [each.scores for each in read.samples] == expected
     assert [each.failure for each in read.samples] == ["", "", "", "", "it was not scored"]
+
+
+TASK = """
+task: sums
+dataset_path: json
+dataset_kwargs: {data_files: {test: DATA}}
+test_split: test
+output_type: generate_until
+doc_to_text: "{{q}}"
+doc_to_target: "{{a}}"
+generation_kwargs: {until: ["."]}
+metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]
+"""
+
+
+def test_what_lm_eval_itself_has_logged_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("lm_eval", reason="`nox -s bridges` installs it")
+    (tmp_path / "data.jsonl").write_text(
+        "".join(json.dumps({"q": f"{i}+1?", "a": f"{i + 1}"}) + "\n" for i in range(3))
+    )
+    (tmp_path / "sums.yaml").write_text(TASK.replace("DATA", str(tmp_path / "data.jsonl")))
+    command = [sys.executable, "-m", "lm_eval", "--model", "dummy", "--tasks", "sums", "--include_path", str(tmp_path)]
+    logged = ["--log_samples", "--output_path", str(tmp_path / "out")]
+    offline = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(tmp_path / "home")}
+    done = subprocess.run([*command, *logged], capture_output=True, text=True, check=False, env=offline)
+    assert done.returncode == 0, done.stderr
+    (path,) = (tmp_path / "out").rglob("samples_sums_*.jsonl")
+    read = read_lm_eval(path)
+    assert (read.task, len(read.samples)) == ("sums", 3)
+    assert [each.asked for each in read.samples] == ["0+1?", "1+1?", "2+1?"]
+    assert import_log(read, tmp_path / "run").measurements[0].name.startswith("scores.exact_match")
