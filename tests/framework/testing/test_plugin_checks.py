@@ -78,6 +78,7 @@ BROKEN_OFFERS: list[tuple[object, str]] = [
     (replace(GOOD, measures=(Measure(name="a", title=""),)), "'a' must have a title"),
     (replace(GOOD, measures=(Measure(name="a.*.*", title="A"),)), "at most one"),
     (replace(GOOD, measures=(Measure(name="a", title="A", headline=True, phrase="went"),)), "in its phrase"),
+    (replace(GOOD, measures=(Measure(name="a", title="A", beside="a"),)), "must stand beside another number"),
     (replace(GOOD, measures=(Measure(name="a", title="A", phrase="went {} times"),)), "must be a headline"),
     (replace(GOOD, measures=(Measure(name="a", title="A", column=True),)), "to be a column"),
     (replace(GOOD, config=Undocumented), "under Undocumented.untold"),

@@ -6,6 +6,7 @@ away by the Host header, one that asks in a reader's browser by Sec-Fetch-Site. 
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -128,11 +129,11 @@ class Pages:
         if a == b:
             raise GdeError("choose two runs that are not the same")
         results = {name: RunFolder.open(path).read_result() for name, path in ((a, path_a), (b, path_b))}
+        found = Contest(folder=self._root, results=results)
         try:
-            compared, reason = (compare(path_a, path_b, self._catalogue),), ""
+            found = replace(found, compared=(compare(path_a, path_b, self._catalogue),))
         except GdeError as error:
-            compared, reason = (), str(error)
-        found = Contest(folder=self._root, results=results, compared=compared, reason=reason)
+            found = replace(found, reason=str(error))
         return HTMLResponse(contest_page(found, {name: f"/run/{quote(name)}" for name in results}))
 
     def episodes(self, request: Request) -> Response:
