@@ -17,12 +17,13 @@ CATALOGUE = Catalogue.default()
 BUNDLED = [entry for kind in KINDS for entry in CATALOGUE.entries(kind) if entry.module.startswith("gde_plugins.")]
 METRICS, PROBES = ([entry for entry in CATALOGUE.entries(kind) if entry in BUNDLED] for kind in ("metric", "probe"))
 KNOWN_ANYWAY = {
-    ("gde.cli.eval_command", "Agent, e.g. gpt-oss."): "an example in help",
+    ("gde.cli.eval_command", "Agent, e.g. gpt-oss; several with commas."): "an example in help",
     ("gde.cli.reproduce_command", "Agent that takes part, e.g. gpt-oss or random."): "an example in help",
     ("gde.cli.reproduce_command", "gpt-oss"): "the agent of the published studies, which --agent changes",
     ("gde.runs.reproducing", "gpt-oss"): "the same from Python",
     ("gde.cli.eval_command", "plan"): "a file with a plan",
     ("gde.request.provenance", "plan"): "the same: what was asked for",
+    ("gde.shipped.reporters.contest", "plan"): "the same, in the provenance of a result",
     ("gde.data.completion", "length"): "why a completion ended",
     ("gde.shipped.reporters.episodes", "optimal"): "a verdict on a turn",
     ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",

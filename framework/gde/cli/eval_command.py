@@ -1,5 +1,6 @@
 """gde eval: run an evaluation in a new folder."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,8 +52,7 @@ def command(
     catalogue = Catalogue(load_plugins(no_plugin or ()))
     plans = entrants(wanted, catalogue)
     if dry_run:
-        for each in plans.values():
-            _show_plan(dry(each, catalogue).plan, as_json)
+        _show_plans({name: dry(each, catalogue).plan for name, each in plans.items()}, as_json)
         return
     if len(plans) > 1:
         with progress(quiet=quiet or as_json) as watch:
@@ -65,10 +65,13 @@ def command(
     show_result(result, as_json, show_all)
 
 
-def _show_plan(plan: "Plan", as_json: bool) -> None:
+def _show_plans(plans: "Mapping[str, Plan]", as_json: bool) -> None:
     from gde.request.planfile import plan_hash, plan_tables, write_plan
 
-    if as_json:
-        show_json({"schema": 1, "plan_hash": plan_hash(plan), "plan": plan_tables(plan)})
+    told = {name: {"plan_hash": plan_hash(plan), "plan": plan_tables(plan)} for name, plan in plans.items()}
+    if not as_json:
+        tell("\n".join(write_plan(plan) for plan in plans.values()), end=False)
+    elif len(told) == 1:
+        show_json({"schema": 1, **told.popitem()[1]})
     else:
-        tell(write_plan(plan), end=False)
+        show_json({"schema": 1, "entrants": told})

@@ -88,7 +88,8 @@ def test_progress_counts_what_is_finished_of_the_whole(journal: Journal, tmp_pat
     seen: list[Progress] = []
     with watching(tmp_path / "run.sqlite", 3, Listeners(seen.append)):
         asyncio.run(write(journal, EPISODES[1]))
-    assert (seen[0], seen[-1]) == (Progress("episodes", 1, 3), Progress("episodes", 2, 3))
+    assert [(one.stage, one.done, one.total) for one in (seen[0], seen[-1])] == [("episodes", 1, 3), ("episodes", 2, 3)]
+    assert seen[-1].detail == "12 turns"
     assert [each.done for each in seen] == sorted(each.done for each in seen)
 
 

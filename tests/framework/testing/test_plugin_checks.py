@@ -86,6 +86,10 @@ BROKEN_OFFERS: dict[str, tuple[Any, str]] = {
         replace(GOOD, measures=(Measure(name="a", title="A", phrase="went {} times"),)),
         "must be a headline",
     ),
+    "beside-itself": (
+        replace(GOOD, measures=(Measure(name="a", title="A", beside="a"),)),
+        "must stand beside another number",
+    ),
     "column-of-one": (replace(GOOD, measures=(Measure(name="a", title="A", column=True),)), "to be a column"),
     "Undocumented": (replace(GOOD, config=Undocumented), "under Undocumented.untold"),
     "Undescribable": (replace(GOOD, config=Undescribable), "able to describe Undescribable"),

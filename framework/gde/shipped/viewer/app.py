@@ -6,6 +6,7 @@ away by the Host header, one that asks in a reader's browser by Sec-Fetch-Site. 
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
-from gde.runs.comparing import Compared, compare
+from gde.runs.comparing import compare
 from gde.runs.contest import Contest
 from gde.runs.exporting import summaries
 from gde.shipped.reporters.contest import contest_page
@@ -128,12 +129,11 @@ class Pages:
         if a == b:
             raise GdeError("choose two runs that are not the same")
         results = {name: RunFolder.open(path).read_result() for name, path in ((a, path_a), (b, path_b))}
-        compared, reason = list[Compared](), ""
+        found = Contest(folder=self._root, results=results)
         try:
-            compared.append(compare(path_a, path_b, self._catalogue))
+            found = replace(found, compared=(compare(path_a, path_b, self._catalogue),))
         except GdeError as error:
-            reason = str(error)
-        found = Contest(folder=self._root, results=results, compared=(*compared,), reason=reason)
+            found = replace(found, reason=str(error))
         return HTMLResponse(contest_page(found, {name: f"/run/{quote(name)}" for name in results}))
 
     def episodes(self, request: Request) -> Response:
