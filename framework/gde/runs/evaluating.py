@@ -204,6 +204,10 @@ def _run(
     except (RunFailed, KeyboardInterrupt) as error:
         error.add_note(str(folder.path))  # whoever is to go on with it has to know which it is
         raise
+    except (GdeError, OSError) as error:
+        if folder.path.is_dir():
+            raise
+        raise RunFailed(f"{folder.path} was removed while the run went on: nothing is left of it") from error
 
 
 def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
