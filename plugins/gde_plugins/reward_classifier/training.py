@@ -13,7 +13,7 @@ import torch
 from gde.errors import ConfigError
 from gde.seeding import derive, generator
 from gde_plugins.reward_classifier.config import SCRATCH, Recipe
-from gde_plugins.reward_classifier.scorer import CARD, Scorer, base_tokenizer, begin
+from gde_plugins.reward_classifier.scorer import CARD, Scorer, base_tokenizer, begin, quietly
 from gde_plugins.reward_classifier.scratch import scratch_model, scratch_tokenizer
 from gde_plugins.reward_classifier.texts import Preference
 
@@ -134,7 +134,8 @@ def _fit(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, watc
 
 def _write(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, trained: Trained, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    scorer.model.save_pretrained(str(out))
+    with quietly():
+        scorer.model.save_pretrained(str(out))
     scorer.tokenizer.save_pretrained(str(out))
     card = {
         "base": recipe.base,
