@@ -33,6 +33,17 @@ KNOWN_ANYWAY = {
     ("gde.stages.probing", "shuffled"): "a control of probes",
     ("gde.data.probe", "shuffled"): "a control of probes",
     ("gde.shipped.reporters.wording", "shuffled"): "a control of probes",
+    ("gde.runs.plain", "success"): "a field of a turn: what a step says of itself",
+    ("gde.runs.plain", "optimal"): "a field of a turn",
+    ("gde.runs.exporting", "success"): "the same of a conversation",
+    ("gde.runs.examining", "length"): "a field of the kit's corridor",
+    ("gde.bridges.inspect_logs", "success"): "the score that an episode has in a log: what its last step says",
+    ("gde.bridges.inspect_episodes", "length"): "why a completion ended",
+    (
+        "gde.bridges.inspect_episodes",
+        "gpt-oss",
+    ): "the agent that asks a model where none is named, which -T agent= changes",
+    ("gde.bridges.inspect", "success"): "what a task measures where nothing is named, which -T metrics= changes",
 }
 """(module, text) of the framework's own words that a plugin uses too, and of what a user must be shown by example."""
 

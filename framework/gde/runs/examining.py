@@ -152,7 +152,7 @@ def self_test() -> Finding:
         environment=Choice(name="corridor", config={"length": 5}),
         agent=Choice(name="asking"),
         probes=(Choice(name="moves"),),
-        metrics=(Choice(name="success"),),
+        metrics=(Choice(name="scores"),),
         episodes=EPISODES,
         run_seconds=SECONDS,
     )
