@@ -98,10 +98,11 @@ def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
     assert re.search(r"^Goal success rate +[\d.]+ %  \[", screen, re.MULTILINE)
     assert re.search(r"^Steps to the left +0.0 %  \[", screen, re.MULTILINE)
     assert re.search(r"^Ends told apart +[\d.]+ %  \[.*(coordinates|shuffled|random|tokens)", screen, re.MULTILINE)
-    before, _, _ = page.partition('id="player"')
-    summaries = re.findall(r"<summary>(.*?)</summary>", before)
-    assert summaries == ["What the agent did", "Which way it leans"]
-    assert page.count("Steps to the left<small>leftness</small>") == page.count("Goal success rate<small>") == 2
+    _, _, numbers = page.partition('id="behaviour"')
+    summaries = re.findall(r"<summary>(.*?)</summary>", numbers)
+    assert summaries[:2] == ["What the agent did", "Which way it leans"]
+    for title in ("Steps to the left", "Goal success rate"):
+        assert page.count(f'<p class="what">{title}</p>') == page.count(f"{title}<small>") == 1
     assert "Ends told apart, %" in page
     meant = run(*gde, "show", "metric", "leftness", folder=tmp_path, **there)
     assert "Steps to the left" in meant and "share" in meant and "Which way it leans" in meant
