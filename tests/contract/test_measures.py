@@ -42,7 +42,7 @@ KNOWN_ANYWAY = {
     (
         "gde.bridges.inspect_episodes",
         "gpt-oss",
-    ): "the agent that asks a model where none is named, which -T agent= changes",
+    ): "the agent where none is named, which -T agent= changes",
     ("gde.bridges.inspect", "success"): "what a task measures where nothing is named, which -T metrics= changes",
 }
 """(module, text) of the framework's own words that a plugin uses too, and of what a user must be shown by example."""
