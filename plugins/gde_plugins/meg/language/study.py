@@ -13,6 +13,7 @@ from gde.data.json import Json
 from gde.data.mdp import Floats
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.errors import GdeError
 from gde.numerics.tabular import solve
 from gde.parts.agent import Agent
 from gde.parts.context import Context
@@ -54,7 +55,11 @@ class LanguageStudy:
 
     @cached_property
     def _rows(self) -> tuple[Comparison, ...]:
-        asked = self._asked()
+        try:
+            asked = self._asked()
+        except GdeError as error:  # e.g. a model behind a server, which tells no probabilities
+            unmeasured = Measurement(name="meg", value=None, unit="nats", n=0, reason=str(error))
+            return (_row("MEG towards the goal", "from probabilities", unmeasured, {}),)
         return (*self._sampled([(swap.before, policy) for swap, (policy, _) in asked]), *_swap_rows(asked))
 
     def _asked(self) -> list[tuple[Swap, tuple[Floats, Floats]]]:
