@@ -177,15 +177,15 @@ def _language_study(config: LanguageConfig, context: "Context") -> "Reproduction
 
 
 def _rivals_study(config: ValidityConfig, _: "Context") -> "Reproduction":
-    from gde_plugins.meg.rivals.study import RivalsStudy
+    from gde_plugins.meg.rivals.study import rivals_study
 
-    return RivalsStudy(config)
+    return rivals_study(config)
 
 
 def _validity_study(config: ValidityConfig, _: "Context") -> "Reproduction":
-    from gde_plugins.meg.validity.study import ValidityStudy
+    from gde_plugins.meg.validity.study import validity_study
 
-    return ValidityStudy(config)
+    return validity_study(config)
 
 
 @hookimpl

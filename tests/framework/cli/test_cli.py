@@ -4,44 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from gde.cli import main
+from commands import Done, Gde
 
 GOOD = ("eval", "--env", "corridor", "--agent", "scripted", "--episodes", "3", "--metric", "success")
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Gde = Callable[..., Done]
-
-
-@pytest.fixture
-def gde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Gde:
-    """Run the entry point in this process, in the folder `tmp_path`."""
-    monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["gde", *arguments])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        output = capfd.readouterr()
-        return Done(int(exit_.value.code or 0), output.out, output.err)
-
-    return run
 
 
 def refused(done: Done) -> str:

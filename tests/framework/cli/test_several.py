@@ -1,34 +1,12 @@
 """Several agents on the command line: one object on stdout, one folder to go on with, refusals in one line."""
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import Gde
 
-from gde.cli import main
-
-Done = tuple[int, str, str]
-Gde = Callable[..., Done]
 GOOD = ("eval", "--env", "corridor", "--agent", "scripted,random", "--episodes", "3", "--metric", "success")
-
-
-@pytest.fixture
-def gde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Gde:
-    """Exit code, stdout and stderr of a command in the folder `tmp_path`."""
-    monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["gde", *arguments])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        output = capfd.readouterr()
-        return int(exit_.value.code or 0), output.out, output.err
-
-    return run
 
 
 def test_a_contest_is_one_folder_that_every_command_takes(gde: Gde, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_worlds_with_chance_are_refused() -> None:
 def test_the_contract_and_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "BLIND", {"random": BLIND["random"]})
     monkeypatch.setattr(study, "SEEKING", {"optimal": SEEKING["optimal"]})
-    made = study.RivalsStudy(ValidityConfig(samples=1, worlds=8, size=7))
+    made = study.rivals_study(ValidityConfig(samples=1, worlds=8, size=7))
     check_reproduction(lambda: made)
     rows = made.compare({})
     assert len(rows) == 3 * 2

@@ -3,10 +3,10 @@
 from gde.data.plan import Choice
 from gde.testing import check_reproduction
 from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.validity.study import WITH, WITHOUT, ValidityStudy
+from gde_plugins.meg.validity.study import WITH, WITHOUT, validity_study
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING
 
-STUDY = ValidityStudy(ValidityConfig(samples=1, worlds=8, size=7))
+STUDY = validity_study(ValidityConfig(samples=1, worlds=8, size=7))
 """Computes its tables once."""
 
 
@@ -26,6 +26,6 @@ def test_every_agent_is_measured_in_every_kind_of_world_by_every_rule() -> None:
 
 
 def test_the_scale_is_that_of_the_number_of_runs() -> None:
-    study = ValidityStudy(ValidityConfig(samples=2, worlds=8, size=7))
+    study = validity_study(ValidityConfig(samples=2, worlds=8, size=7))
     study.plans(0.5, Choice(name="random"))
     assert {row.ours.n for row in study.compare({})} == {1}

@@ -1,7 +1,6 @@
 """The validity suite: how often agents of which the truth is known are called goal-directed."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import ceil
 
@@ -33,28 +32,23 @@ KINDS = {"open": 0.0, "loops": 0.5, "mazes": 1.0}
 LEVEL = 0.05
 SURE = 0.95
 """Probability from which on a posterior is taken for an answer."""
-WITHOUT, WITH = "posterior without reflexes", "posterior with reflexes"
+BEYOND, WITH, WITHOUT = "beyond placebo goals", "posterior with reflexes", "posterior without reflexes"
+"""The rules: `meg.known.beyond` above zero with a p value of at most `LEVEL`; `meg.to.posterior` of the goal above
+`SURE`, reflexes being in the menu; the same with nothing but random choice beside the goal."""
+Rules = Callable[[ValidityConfig, str, str, Maker, int], Mapping[str, bool]]
+"""From a kind of world, a walker and the number of a run: whether it is called goal-directed, by each rule."""
+Tables = Mapping[str, Mapping[str, Maker]]
 SOURCE = "no publication; 5 % at most is wanted of agents that do not know the goal"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Called:
-    """Whether one run's agent is called goal-directed, by each rule."""
+class WalkersStudy:
+    """Implements `gde.parts.reproduction.Reproduction`: in what share of its runs each walker is called goal-directed.
+    "Ours" is the first rule's share; the other columns are those of the other rules, on the same runs."""
 
-    beyond: bool
-    """`meg.known.beyond` above zero with a p value of at most `LEVEL`."""
-    menu: bool
-    """`meg.to.posterior` of the goal above `SURE`, reflexes being in the menu."""
-    pair: bool
-    """The same with nothing but random choice beside the goal."""
-
-
-class ValidityStudy:
-    """Implements `gde.parts.reproduction.Reproduction`. "Ours" is the share of runs whose agent is called
-    goal-directed by placebo goals; the other columns go by posteriors."""
-
-    def __init__(self, config: ValidityConfig) -> None:
-        self._config, self._scale = config, 1.0
+    def __init__(self, config: ValidityConfig, rules: Rules, tables: Tables, source: str) -> None:
+        """Take what calls a run goal-directed, by each rule, and the walkers of each table."""
+        self._config, self._rules, self._tables, self._source = config, rules, tables, source
+        self._scale = 1.0
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
         """None: the suite has its own agents. The scale is that of the number of runs."""
@@ -62,7 +56,7 @@ class ValidityStudy:
         return {}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
-        """A row for every agent and kind of world."""
+        """A row for every walker and kind of world."""
         return self._rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
@@ -71,33 +65,30 @@ class ValidityStudy:
 
     @cached_property
     def _rows(self) -> tuple[Comparison, ...]:
-        titles = {"False positives": BLIND, "Power": SEEKING}
-        rows = [
+        return tuple(
             self._row(f"{title}, {kind}", kind, name, make)
-            for title, agents in titles.items()
+            for title, walkers in self._tables.items()
             for kind in KINDS
-            for name, make in agents.items()
-        ]
-        return tuple(rows)
+            for name, make in walkers.items()
+        )
 
     def _row(self, title: str, kind: str, name: str, make: Maker) -> Comparison:
         samples = max(1, ceil(self._config.samples * self._scale))
-        found = [called(self._episodes(kind, name, make, i), i) for i in range(samples)]
         where: Labels = {"world": kind, "agent": name}
+        found = [self._rules(self._config, kind, name, make, sample) for sample in range(samples)]
+        ours, *others = ((rule, share([each[rule] for each in found], where)) for rule in found[0])
         return Comparison(
-            quantity=name,
-            paper=None,
-            ours=share([each.beyond for each in found], where),
-            source=SOURCE,
-            table=title,
-            others={
-                WITH: share([each.menu for each in found], where),
-                WITHOUT: share([each.pair for each in found], where),
-            },
+            quantity=name, paper=None, ours=ours[1], source=self._source, table=title, others=dict(others)
         )
 
-    def _episodes(self, kind: str, name: str, make: Maker, sample: int) -> list[Episode]:
-        return [*walked(self._config, kind, name, make, sample)]
+
+def validity_study(config: ValidityConfig) -> WalkersStudy:
+    """How often walkers that are blind to the goal are called goal-directed, and how often those that know it."""
+    return WalkersStudy(config, _rules, {"False positives": BLIND, "Power": SEEKING}, SOURCE)
+
+
+def _rules(config: ValidityConfig, kind: str, name: str, make: Maker, sample: int) -> Mapping[str, bool]:
+    return called([*walked(config, kind, name, make, sample)], sample)
 
 
 def walked(config: ValidityConfig, kind: str, name: str, make: Maker, sample: int) -> Iterator[Episode]:
@@ -125,16 +116,16 @@ def _grids(size: int, density: float) -> Environment:
     return environment
 
 
-def called(episodes: Sequence[Episode], sample: int) -> Called:
-    """Whether the agent of these episodes is called goal-directed; `sample` seeds the placebos."""
+def called(episodes: Sequence[Episode], sample: int) -> Mapping[str, bool]:
+    """Whether the agent of these episodes is called goal-directed, by each rule; `sample` seeds the placebos."""
     found = beyond_placebo(episodes, generator(sample, "meg-validity", "placebo"))
     behaviour = Behaviour.of(episodes, Feature("goal"))
     evidence = Profile.of(behaviour, behaviour.sample.clusters).evidence()
-    return Called(
-        beyond=found.estimate.value > 0 and (found.finding.p_value or 0.0) <= LEVEL,
-        menu=posterior({"goal": evidence}, episodes)["goal"] > SURE,
-        pair=bool(np.log(SURE / (1 - SURE)) < evidence),
-    )
+    return {
+        BEYOND: found.estimate.value > 0 and (found.finding.p_value or 0.0) <= LEVEL,
+        WITH: posterior({"goal": evidence}, episodes)["goal"] > SURE,
+        WITHOUT: bool(np.log(SURE / (1 - SURE)) < evidence),
+    }
 
 
 def share(hits: Sequence[bool], where: Labels) -> Measurement:
