@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-LIMIT = 120 * 1024
+LIMIT = 200 * 1024
 """Bytes of a file: enough for the beginning of a run."""
 
 

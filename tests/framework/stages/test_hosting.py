@@ -19,7 +19,7 @@ from gde.runs.evaluating import evaluate
 from gde.stages import hosting
 from gde.stages.evidence import load_evidence
 from gde.stages.hosting import Hosts
-from gde.stages.rollout import _at_once
+from gde.stages.rollout import at_once
 from gde.testing.parts import RIGHT, Corridor, ScriptedAgent
 
 
@@ -88,14 +88,14 @@ def test_slow_steps_overlap(counted: Count, tmp_path: Path, monkeypatch: pytest.
     assert threading.main_thread().name not in counted.threads
 
 
-@pytest.mark.parametrize(("at_once", "episodes"), [(None, 12), (2, 2), (50, 12)])
-def test_an_offer_can_say_how_many_of_its_environments_there_are_at_once(at_once: int | None, episodes: int) -> None:
+@pytest.mark.parametrize(("most", "episodes"), [(None, 12), (2, 2), (50, 12)])
+def test_an_offer_can_say_how_many_of_its_environments_there_are_at_once(most: int | None, episodes: int) -> None:
     ready = resolve(Plan(environment=Slow, agent=walker, concurrency=12), Catalogue.default())
     (stratum,) = ready.strata
     entry = stratum.environment.entry
-    entry = replace(entry, offer=replace(entry.offer, at_once=at_once))
+    entry = replace(entry, offer=replace(entry.offer, at_once=most))
     crowded = replace(stratum, environment=replace(stratum.environment, entry=entry))
-    assert _at_once(replace(ready, strata=(crowded,))) == episodes
+    assert at_once(replace(ready, strata=(crowded,))) == episodes
 
 
 async def played(hosts: Hosts, call: Callable[[Environment], object], times: int) -> list[bool]:

@@ -28,7 +28,7 @@ from gde.errors import UnknownName
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
 from gde.request.resolve import resolve
-from gde.stages.rollout import _at_once
+from gde.stages.rollout import at_once
 from gde.testing.context import PlainContext
 from gde.testing.parts import LEFT, RIGHT, Corridor
 
@@ -145,8 +145,8 @@ def test_half_as_many_episodes_at_once_where_each_has_two_simulators(catalogue: 
         at_once=3,
     )
     environment = Choice(name="few", alias="few", part=few)
-    assert _at_once(resolve(plan(trier(RIGHT), environment=environment, concurrency=9), catalogue)) == 1
-    assert _at_once(resolve(plan("scripted", environment=environment, concurrency=9), catalogue)) == 3
+    assert at_once(resolve(plan(trier(RIGHT), environment=environment, concurrency=9), catalogue)) == 1
+    assert at_once(resolve(plan("scripted", environment=environment, concurrency=9), catalogue)) == 3
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def promises() -> tuple[Promise, ...]:
 def _of(path: Path) -> Iterator[Promise]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
-        named = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+        named = [node for node in (*tree.body, *ast.walk(function)) if isinstance(node, ast.Assign)]
         for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
             if isinstance(call.func, ast.Name) and (sentence := _sentence(call, call.func.id, named)):
                 yield Promise(path.stem, call.lineno, call.end_lineno or call.lineno, sentence)

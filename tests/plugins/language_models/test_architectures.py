@@ -12,7 +12,7 @@ from torch import nn
 from gde.data.activations import EMBEDDING, CaptureRequest, Intervention, TokenSequence
 from gde.errors import GdeError
 from gde_plugins.language_models.capturing import Reader
-from gde_plugins.language_models.generation import _Decoder
+from gde_plugins.language_models.generation import Decoder
 from gde_plugins.language_models.residual_stream import Change, decoder_layers
 
 RELATIVE = 1e-5
@@ -72,7 +72,7 @@ def streams(model: Any, *changes: Intervention) -> dict[tuple[int, str], Any]:
 def logits(model: Any, *changes: Intervention) -> torch.Tensor:
     """(V,) of the token after the sequence."""
     with torch.inference_mode():
-        (last,) = _Decoder.begin(model, [(TOKENS, Change.of(changes, MARKS))]).logits
+        (last,) = Decoder.begin(model, [(TOKENS, Change.of(changes, MARKS))]).logits
     return last
 
 

@@ -89,7 +89,7 @@ def cluster_share(
     A share that is the same in all clusters, e.g. 0 or 1, leaves nothing to resample. It gets the Clopper-Pearson
     interval of as many independent trials as there are clusters: 20 worlds without a miss show a share above 0.83,
     however many steps they hold. Where misses (or hits) are so rare that a bound of the bootstrap is 1 (or 0), although
-    one was seen, that bound is Korn and Graubard's (1998).
+    one was seen, that bound is that of Korn and Graubard (1998).
 
     Raises:
         ValueError: as `cluster_ratio`, or hits outside their trials.
