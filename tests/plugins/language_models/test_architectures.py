@@ -1,6 +1,7 @@
 """Whatever the architecture: what is read is the model's own hidden states, and what is changed goes on from there."""
 
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def streams(model: Any, *changes: Intervention) -> dict[tuple[int, str], Any]:
 def logits(model: Any, *changes: Intervention) -> torch.Tensor:
     """(V,) of the token after the sequence."""
     with torch.inference_mode():
-        (last,) = Decoder.begin(model, [(TOKENS, Change.of(changes, MARKS))]).logits
+        (last,) = Decoder.begin(model, [(TOKENS, Change.of(changes, MARKS))], Event()).logits
     return last
 
 
