@@ -33,13 +33,14 @@ from gde_plugins.probes.weights import CellWeights
 WIDTH, SIDE, CLASSES = 3 * 2880, 15, 5
 FEW, MANY, SHARE = 96, 3000, 32
 LAYERS, SWEPT_WIDTH, SWEPT_SIDE, TURNS = 24, 2880, 8, 2000
+PLANTED = 64  # inputs that tell the classes
 EPOCHS = CogmapConfig().epochs
 
 
 def examples(n: int, width: int, side: int, rng: np.random.Generator) -> Examples:
     """Normal activations; classes from the signs of a few of them."""
     inputs = rng.standard_normal((n, width), dtype=np.float32)
-    planted = inputs[:, :64] @ rng.standard_normal((64, side**2 * CLASSES), dtype=np.float32)
+    planted = inputs[:, :PLANTED] @ rng.standard_normal((PLANTED, side**2 * CLASSES), dtype=np.float32)
     targets = planted.reshape(n, side**2, CLASSES).argmax(axis=-1)
     return Examples(inputs=inputs, shape=(side, side), targets=targets, weights=class_weights(targets, CLASSES))
 
@@ -81,7 +82,7 @@ def naive() -> float:
 def sweep(layers: int) -> tuple[float, float]:
     """Seconds of a layer and its control, each fit with a design of its own and both with one."""
     rng = np.random.default_rng(0)
-    fit_layer(SWEPT_SIDE, SWEPT_SIDE, Design.of, rng)  # the first optimizer of a process imports much of torch
+    fit_layer(PLANTED, PLANTED, Design.of, rng)  # the first optimizer of a process imports much of torch
     each = [
         (fit_layer(TURNS, SWEPT_WIDTH, Design.of, rng), fit_layer(TURNS, SWEPT_WIDTH, LatestDesign(), rng))
         for _ in range(layers)
