@@ -25,22 +25,20 @@ Labelled = dict[str, ProbeLabels]
 MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
 """Sources of activations: the run's language model, its twin with random weights, and mean input embeddings."""
 OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
-"""Controls that differ from layer to layer; the others are told all that they can tell by the first."""
+"""Controls that differ from layer to layer, that on the model's own activations first; the others are told all that
+they can tell by the first layer."""
 
 
 def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
-    """Every variant at every place, then the controls of each of these: at the first layer all, at the others those
-    that differ from layer to layer."""
-    measured = [
-        Arm(probe=name, variant=variant, layer=layer, mark=mark)
-        for layer in request.layers
-        for mark in request.marks
-        for variant in probe.variants
-    ]
-    yield from measured
-    for arm in measured:
-        for control in CONTROLS if arm.layer == request.layers[0] else OF_A_LAYER:
-            yield replace(arm, control=control)
+    """Every variant at every place, with its controls: at the first layer all, at the others those that differ from
+    layer to layer. Fits to the same activations follow each other, so that a probe may prepare them once."""
+    once = tuple(control for control in CONTROLS if control not in OF_A_LAYER)
+    for layer in request.layers:
+        controls: tuple[Control, ...] = ("none", *OF_A_LAYER, *(once if layer == request.layers[0] else ()))
+        for mark in request.marks:
+            for control in controls:
+                for variant in probe.variants:
+                    yield Arm(probe=name, variant=variant, layer=layer, mark=mark, control=control)
 
 
 @dataclass(kw_only=True)

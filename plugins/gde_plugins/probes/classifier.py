@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gde_plugins.probes.design import Design, Prepare
 from gde_plugins.probes.training import Examples, Settings, fit_network
 from gde_plugins.probes.weights import class_probabilities
 
@@ -66,14 +67,14 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from activations (N, D) and labels (N, *shape)."""
+    def fit(self, X: Any, y: Any, *, prepare: Prepare = Design.of) -> Self:
+        """Learn from activations (N, D) and labels (N, *shape); fits that share `prepare` may share what it makes."""
         X, codes = self._encoded(X, y)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         weights = class_weights(codes, len(self.classes_)) if self.balanced else np.ones(codes.shape)
         examples = Examples(inputs=X, shape=self.shape_, targets=codes, weights=weights)
         settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
-        self.weights_, self.loss_curve_ = fit_network(examples, len(self.classes_), settings, rng)
+        self.weights_, self.loss_curve_ = fit_network(examples, len(self.classes_), settings, rng, prepare)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """The cognitive map: what each cell of the world holds, decoded from the activations of one turn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from gde.errors import GdeError
 from gde.parts.probe import Readout
 from gde_plugins.probes.classifier import CogmapClassifier, class_weights
 from gde_plugins.probes.config import CogmapConfig
+from gde_plugins.probes.design import LatestDesign
 from gde_plugins.probes.map_scores import score_maps
 from gde_plugins.probes.places import Places, PlaceWeights
 from gde_plugins.probes.weights import CellWeights, check_finite, class_probabilities
@@ -81,6 +82,7 @@ class CogmapProbe:
     """
 
     config: CogmapConfig
+    prepare: LatestDesign = field(default_factory=LatestDesign, compare=False, repr=False)
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -137,7 +139,7 @@ class CogmapProbe:
             balanced=config.balance == "classes",
             device=config.device,
             random_state=int(rng.integers(2**31)),
-        ).fit(train.inputs, train.labels)
+        ).fit(train.inputs, train.labels, prepare=self.prepare)
         return classifier.weights_, classifier.classes_
 
     def _places(
@@ -165,7 +167,8 @@ class CogmapProbe:
             device=config.device,
         )
         examples = Examples(inputs=train.inputs, shape=shape, targets=codes, weights=weights)
-        return fit_places(places, examples, len(trained), settings, rng), trained.astype(np.int64)
+        fitted = fit_places(places, examples, len(trained), settings, rng, self.prepare)
+        return fitted, trained.astype(np.int64)
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
         return CogmapReadout.from_arrays(variant, arrays)

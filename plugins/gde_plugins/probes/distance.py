@@ -1,7 +1,7 @@
 """How far the goal still is: the optimal remaining length, decoded from the activations of one turn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
 from gde_plugins.probes.config import DistanceConfig
+from gde_plugins.probes.design import LatestDesign
 from gde_plugins.probes.training import Examples, Settings, fit_network
 from gde_plugins.probes.weights import CellWeights, cell_coordinates, check_finite, z_scores
 
@@ -60,6 +61,7 @@ class DistanceProbe:
     """Regresses the optimal remaining length (Arghal et al. 2026, appendix F.3)."""
 
     config: DistanceConfig
+    prepare: LatestDesign = field(default_factory=LatestDesign, compare=False, repr=False)
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -112,7 +114,7 @@ class DistanceProbe:
             device=config.device,
         )
         examples = Examples(inputs=inputs, shape=(), targets=scored, weights=np.ones(scored.shape))
-        return _in_steps(fit_network(examples, 1, settings, rng)[0], mean, scale)
+        return _in_steps(fit_network(examples, 1, settings, rng, self.prepare)[0], mean, scale)
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
         return DistanceReadout.from_arrays(arrays)

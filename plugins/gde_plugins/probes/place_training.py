@@ -1,4 +1,4 @@
-"""Fitting a linear read-out of places with torch: AdamW, whitened inputs, all cells in every step."""
+"""Fitting a linear read-out of places with torch: AdamW, all cells in every step."""
 
 from dataclasses import replace
 
@@ -7,23 +7,26 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
+from gde_plugins.probes.design import Design, Prepare
 from gde_plugins.probes.places import Places, PlaceWeights, incidence
-from gde_plugins.probes.training import Examples, Settings, whitening_axes
-from gde_plugins.probes.weights import z_scores
+from gde_plugins.probes.training import Examples, Settings
 
 
 def fit_places(
-    places: Places, examples: Examples, n_classes: int, settings: Settings, rng: np.random.Generator
+    places: Places,
+    examples: Examples,
+    n_classes: int,
+    settings: Settings,
+    rng: np.random.Generator,
+    prepare: Prepare = Design.of,
 ) -> PlaceWeights:
     """The read-out fitted to activations as captured."""
-    mean, scale = z_scores(examples.inputs)
-    inputs = ((examples.inputs - mean) / scale).astype(np.float32)
-    axes = whitening_axes(inputs) if settings.whiten else None
-    inputs = inputs if axes is None else inputs @ axes
-    start = PlaceWeights.initial(places, inputs.shape[1], examples.shape, n_classes)
+    design = prepare(examples.inputs, settings.whiten)
+    start = PlaceWeights.initial(places, design.inputs.shape[1], examples.shape, n_classes)
     with threadpool_limits(limits=1):  # see `training.train`
-        learned = _train(start, replace(examples, inputs=inputs), settings, rng)
-    return learned.unscaled(mean, scale, axes)
+        learned = _train(start, replace(examples, inputs=design.inputs), settings, rng)
+    by_place = design.on_scores(learned.by_place)
+    return replace(learned, mean=design.mean, scale=design.scale, by_place=by_place)
 
 
 def _train(start: PlaceWeights, examples: Examples, settings: Settings, rng: np.random.Generator) -> PlaceWeights:

@@ -11,7 +11,7 @@ columns apart. Both are linear in the activations.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
@@ -64,13 +64,6 @@ class PlaceWeights:
         scores = ((inputs - self.mean) / self.scale) @ self.by_place + self.bias
         logits = incidence(self.places, shape) @ scores.reshape(len(inputs), -1, self.n_classes)
         return np.asarray(softmax(logits, axis=-1), dtype=np.float32).reshape(len(inputs), *shape, -1)
-
-    def unscaled(
-        self, mean: NDArray[np.float32], scale: NDArray[np.float32], axes: NDArray[np.float32] | None
-    ) -> "PlaceWeights":
-        """The same read-out of activations as captured, given what they were normalised by in training."""
-        weights = self.by_place if axes is None else axes @ self.by_place
-        return replace(self, mean=mean, scale=scale, by_place=weights)
 
 
 def incidence(places: Places, shape: tuple[int, ...]) -> NDArray[np.float32]:

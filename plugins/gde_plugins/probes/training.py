@@ -1,4 +1,4 @@
-"""Fitting the factored network with torch: AdamW, whitened inputs, sampled cells."""
+"""Fitting the factored network with torch: AdamW, sampled cells."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
+from gde_plugins.probes.design import Design, Prepare
 from gde_plugins.probes.gradients import Batch, loss_and_gradients
-from gde_plugins.probes.weights import CellWeights, cell_coordinates, z_scores
+from gde_plugins.probes.weights import CellWeights, cell_coordinates
 
 FIXED = ("mean", "scale")
 """Arrays of the network that are not learned."""
-LEAST_VARIANCE = 1e-6
-"""Relative to the axis with the most: what is below is rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,17 +50,14 @@ class Examples:
 
 
 def fit_network(
-    examples: Examples, n_outputs: int, settings: Settings, rng: np.random.Generator
+    examples: Examples, n_outputs: int, settings: Settings, rng: np.random.Generator, prepare: Prepare = Design.of
 ) -> tuple[CellWeights, list[float]]:
     """The network fitted to activations as captured, and the loss of every step."""
-    mean, scale = z_scores(examples.inputs)
-    inputs = ((examples.inputs - mean) / scale).astype(np.float32)
-    axes = whitening_axes(inputs) if settings.whiten else None
-    inputs = inputs if axes is None else inputs @ axes
-    start = CellWeights.initial(inputs.shape[1], len(examples.shape), n_outputs, settings.hidden, rng)
-    learned, losses = train(start, replace(examples, inputs=inputs), settings, rng)
-    activation = learned.activation if axes is None else axes @ learned.activation
-    return replace(learned, mean=mean, scale=scale, activation=activation), losses
+    design = prepare(examples.inputs, settings.whiten)
+    start = CellWeights.initial(design.inputs.shape[1], len(examples.shape), n_outputs, settings.hidden, rng)
+    learned, losses = train(start, replace(examples, inputs=design.inputs), settings, rng)
+    activation = design.on_scores(learned.activation)
+    return replace(learned, mean=design.mean, scale=design.scale, activation=activation), losses
 
 
 def train(
@@ -96,25 +91,6 @@ def _train(
         cosine.step()
         losses.append(loss)
     return replace(start, **{name: parameter.cpu().numpy() for name, parameter in parameters.items()}), losses
-
-
-def whitening_axes(scored: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(D, rank) principal axes of z-scored inputs (N, D), each divided by sqrt(its variance + 1).
-
-    In a residual stream a few axes (the size of the grid, the place in the text) hold nearly all variance, and
-    gradient descent would reach the others last. The 1, the mean variance, keeps axes of mere noise small.
-
-    They are told from the products of turns, or of inputs where there are fewer: a fifth of the time of a singular
-    value decomposition, and as exact where it matters, for what is lost are axes of next to no variance.
-    """
-    n, width = scored.shape
-    products = scored @ scored.T if n < width else scored.T @ scored
-    squared, vectors = eigh(products, driver="evd", check_finite=False)
-    kept = squared > LEAST_VARIANCE * squared[-1]
-    kept[-1] = True  # of inputs that never vary too there is one axis, of nothing
-    squared, vectors = np.maximum(squared[kept][::-1], np.finfo(np.float32).tiny), vectors[:, kept][:, ::-1]
-    axes = scored.T @ (vectors / np.sqrt(squared)) if n < width else vectors
-    return np.asarray(axes / np.sqrt(squared / n + 1), dtype=np.float32)
 
 
 def sample_cells(

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,16 @@ def test_every_variant_at_every_mark_has_all_controls() -> None:
     probe = PlanProbe(variants=("ridge", "mean"))
     found = list(arms("p", probe, CaptureRequest(layers=(0, 1), marks=("pre", "post"))))
     assert len(found) == len(set(found)) == 8 + 4 * 4 + 4 * 2
-    assert [arm.control for arm in found[:8]] == ["none"] * 8
-    for measured in found[:8]:
-        controls = {arm.control for arm in found[8:] if replace(arm, control="none") == measured}
-        assert controls == set(CONTROLS if measured.layer == 0 else OF_A_LAYER)
+    measured = [arm for arm in found if arm.control == "none"]
+    assert found[0] == measured[0] and len(measured) == 8
+    for own in measured:
+        controls = {arm.control for arm in found if replace(arm, control="none") == own} - {"none"}
+        assert controls == set(CONTROLS if own.layer == 0 else OF_A_LAYER)
+
+
+def test_fits_to_the_same_activations_follow_each_other() -> None:
+    probe = PlanProbe(variants=("ridge", "mean"))
+    found = arms("p", probe, CaptureRequest(layers=(0, 1), marks=("pre", "post")))
+    read = [(arm.layer, arm.mark, "none" if arm.control == "shuffled" else arm.control) for arm in found]
+    runs = [place for place, _ in groupby(read)]
+    assert len(runs) == len(set(runs)) == 2 * 4 + 2 * 2

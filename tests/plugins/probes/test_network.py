@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
-from gde_plugins.probes import gradients, training, weights
+from gde_plugins.probes import design, gradients, training, weights
 from gde_plugins.probes.gradients import Batch, loss_and_gradients
 from gde_plugins.probes.training import Examples, Settings, fit_network, sample_cells
 from gde_plugins.probes.weights import CellWeights, cell_coordinates, class_probabilities, z_scores
@@ -130,7 +130,7 @@ def test_whitening_is_folded_into_the_first_layer() -> None:
 def test_whitened_axes_are_uncorrelated_and_damped() -> None:
     rng = np.random.default_rng(6)
     scored = (rng.normal(size=(500, 4)) * [10, 1, 0.1, 0]).astype(np.float32)
-    whitened = scored @ training.whitening_axes(scored)
+    whitened = scored @ design.whitening_axes(scored)
     covariance = whitened.T @ whitened / len(scored)
     variance = np.linalg.svd(scored, compute_uv=False)[:3] ** 2 / len(scored)  # the fourth axis has none
     np.testing.assert_allclose(covariance, np.diag(variance / (variance + 1)), atol=1e-4)
@@ -141,9 +141,9 @@ def test_whitened_axes_are_those_of_a_singular_value_decomposition(shape: tuple[
     rng = np.random.default_rng(8)
     scored = (rng.normal(size=shape) * rng.uniform(0.1, 5, size=shape[1])).astype(np.float32)
     _, singular, axes = np.linalg.svd(scored, full_matrices=False)
-    expected, found = axes.T / np.sqrt(singular**2 / len(scored) + 1), training.whitening_axes(scored)
+    expected, found = axes.T / np.sqrt(singular**2 / len(scored) + 1), design.whitening_axes(scored)
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-4)
-    nothing = training.whitening_axes(np.zeros(shape, dtype=np.float32))
+    nothing = design.whitening_axes(np.zeros(shape, dtype=np.float32))
     assert np.isfinite(nothing).all() and nothing.shape[0] == shape[1]
 
 

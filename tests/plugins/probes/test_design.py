@@ -1,0 +1,144 @@
+"""Fits to the same activations share one design, and learn what each would learn by itself, to the bit."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gde.data.activations import CaptureRequest
+from gde.data.probe import ProbeDataset
+from gde.stages.probing import arms
+from gde_plugins.probes import design
+from gde_plugins.probes.cogmap import CogmapProbe
+from gde_plugins.probes.config import CogmapConfig, DistanceConfig
+from gde_plugins.probes.design import Design, LatestDesign
+from gde_plugins.probes.distance import DistanceProbe
+
+Planted = Callable[[int, int], ProbeDataset]
+CONFIG = CogmapConfig(size=7, hidden=16, epochs=2, variants=("mlp", "linear", "bilinear", "cellwise"))
+
+
+@pytest.fixture
+def whitened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """The shape of all that is whitened."""
+    shapes: list[tuple[int, ...]] = []
+    axes = design.whitening_axes
+
+    def counting(scored: NDArray[np.float32]) -> NDArray[np.float32]:
+        shapes.append(scored.shape)
+        return axes(scored)
+
+    monkeypatch.setattr(design, "whitening_axes", counting)
+    return shapes
+
+
+def fits(probe: Callable[[], CogmapProbe | DistanceProbe], datasets: list[ProbeDataset]) -> Iterator[dict[str, Any]]:
+    for data in datasets:
+        for variant in probe().variants:
+            readout = probe().fit(variant, data.take(np.arange(len(data.inputs))), np.random.default_rng(1))
+            yield {name: (array.shape, array.tobytes()) for name, array in readout.arrays().items()}
+
+
+@pytest.mark.parametrize("whiten", [True, False])
+@pytest.mark.parametrize("n", [20, 90])
+def test_maps_are_the_same_to_the_bit(n: int, whiten: bool, planted: Planted, whitened: list[tuple[int, ...]]) -> None:
+    data, config = planted(n, 1), replace(CONFIG, whiten=whiten)
+    datasets = [data, replace(data, labels=np.random.default_rng(2).permutation(data.labels))]
+    alone = [*fits(lambda: CogmapProbe(config), datasets)]
+    assert len(whitened) == 8 * whiten
+    shared = CogmapProbe(config)
+    assert [*fits(lambda: shared, datasets)] == alone
+    assert len(whitened) == 9 * whiten
+    assert len({str(each) for each in alone}) == 8
+
+
+def test_distances_are_the_same_to_the_bit(planted: Planted, whitened: list[tuple[int, ...]]) -> None:
+    rng, data = np.random.default_rng(3), planted(30, 1)
+    datasets = [replace(data, labels=rng.uniform(1, 9, size=(30, 3))) for _ in range(2)]
+    config = DistanceConfig(hidden=16, epochs=2)
+    alone, shared = [*fits(lambda: DistanceProbe(config), datasets)], DistanceProbe(config)
+    assert len(whitened) == 2
+    assert [*fits(lambda: shared, datasets)] == alone
+    assert len(whitened) == 3
+
+
+def test_a_sweep_whitens_the_activations_of_a_place_once(planted: Planted, whitened: list[tuple[int, ...]]) -> None:
+    probe = CogmapProbe(replace(CONFIG, variants=("bilinear", "cellwise")))
+    sources: dict[tuple[int, str, str], ProbeDataset] = {}
+    for arm in arms("cogmap", probe, CaptureRequest(layers=(0, 1, 2), marks=("pre", "post"))):
+        source = (arm.layer, arm.mark, "none" if arm.control == "shuffled" else arm.control)
+        data = sources.setdefault(source, planted(12, len(sources)))
+        probe.fit(arm.variant, data.take(np.arange(12)), np.random.default_rng(0))
+    assert len(whitened) == len(sources) == 2 * 4 + 4 * 2
+
+
+def activations() -> NDArray[np.float32]:
+    values = np.random.default_rng(4).normal(size=(12, 6)).astype(np.float32)
+    values[0, 0] = 0.0
+    return values
+
+
+def test_equal_activations_have_one_design() -> None:
+    prepare = LatestDesign()
+    first = prepare(activations(), True)
+    assert prepare(activations(), True) is first
+    assert prepare(np.asfortranarray(activations()), True) is first
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda values: np.where(values == 0, np.float32(-0.0), values),
+        lambda values: np.nextafter(values, np.float32(9)),
+        lambda values: values.astype(np.float64),
+        lambda values: values.reshape(6, 12),
+        lambda values: values[::-1],
+        lambda values: values[:-1],
+    ],
+    ids=["sign", "last bit", "type", "shape", "order", "rows"],
+)
+def test_other_activations_have_a_design_of_their_own(other: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+    prepare = LatestDesign()
+    first, values = prepare(activations(), True), other(activations())
+    found, expected = prepare(values, True), Design.of(values, True)
+    assert found is not first
+    np.testing.assert_array_equal(found.inputs, expected.inputs)
+
+
+def test_z_scores_are_not_taken_for_whitened_inputs() -> None:
+    prepare = LatestDesign()
+    assert prepare(activations(), True).axes is not None
+    assert prepare(activations(), False).axes is None
+
+
+def test_one_design_is_held_and_none_while_the_next_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = LatestDesign()
+    first = ref(prepare(activations(), True).inputs)
+    assert first() is not None
+    alive: list[bool] = []
+    scores = design.z_scores
+    monkeypatch.setattr(design, "z_scores", lambda inputs: (alive.append(first() is not None), scores(inputs))[1])
+    prepare(activations() + 1, True)
+    assert alive == [False]
+
+
+def test_a_failure_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = LatestDesign()
+    first = prepare(activations(), True)
+    with monkeypatch.context() as broken:
+        broken.setattr(design, "z_scores", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            prepare(activations() + 1, True)
+    again = prepare(activations(), True)
+    assert again is not first
+    np.testing.assert_array_equal(again.inputs, first.inputs)
+
+
+def test_a_design_cannot_be_changed() -> None:
+    made = Design.of(activations(), True)
+    for array in (made.mean, made.scale, made.axes, made.inputs):
+        assert array is not None and not array.flags.writeable
