@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RewardTrace:
-    """One predicted reward a turn."""
+    """One predicted reward a turn: of the moment that the turn shows, before its decision."""
 
     model: str
     """Name of the reward model as chosen in the plan."""

@@ -38,7 +38,9 @@ def check(ready: Ready) -> None:
             raise MissingExtra(part.label, missing, part.entry.offer.extra or "all")
         if Facet.ACTIVATIONS in part.needs and find_spec("safetensors") is None:
             raise MissingExtra(f"the record that {part.label} reads", ["safetensors"], "probes")
-    given = ready.gives
+    plan, given = ready.plan, ready.gives
+    if plan.max_cost is not None and (unpriced := sorted(ready.models.keys() - plan.prices.keys())):
+        raise GdeError(f"run.max_cost: wanted the price of {unpriced[0]} in run.prices, got none")
     for part in ready.parts:
         if reason := lacking(part, ready, given):
             raise GdeError(reason)

@@ -44,9 +44,9 @@ class Contest:
 
     @property
     def status(self) -> RunStatus:
-        """The worst of the runs."""
+        """The worst of the runs; partial where they could not be compared."""
         statuses = {result.status for result in self.results.values()}
-        return "failed" if "failed" in statuses else "partial" if "partial" in statuses else "ok"
+        return "failed" if "failed" in statuses else "partial" if "partial" in statuses or self.reason else "ok"
 
 
 def contest(
@@ -91,9 +91,11 @@ def members(path: Path) -> dict[str, Path]:
         tables = read_toml(path / CONTEST)
     except ConfigError as error:
         raise RunFolderError(f"{path} is no contest: {error}") from error
-    names = tables.get("entrants")
-    if tables.get("version") != VERSION or not isinstance(names, list) or not all(map(_is_name, names)):
-        raise RunFolderError(f"{path / CONTEST}: wanted version {VERSION} and the names of the entrants' folders")
+    found = tables.get("entrants")
+    names = found if isinstance(found, list) and all(map(_is_name, found)) else []
+    if tables.get("version") != VERSION or not names or len(set(names)) < len(names):
+        wanted = f"version {VERSION} and the names of the entrants' folders, each once"
+        raise RunFolderError(f"{path / CONTEST}: wanted {wanted}")
     return {name: path / name for name in names}
 
 
@@ -108,7 +110,7 @@ def resume_contest(
     """Go on with the runs that are not finished, and compare again; arguments are those of `resume`."""
     catalogue = catalogue or Catalogue.default()
     for run in members(path).values():
-        if retry_failed or not (run / RESULT).is_file():
+        if retry_failed or not _finished(run):
             _noting(path, partial(resume, run, catalogue, watch, retry_failed=retry_failed, keys_to=keys_to))
     return _concluded(path, catalogue)
 
@@ -164,6 +166,11 @@ def _concluded(path: Path, catalogue: Catalogue) -> Contest:
     found = read_contest(path, catalogue)
     write_whole(path / COMPARED, to_json(contest_json(found)) + "\n")
     return found
+
+
+def _finished(run: Path) -> bool:
+    """Whether nothing is left to do; a result can be that of an interrupted run."""
+    return (run / RESULT).is_file() and RunFolder.open(run).read_result().status == "ok"
 
 
 def _noting(path: Path, go_on: Callable[[], Result]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Gt, Interval, MinLen
 
 from gde.data.completion import Effort
 from gde.offers import ModelName, RewardName
@@ -16,7 +16,7 @@ Share = Annotated[float, Interval(ge=0, le=1)]
 class ReactConfig:
     """How the language model is asked."""
 
-    model: ModelName = "nano"
+    model: Annotated[ModelName, MinLen(1)] = "nano"
     """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
     retries: Annotated[int, Ge(0)] = 2
     """How often in a turn an answer that cannot be used is told so and asked for again."""

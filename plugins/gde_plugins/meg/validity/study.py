@@ -119,10 +119,11 @@ def _grids(size: int, density: float) -> Environment:
 def called(episodes: Sequence[Episode], sample: int) -> Mapping[str, bool]:
     """Whether the agent of these episodes is called goal-directed, by each rule; `sample` seeds the placebos."""
     found = beyond_placebo(episodes, generator(sample, "meg-validity", "placebo"))
+    p_value = found.finding.p_value  # None where too few worlds can tell: then nobody is called anything
     behaviour = Behaviour.of(episodes, Feature("goal"))
     evidence = Profile.of(behaviour, behaviour.sample.clusters).evidence()
     return {
-        BEYOND: found.estimate.value > 0 and (found.finding.p_value or 0.0) <= LEVEL,
+        BEYOND: found.estimate.value > 0 and p_value is not None and p_value <= LEVEL,
         WITH: posterior({"goal": evidence}, episodes)["goal"] > SURE,
         WITHOUT: bool(np.log(SURE / (1 - SURE)) < evidence),
     }
