@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -82,6 +84,29 @@ def test_going_on_runs_only_what_is_not_finished(found: Contest, tmp_path: Path,
     assert len(report_contest(folder, catalogue=parts)) == 3
 
 
+def test_a_run_that_was_rescored_before_it_was_over_goes_on(tmp_path: Path, parts: Catalogue) -> None:
+    folder = tmp_path / "contest"
+    whole = contest(plans("scripted", "random"), folder, parts)
+    result = folder / "random" / "result.json"
+    with closing(sqlite3.connect(folder / "random" / "run.sqlite", isolation_level=None)) as journal:
+        for table in ("turns", "episodes"):
+            journal.execute(f"DELETE FROM {table} WHERE episode = '0/7/0'")
+    interrupted = rescore_contest(folder, catalogue=parts)
+    assert interrupted.results["random"].status == interrupted.status == "partial"
+    again = resume_contest(folder, parts)
+    assert again.status == "ok"
+    assert again.results["random"].measurements == whole.results["random"].measurements
+    assert result.is_file()
+
+
+def test_runs_that_cannot_be_compared_are_not_all_right(found: Contest, tmp_path: Path, parts: Catalogue) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(found.folder, folder)
+    (folder / "random" / "plan.toml").write_text("garbage")
+    again = resume_contest(folder, parts)
+    assert again.status == "partial" and "plan.toml" in again.reason
+
+
 def test_a_refused_plan_leaves_nothing_behind(tmp_path: Path, parts: Catalogue) -> None:
     bad = {**plans("scripted"), **plans("nobody")}
     with pytest.raises(GdeError, match="unknown agent 'nobody'"):
@@ -96,7 +121,7 @@ def test_a_folder_of_several_runs_says_what_it_is(found: Contest, parts: Catalog
         contest(plans("scripted", "random"), found.folder, parts)
 
 
-@pytest.mark.parametrize("names", ['["../elsewhere"]', '["/etc"]', '[".."]', "[1]", '"random"'])
+@pytest.mark.parametrize("names", ['["../elsewhere"]', '["/etc"]', '[".."]', "[1]", '"random"', "[]", '["a", "a"]'])
 def test_the_names_of_a_stranger_lead_nowhere(tmp_path: Path, names: str) -> None:
     (tmp_path / "contest.toml").write_text(f"version = 1\nentrants = {names}\n")
     with pytest.raises(RunFolderError, match="wanted version 1 and the names of the entrants' folders"):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Completion, Plan, RunFailed, evaluate, load_evidence, resume
+from gde import Completion, GdeError, Plan, RunFailed, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import write_plan
 from gde.shipped.reporters.screen import screen
@@ -156,3 +156,9 @@ def test_a_sum_that_lacks_something_says_so(tmp_path: Path, catalogue: Catalogue
     cost = evaluate(plan, tmp_path / "run", catalogue).provenance["cost"]
     assert cost["untold"] == cost["answers"] > 0  # type: ignore[index, call-overload]
     assert "not known, so it is more" in str(cost)
+
+
+def test_a_model_without_a_price_is_refused_before_anything_runs(tmp_path: Path, catalogue: Catalogue) -> None:
+    with pytest.raises(GdeError, match=r"run\.max_cost: wanted the price of \S+ in run\.prices, got none"):
+        evaluate(replace(PLAN, max_cost=1.0), tmp_path / "run", catalogue)
+    assert not (tmp_path / "run").exists()

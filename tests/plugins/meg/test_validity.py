@@ -3,7 +3,7 @@
 from gde.data.plan import Choice
 from gde.testing import check_reproduction
 from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.validity.study import WITH, WITHOUT, validity_study
+from gde_plugins.meg.validity.study import BEYOND, WITH, WITHOUT, called, validity_study, walked
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING
 
 STUDY = validity_study(ValidityConfig(samples=1, worlds=8, size=7))
@@ -29,3 +29,9 @@ def test_the_scale_is_that_of_the_number_of_runs() -> None:
     study = validity_study(ValidityConfig(samples=2, worlds=8, size=7))
     study.plans(0.5, Choice(name="random"))
     assert {row.ours.n for row in study.compare({})} == {1}
+
+
+def test_nobody_is_called_anything_where_too_few_worlds_can_tell() -> None:
+    config = ValidityConfig(samples=1, worlds=4, size=7)
+    episodes = [*walked(config, "mazes", "optimal", SEEKING["optimal"], 0)]
+    assert not called(episodes, 0)[BEYOND]
