@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from threadpoolctl import threadpool_limits
 
 from gde_plugins.probes.weights import z_scores
 
@@ -30,11 +31,12 @@ class Design:
 
     @classmethod
     def of(cls, captured: NDArray[Any], whiten: bool) -> Self:
-        """Made of activations (N, D) as captured."""
+        """Made of activations (N, D) as captured: the same numbers however many threads the machine has."""
         mean, scale = z_scores(captured)
         scored = ((captured - mean) / scale).astype(np.float32)
-        axes = whitening_axes(scored) if whiten else None
-        inputs = scored if axes is None else scored @ axes
+        with threadpool_limits(limits=1):
+            axes = whitening_axes(scored) if whiten else None
+            inputs = scored if axes is None else scored @ axes
         for array in (mean, scale, inputs, *(() if axes is None else (axes,))):
             array.flags.writeable = False  # several fits may hold it
         return cls(mean=mean, scale=scale, axes=axes, inputs=inputs)

@@ -8,6 +8,7 @@ from weakref import ref
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from gde.data.activations import CaptureRequest
 from gde.data.probe import ProbeDataset
@@ -142,3 +143,12 @@ def test_a_design_cannot_be_changed() -> None:
     made = Design.of(activations(), True)
     for array in (made.mean, made.scale, made.axes, made.inputs):
         assert array is not None and not array.flags.writeable
+
+
+def test_a_design_is_the_same_however_many_threads_there_are() -> None:
+    captured = np.random.default_rng(0).normal(size=(300, 500)).astype(np.float32)
+    made = []
+    for threads in (1, 2):
+        with threadpool_limits(limits=threads):
+            made.append(Design.of(captured, True))
+    assert made[0].inputs.tobytes() == made[1].inputs.tobytes()
