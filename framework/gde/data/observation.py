@@ -70,6 +70,12 @@ class World:
         """Worlds of one cluster are resampled, permuted and held out together."""
         return self.base or self.id
 
+    @property
+    def objective(self) -> str:
+        """What is asked for, in words; empty where the world does not say it."""
+        said = self.facts.get(OBJECTIVE)
+        return said if isinstance(said, str) and said.strip() else ""
+
     def asking(self, task: Task) -> "World":
         """The world as it is recorded: its fact `objective` says what is asked for, for whoever judges the episode."""
         return self if OBJECTIVE in self.facts else replace(self, facts={**self.facts, OBJECTIVE: task.objective})

@@ -188,6 +188,18 @@ def outcome(work: Callable[[], Any]) -> bytes:
         return _packed(error)
 
 
+def opened(packed: bytes) -> Any:
+    """The output that `outcome` has packed.
+
+    Raises:
+        Exception: what the work raised.
+    """
+    done, value = pickle.loads(packed)
+    if not done:
+        raise value
+    return value
+
+
 def _done(wanted: bytes) -> Any:
     try:
         job, item = pickle.loads(wanted)

@@ -11,8 +11,6 @@ from gde.parts.simulator import Simulator, Situation
 from gde_plugins.planning_agents.asking import Asker
 from gde_plugins.planning_agents.effort import Effort
 
-OBJECTIVE = "objective"
-"""The fact of a world that says what is asked for: reward models of plans are told it in every world."""
 SEEN = 4
 """Earlier steps that whoever imagines the next one is shown."""
 PREDICT = """You predict what an agent in a world of text will see next. Say nothing but what it will see, in the form \
@@ -76,14 +74,13 @@ def world_model(kind: str, asker: Asker | None, brief: Brief) -> "SimulatedWorld
     if brief.simulator is None:
         raise GdeError("a planning agent needs a simulator of its world, or agent.world=model with a language model")
     begun = brief.simulator.begun
-    told = replace(begun.world, facts={OBJECTIVE: brief.task.objective, **begun.world.facts})
-    return SimulatedWorld(brief.simulator, replace(begun, world=told))
+    return SimulatedWorld(brief.simulator, replace(begun, world=begun.world.asking(brief.task)))
 
 
 def _unknown(brief: Brief) -> Trajectory:
     """The episode as far as an agent knows it that has no simulator."""
     task: Task = brief.task
-    world = World(id="imagined", facts={OBJECTIVE: task.objective})
+    world = World(id="imagined").asking(task)
     key = EpisodeKey(stratum=0, world=0)
     return Trajectory(
         key=key, seed=brief.seed, world=world, labels={}, horizon=task.horizon, turns=(), ending="horizon"

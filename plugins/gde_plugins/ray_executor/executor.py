@@ -1,6 +1,5 @@
 """Jobs as tasks of Ray. A task that is lost with its process or its machine is begun anew, as the job says."""
 
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -11,7 +10,7 @@ from ray.exceptions import RayError
 
 from gde.errors import GdeError, RunFailed, WorkerDied
 from gde.parts.executor import Ask, after_death
-from gde.shipped.workers import outcome
+from gde.shipped.workers import opened, outcome
 from gde_plugins.ray_executor.cluster import cluster, cores, here
 from gde_plugins.ray_executor.config import RayConfig
 from gde_plugins.ray_executor.task import Message, Post, work
@@ -102,13 +101,11 @@ class _Desk:
                 continue
             _, item = self.under_way.pop(task)
             try:
-                done, value = pickle.loads(ray.get(task))
+                packed = ray.get(task)
             except RayError as error:
                 self.begin(after_death(self._job, item, WorkerDied(_death(error))))
                 continue
-            if not done:
-                raise value
-            yield value
+            yield opened(packed)
 
     def close(self) -> None:
         """End what is under way."""

@@ -1,13 +1,12 @@
 """What is done on a worker of the cluster, and how it reaches the process that called for it."""
 
 import asyncio
-import pickle
 from typing import Any
 
 import ray
 from ray import cloudpickle
 
-from gde.shipped.workers import outcome
+from gde.shipped.workers import opened, outcome
 
 Message = tuple[int, int, bytes]
 """Its number, the attempt that sends it, and what it says, pickled."""
@@ -48,10 +47,7 @@ def work(packed: bytes, attempt: int, post: Any) -> bytes:
     """The outcome of a job with its item, which may ask by the post."""
 
     def ask(message: Any) -> Any:
-        done, value = pickle.loads(ray.get(post.ask.remote(attempt, cloudpickle.dumps(message))))
-        if not done:
-            raise value
-        return value
+        return opened(ray.get(post.ask.remote(attempt, cloudpickle.dumps(message))))
 
     def done() -> Any:
         job, item, asks = cloudpickle.loads(packed)

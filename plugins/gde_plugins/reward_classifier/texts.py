@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gde.data.observation import OBJECTIVE
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 
@@ -27,8 +26,8 @@ class Preference:
 
 def beginnings(trajectory: Trajectory) -> list[str]:
     """What happened up to every turn; empty where the world does not say what is asked for."""
-    goal = trajectory.world.facts.get(OBJECTIVE)
-    if not isinstance(goal, str) or not goal.strip():
+    goal = trajectory.world.objective
+    if not goal:
         return []
     first = trajectory.world.facts.get(FIRST)
     done = [first if isinstance(first, str) and first else NOTHING]

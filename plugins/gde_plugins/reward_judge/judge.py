@@ -33,8 +33,8 @@ class Judge:
     seed: int
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        goal = trajectory.world.facts.get(OBJECTIVE)
-        if not isinstance(goal, str) or not goal.strip():
+        goal = trajectory.world.objective
+        if not goal:
             reason = f"the world has no fact `{OBJECTIVE}` that says what is asked for"
             return self._trace(trajectory, (), Counter(), reason)
         hearing = _Hearing(self, goal, _steps(trajectory))

@@ -11,7 +11,6 @@ from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
 from gde_plugins.statefactory.asking.answers import Malformed, parse_items
 from gde_plugins.statefactory.asking.prompts import NOTHING, Question, again, ask, written
-from gde_plugins.statefactory.rules.extractor import objective_of
 from gde_plugins.statefactory.state import Items, Level, Reading
 
 FIRST = "first"
@@ -44,7 +43,7 @@ class ModelExtractor:
 
     async def read(self, trajectory: Trajectory) -> Reading:
         made_by = f"language model {self.name}, level {self.asking.level}"
-        task = objective_of(trajectory)
+        task = trajectory.world.objective
         if not task:
             lacking = f"the world {trajectory.world.id[:80]!r} has no fact `objective` that says what is asked for"
             return Reading(made_by=made_by, failure=lacking)

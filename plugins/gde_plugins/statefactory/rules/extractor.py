@@ -26,7 +26,7 @@ class RulesExtractor:
 
     def reading(self, trajectory: Trajectory) -> Reading:
         """What the rules read."""
-        objective = objective_of(trajectory)
+        objective = trajectory.world.objective
         name, told = self._told(trajectory, objective)
         made_by = f"rules for {name}, level {self.level}" if name else "sentences as they stand, level 1"
         if told is None:
@@ -47,12 +47,6 @@ class RulesExtractor:
         if not goal:
             return "", None
         return "", Told([sentences(text) for text in seen(trajectory)], [goal] * len(trajectory.turns))
-
-
-def objective_of(trajectory: Trajectory) -> str:
-    """What is asked for, in words; empty where the world does not say it."""
-    objective = trajectory.world.facts.get(OBJECTIVE)
-    return objective if isinstance(objective, str) and objective.strip() else ""
 
 
 def _lacking(trajectory: Trajectory, objective: str) -> str:
