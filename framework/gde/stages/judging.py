@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Optimum, State
-from gde.numerics.tabular import solve
+from gde.numerics.tabular import Solution, solve
 from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState
 
 
@@ -37,13 +37,30 @@ class Told:
         )
 
 
+@dataclass(frozen=True)
+class Solved:
+    """What is best in each state of a world that has been solved."""
+
+    mdp: TabularMDP
+    solution: Solution
+    known: dict[int, Optimum] = field(default_factory=dict)
+    """By state: agents come again to where they were."""
+
+    def at(self, state: int) -> Optimum:
+        """What is best there."""
+        if state not in self.known:
+            best = tuple(self.mdp.actions[a] for a in self.solution.optimal[state].nonzero()[0])
+            self.known[state] = Optimum(actions=best, value=float(self.solution.value[state]), means="solved")
+        return self.known[state]
+
+
 @dataclass
 class Judge:
     """Says what is best, by the environment's own word or by solving it: again whenever the world has changed. Keeps
     what is known of the episode in the place where its environment is called."""
 
     told: Told | None = field(default=None, init=False)
-    mdp: TabularMDP | None = field(default=None, init=False)
+    solved: Solved | None = field(default=None, init=False)
     success: float | None = field(default=0.0, init=False)
     """Of the last outcome."""
 
@@ -54,17 +71,16 @@ class Judge:
 
     def moment(self, environment: Environment) -> Moment:
         """The truth at this moment; nothing where the environment tells none."""
-        told, state = self._told(environment), self.state(environment)
+        told = self._told(environment)
+        state = told.state.state() if told.state else None
         if told.optimum:
             return Moment(state, told.optimum.optimum())
         if state is None or state.index is None or told.mdp is None:
             return Moment(state, None)
         mdp = told.mdp.mdp()
-        if mdp is not self.mdp:
-            self.mdp, self._solution = mdp, solve(mdp)
-        best = tuple(mdp.actions[a] for a in self._solution.optimal[state.index].nonzero()[0])
-        value = float(self._solution.value[state.index])
-        return Moment(state, Optimum(actions=best, value=value, means="solved"))
+        if self.solved is None or self.solved.mdp is not mdp:
+            self.solved = Solved(mdp, solve(mdp))
+        return Moment(state, self.solved.at(state.index))
 
     def _told(self, environment: Environment) -> Told:
         if self.told is None or self.told.by is not environment:

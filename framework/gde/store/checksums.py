@@ -1,6 +1,7 @@
 """Rows and files that tell whether they are as they were written.
 
-A connection that writes signs every row that it inserts or changes; its triggers are temporary and no part of the file.
+A connection that writes signs every row that it inserts or changes, unless whoever inserts it has signed it; its triggers
+are temporary and no part of the file.
 """
 
 import sqlite3
@@ -18,6 +19,13 @@ ADVICE = "the file is damaged: take a copy from elsewhere"
 def checksum(values: Iterable[object]) -> int:
     """CRC-32 of values as SQLite gives them."""
     return crc32(repr(tuple(values)).encode("utf-8", "surrogatepass"))
+
+
+def signed_insert(table: str, n: int) -> str:
+    """The statement that inserts a row of n values and its checksum at once, which takes half the time of a trigger's
+    second look. The values must be of the columns' types: 1.0, and not 1, where a column is REAL."""
+    values = ", ".join(f"?{place}" for place in range(1, n + 1))
+    return f"INSERT INTO {table} VALUES ({values}, {FUNCTION}({values}))"
 
 
 def sign(connection: sqlite3.Connection, schema: str) -> None:
@@ -102,7 +110,9 @@ def _trigger(table: str, event: str, columns: Mapping[str, bool]) -> str:
     values = ", ".join(f"NEW.{name}" for name in columns)
     same = " AND ".join(f"{name} = NEW.{name}" for name, key in columns.items() if key)
     change = f"UPDATE {table} SET {COLUMN} = {FUNCTION}({values}) WHERE {same};"
-    return f"CREATE TEMP TRIGGER sign_{table}_{event.split()[0]} AFTER {event} ON main.{table} BEGIN {change} END;"
+    unsigned = f" WHEN NEW.{COLUMN} = 0" if event == "INSERT" else ""
+    name = f"sign_{table}_{event.split()[0]}"
+    return f"CREATE TEMP TRIGGER {name} AFTER {event} ON main.{table}{unsigned} BEGIN {change} END;"
 
 
 def array_checksum(arrays: Sequence[tuple[str, str, tuple[int, ...], bytes]]) -> str:

@@ -19,6 +19,8 @@ from gde.store.database import Database, Statement
 
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
+INSERT_TURN = checksums.signed_insert("turns", 16)
+"""Of all that is written, what is written most often."""
 PAGE = 64
 """Episodes that are read with one query."""
 
@@ -47,7 +49,7 @@ class Journal(Database):
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn. The completions that went into it are in the journal already, see `call`."""
-        await self.commit([(f"INSERT INTO turns VALUES ({_marks(16)}, 0)", rows.turn_row(key, turn))])
+        await self.commit([(INSERT_TURN, rows.turn_row(key, turn))])
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an episode or a part."""

@@ -43,7 +43,7 @@ def turn_row(key: EpisodeKey, turn: Turn) -> tuple[Any, ...]:
         None if state is None else to_json(state.facts),
         None if state is None or state.index is None else int(state.index),
         None if turn.optimal is None else _listed(tuple(turn.optimal)),
-        turn.value,
+        None if turn.value is None else float(turn.value),
         decision.status,
         decision.action,
         decision.detail,
