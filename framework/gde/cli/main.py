@@ -51,7 +51,7 @@ def build_app() -> typer.Typer:
         module = import_module(f"gde.cli.{name.replace('-', '_')}_command")
         command: Callable[..., Any] = module.command
         app.command(name)(command)
-    call_each(load_plugins().manager.hook.gde_add_commands, say, app=app)
+    call_each(load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app)
     return app
 
 

@@ -48,10 +48,11 @@ class Plugins:
         return tuple(record for record in self.records if record.error)
 
 
-def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = ()) -> Plugins:
+def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, offers: bool = True) -> Plugins:
     """Load every declared plugin that is not disabled, then the named modules.
 
-    `disable` and `modules` add to the comma-separated names in GDE_DISABLE_PLUGINS and GDE_LOAD_PLUGINS.
+    `disable` and `modules` add to the comma-separated names in GDE_DISABLE_PLUGINS and GDE_LOAD_PLUGINS. Without
+    `offers` nobody wants to know yet what is offered, and a plugin whose offers are broken is not found out.
 
     Raises:
         GdeError: a name to disable that no plugin has.
@@ -63,7 +64,7 @@ def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = ()) -> Pl
     extra = [EntryPoint(name=module, value=module, group=GROUP) for module in (*_names(LOAD), *modules)]
     disabled = {*disable, *_names(DISABLE)}
     _check_disabled(disabled, [entry.name for entry in (*declared, *extra)])
-    records = [_load(manager, entry) for entry in (*declared, *extra) if entry.name not in disabled]
+    records = [_load(manager, entry, offers) for entry in (*declared, *extra) if entry.name not in disabled]
     return Plugins(manager, tuple(records), disabled=tuple(sorted(disabled)), modules=tuple(modules))
 
 
@@ -83,12 +84,12 @@ def _title(distribution: Distribution) -> str:
     return f"{metadata['Name']} {metadata['Version']}"
 
 
-def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> PluginRecord:
+def _load(manager: pluggy.PluginManager, entry: EntryPoint, offers: bool) -> PluginRecord:
     distribution = _title(entry.dist) if entry.dist else ""
     error = ""
     hooks: tuple[str, ...] = ()
     try:
-        hooks = _register(manager, import_module(entry.value), entry.name)
+        hooks = _register(manager, import_module(entry.value), entry.name, offers)
     except Exception as reason:  # a plugin may fail in any way; the reason is kept and shown
         error = f"{type(reason).__name__}: {reason}".splitlines()[0]
     return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
@@ -114,11 +115,12 @@ def call_each(hook: pluggy.HookCaller, complain: Callable[[str], None], **argume
             complain(f"plugin {implementation.plugin_name}: {hook.name} failed: {type(error).__name__}: {error}")
 
 
-def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str) -> tuple[str, ...]:
+def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str, offers: bool) -> tuple[str, ...]:
     try:
         manager.register(plugin, name)
         manager.check_pending()
-        _check_offers(manager, plugin)
+        if offers:
+            _check_offers(manager, plugin)
     except Exception:
         if manager.get_plugin(name) is not None:
             manager.unregister(name=name)

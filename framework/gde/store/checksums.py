@@ -1,7 +1,7 @@
 """Rows and files that tell whether they are as they were written.
 
-A connection that writes signs every row that it inserts or changes, unless whoever inserts it has signed it; its triggers
-are temporary and no part of the file.
+A connection that writes signs every row that it inserts or changes, unless whoever inserts it has signed it. Its
+triggers are temporary and no part of the file.
 """
 
 import sqlite3

@@ -6,16 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde_plugins.babyai.config import (
-    BabyAIConfig,
-    OmniBotConfig,
-    PlanConfig,
-    PrompterConfig,
-    ScriptedConfig,
-    StudyConfig,
-    WorldConfig,
-)
-from gde_plugins.babyai.measures import MEASURES
 
 if TYPE_CHECKING:
     import typer
@@ -24,6 +14,14 @@ if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
+    from gde_plugins.babyai.config import (
+        BabyAIConfig,
+        OmniBotConfig,
+        PrompterConfig,
+        ScriptedConfig,
+        StudyConfig,
+        WorldConfig,
+    )
 
 IMPORTS, EXTRA = ("gymnasium", "minigrid"), "minigrid"
 BABYAI = "babyai"
@@ -40,6 +38,8 @@ ASKED = {
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """The worlds, and the three kinds of questions about them (Choukrani et al. 2025)."""
+    from gde_plugins.babyai.config import BabyAIConfig, PlanConfig, WorldConfig
+
     of_questions = frozenset({Facet.STATE, Facet.SNAPSHOT, Facet.WORLDS, Facet.MAP, QUESTIONS})
     return (
         Offer(
@@ -68,13 +68,13 @@ def gde_environments() -> Sequence[AnyOffer]:
     )
 
 
-def _world(config: BabyAIConfig, _: "Context") -> "Environment":
+def _world(config: "BabyAIConfig", _: "Context") -> "Environment":
     from gde_plugins.babyai.environment import BabyAIEnvironment
 
     return BabyAIEnvironment(config)
 
 
-def _question(task: str, config: WorldConfig, _: "Context") -> "Environment":
+def _question(task: str, config: "WorldConfig", _: "Context") -> "Environment":
     from gde_plugins.babyai.tasks.environment import QuestionEnvironment
     from gde_plugins.babyai.tasks.kinds import KINDS
 
@@ -84,6 +84,8 @@ def _question(task: str, config: WorldConfig, _: "Context") -> "Environment":
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
     """The bot, and two who answer questions."""
+    from gde_plugins.babyai.config import OmniBotConfig, PrompterConfig, ScriptedConfig
+
     questions = frozenset({Facet.SNAPSHOT, QUESTIONS})
     return (
         _agent(
@@ -124,19 +126,19 @@ def _agent(
     )
 
 
-def _omnibot(config: OmniBotConfig, _: "Context") -> "Agent":
+def _omnibot(config: "OmniBotConfig", _: "Context") -> "Agent":
     from gde_plugins.babyai.answering.omnibot import OmniBotAgent
 
     return OmniBotAgent(config)
 
 
-def _prompter(config: PrompterConfig, context: "Context") -> "Agent":
+def _prompter(config: "PrompterConfig", context: "Context") -> "Agent":
     from gde_plugins.babyai.answering.prompter import Prompter
 
     return Prompter(config, context.model(config.model))
 
 
-def _scripted(config: ScriptedConfig, _: "Context") -> "Agent":
+def _scripted(config: "ScriptedConfig", _: "Context") -> "Agent":
     from gde_plugins.babyai.answering.scripted import ScriptedAnswerer
 
     return ScriptedAnswerer(config)
@@ -145,6 +147,8 @@ def _scripted(config: ScriptedConfig, _: "Context") -> "Agent":
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """What answers are worth."""
+    from gde_plugins.babyai.measures import MEASURES
+
     return tuple(
         Offer(
             name=f"babyai-{task}",
@@ -170,6 +174,8 @@ def _metric(task: str, _: NoConfig, __: "Context") -> "Metric":
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
     """The tables of LLM-BabyBench."""
+    from gde_plugins.babyai.config import StudyConfig
+
     return (
         Offer(
             name="babybench",
@@ -180,7 +186,7 @@ def gde_reproductions() -> Sequence[AnyOffer]:
     )
 
 
-def _study(config: StudyConfig, _: "Context") -> object:
+def _study(config: "StudyConfig", _: "Context") -> object:
     from gde_plugins.babyai.study.babybench import BabyBenchStudy
 
     return BabyBenchStudy(config)

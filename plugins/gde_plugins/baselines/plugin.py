@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 
 if TYPE_CHECKING:
     from gde.parts.agent import Agent
     from gde.parts.context import Context
+    from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 
 NEEDS_OPTIMUM = frozenset({Facet.OPTIMUM})
 
@@ -17,6 +17,8 @@ NEEDS_OPTIMUM = frozenset({Facet.OPTIMUM})
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
     """Chance, optimum and what lies between."""
+    from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
+
     return (
         Offer(name="random", summary="a uniformly random admissible action", config=NoConfig, make=_random),
         Offer(
@@ -56,13 +58,13 @@ def _random(_: NoConfig, __: "Context") -> "Agent":
     return RandomAgent()
 
 
-def _optimal(config: OptimalConfig, _: "Context") -> "Agent":
+def _optimal(config: "OptimalConfig", _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import OracleAgent
 
     return OracleAgent(slip=0.0, ties=config.ties)
 
 
-def _explorer(config: OptimalConfig, _: "Context") -> "Agent":
+def _explorer(config: "OptimalConfig", _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import ExplorerAgent
 
     return ExplorerAgent(slip=0.0, ties=config.ties)
@@ -74,7 +76,7 @@ def _expert(_: NoConfig, __: "Context") -> "Agent":
     return ExpertAgent()
 
 
-def _noisy(config: NoisyConfig, _: "Context") -> "Agent":
+def _noisy(config: "NoisyConfig", _: "Context") -> "Agent":
     from gde_plugins.baselines.agents import OracleAgent
 
     return OracleAgent(slip=config.p, ties="random")

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde_plugins.behaviour.measures import MEASURES
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -41,6 +40,8 @@ def _offer(
     *needs: str,
     default: bool = False,
 ) -> AnyOffer:
+    from gde_plugins.behaviour.measures import MEASURES
+
     return Offer(
         name=name,
         summary=summary,

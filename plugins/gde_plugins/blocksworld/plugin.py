@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, Offer
-from gde_plugins.blocksworld.config import BlocksworldConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
+    from gde_plugins.blocksworld.config import BlocksworldConfig
 
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """The blocks world."""
+    from gde_plugins.blocksworld.config import BlocksworldConfig
+
     return (
         Offer(
             name="blocksworld",
@@ -36,7 +38,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     )
 
 
-def _make(config: BlocksworldConfig, _: "Context") -> "Environment":
+def _make(config: "BlocksworldConfig", _: "Context") -> "Environment":
     from gde_plugins.blocksworld.environment import BlocksworldEnvironment
 
     return BlocksworldEnvironment(config)

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde_plugins.grid import measures
-from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.metric import Metric
+    from gde_plugins.grid.config import GridConfig
+    from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 
 TABULATED = frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP})
 KEYS = "keys"
@@ -22,6 +21,9 @@ KEYS = "keys"
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """The grid world and the key worlds."""
+    from gde_plugins.grid.config import GridConfig
+    from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
+
     return (
         Offer(
             name="grid",
@@ -58,25 +60,25 @@ def gde_environments() -> Sequence[AnyOffer]:
     )
 
 
-def _make(config: GridConfig, _: "Context") -> "Environment":
+def _make(config: "GridConfig", _: "Context") -> "Environment":
     from gde_plugins.grid.composition import compose
 
     return compose(config)
 
 
-def _make_key_door(config: KeyDoorConfig, _: "Context") -> "Environment":
+def _make_key_door(config: "KeyDoorConfig", _: "Context") -> "Environment":
     from gde_plugins.grid.keyed.worlds import key_door
 
     return key_door(config)
 
 
-def _make_key_no_door(config: KeyNoDoorConfig, _: "Context") -> "Environment":
+def _make_key_no_door(config: "KeyNoDoorConfig", _: "Context") -> "Environment":
     from gde_plugins.grid.keyed.worlds import key_no_door
 
     return key_no_door(config)
 
 
-def _make_two_path_key(config: TwoPathKeyConfig, _: "Context") -> "Environment":
+def _make_two_path_key(config: "TwoPathKeyConfig", _: "Context") -> "Environment":
     from gde_plugins.grid.keyed.worlds import two_path_key
 
     return two_path_key(config)
@@ -85,6 +87,8 @@ def _make_two_path_key(config: TwoPathKeyConfig, _: "Context") -> "Environment":
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """What keys, fog and perturbations do to an agent."""
+    from gde_plugins.grid import measures
+
     optimum = frozenset({Facet.OPTIMUM})
     return (
         Offer(

@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, NoConfig, Offer
-from gde_plugins.grid_studies.config import BehaviourConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
+    from gde_plugins.grid_studies.config import BehaviourConfig
 
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
     """What `gde reproduce` can re-run."""
+    from gde_plugins.grid_studies.config import BehaviourConfig
+
     return (
         Offer(
             name="telos-cogmap",
@@ -50,7 +52,7 @@ def _probes(_: NoConfig, __: "Context") -> object:
     return ProbesStudy()
 
 
-def _behaviour(config: BehaviourConfig, context: "Context") -> object:
+def _behaviour(config: "BehaviourConfig", context: "Context") -> object:
     from gde_plugins.grid_studies.behaviour_study import BehaviourStudy
 
     return BehaviourStudy(config, context)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
 from gde.offers import Facet, Offer
-from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
 
 if TYPE_CHECKING:
     import typer
 
     from gde.parts.context import Context
     from gde.parts.language_model import LanguageModel
+    from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
 
 LOCAL_IMPORTS = ("torch", "transformers", "safetensors", "jinja2")
 
@@ -28,7 +28,7 @@ def _downloaded() -> Sequence[str]:
     return downloaded()
 
 
-def make_nano(config: NanoConfig, _: "Context") -> "LanguageModel":
+def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
     """The embedded model, on the CPU, so that every machine gives the same tokens."""
     from gde_plugins.language_models.nano import NOTICE, folder
     from gde_plugins.language_models.nano.architecture import untrained_model
@@ -45,7 +45,7 @@ def make_nano(config: NanoConfig, _: "Context") -> "LanguageModel":
     )
 
 
-def make_hf(config: HfConfig, _: "Context") -> "LanguageModel":
+def make_hf(config: "HfConfig", _: "Context") -> "LanguageModel":
     """A model of transformers."""
     from gde_plugins.language_models.transformers_model import TransformersModel
 
@@ -59,7 +59,7 @@ def make_hf(config: HfConfig, _: "Context") -> "LanguageModel":
     )
 
 
-def make_openai(config: OpenAIConfig, context: "Context") -> "LanguageModel":
+def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
     """A model behind a server."""
     from gde_plugins.language_models.openai_model import OpenAIModel
 
@@ -69,6 +69,8 @@ def make_openai(config: OpenAIConfig, context: "Context") -> "LanguageModel":
 @hookimpl
 def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
     """nano, hf and openai."""
+    from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
+
     return (
         Offer(
             name="nano",

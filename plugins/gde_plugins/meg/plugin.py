@@ -6,15 +6,6 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde_plugins.meg import measures
-from gde_plugins.meg.config import (
-    CliffWorldConfig,
-    CliffWorldStudyConfig,
-    ComponentsConfig,
-    LanguageConfig,
-    MegConfig,
-    ValidityConfig,
-)
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -22,11 +13,21 @@ if TYPE_CHECKING:
     from gde.parts.metric import Metric
     from gde.parts.probe import Probe
     from gde.parts.reproduction import Reproduction
+    from gde_plugins.meg.config import (
+        CliffWorldConfig,
+        CliffWorldStudyConfig,
+        ComponentsConfig,
+        LanguageConfig,
+        MegConfig,
+        ValidityConfig,
+    )
 
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """The world that MacDermott et al. (2024) measure in."""
+    from gde_plugins.meg.config import CliffWorldConfig
+
     return (
         Offer(
             name="cliff-world",
@@ -39,7 +40,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     )
 
 
-def _cliff_world(config: CliffWorldConfig, _: "Context") -> "Environment":
+def _cliff_world(config: "CliffWorldConfig", _: "Context") -> "Environment":
     from gde_plugins.meg.cliffworld.environment import CliffWorldEnvironment
 
     return CliffWorldEnvironment(config)
@@ -48,6 +49,9 @@ def _cliff_world(config: CliffWorldConfig, _: "Context") -> "Environment":
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """How well the agent's behaviour is predicted by the assumption that it pursues something."""
+    from gde_plugins.meg import measures
+    from gde_plugins.meg.config import MegConfig
+
     needs = frozenset({Facet.MDP})
     return (
         Offer(
@@ -110,19 +114,19 @@ def _inside(_: NoConfig, __: "Context") -> "Metric":
     return inside
 
 
-def _known(config: MegConfig, _: "Context") -> "Metric":
+def _known(config: "MegConfig", _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import known
 
     return partial(known, deadline=config.deadline)
 
 
-def _towards(config: MegConfig, _: "Context") -> "Metric":
+def _towards(config: "MegConfig", _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import towards
 
     return partial(towards, deadline=config.deadline)
 
 
-def _unknown(config: MegConfig, _: "Context") -> "Metric":
+def _unknown(config: "MegConfig", _: "Context") -> "Metric":
     from gde_plugins.meg.metrics.goals import unknown
 
     return partial(unknown, deadline=config.deadline)
@@ -131,6 +135,8 @@ def _unknown(config: MegConfig, _: "Context") -> "Metric":
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
     """What `gde reproduce` can re-run: of MacDermott et al. (2024), and what its measures are worth."""
+    from gde_plugins.meg.config import CliffWorldStudyConfig, LanguageConfig, ValidityConfig
+
     return (
         Offer(
             name="meg-cliffworld",
@@ -164,25 +170,25 @@ def gde_reproductions() -> Sequence[AnyOffer]:
     )
 
 
-def _cliff_world_study(config: CliffWorldStudyConfig, _: "Context") -> "Reproduction":
+def _cliff_world_study(config: "CliffWorldStudyConfig", _: "Context") -> "Reproduction":
     from gde_plugins.meg.cliffworld.study import CliffWorldStudy
 
     return CliffWorldStudy(config)
 
 
-def _language_study(config: LanguageConfig, context: "Context") -> "Reproduction":
+def _language_study(config: "LanguageConfig", context: "Context") -> "Reproduction":
     from gde_plugins.meg.language.study import LanguageStudy
 
     return LanguageStudy(config, context)
 
 
-def _rivals_study(config: ValidityConfig, _: "Context") -> "Reproduction":
+def _rivals_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
     from gde_plugins.meg.rivals.study import rivals_study
 
     return rivals_study(config)
 
 
-def _validity_study(config: ValidityConfig, _: "Context") -> "Reproduction":
+def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
     from gde_plugins.meg.validity.study import validity_study
 
     return validity_study(config)
@@ -191,6 +197,9 @@ def _validity_study(config: ValidityConfig, _: "Context") -> "Reproduction":
 @hookimpl
 def gde_probes() -> Sequence[AnyOffer]:
     """A summary of the hidden state for `meg.inside`."""
+    from gde_plugins.meg import measures
+    from gde_plugins.meg.config import ComponentsConfig
+
     return (
         Offer(
             name="components",
@@ -203,7 +212,7 @@ def gde_probes() -> Sequence[AnyOffer]:
     )
 
 
-def _components(config: ComponentsConfig, _: "Context") -> "Probe":
+def _components(config: "ComponentsConfig", _: "Context") -> "Probe":
     from gde_plugins.meg.components import ComponentsProbe
 
     return ComponentsProbe(config)

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gde.data.measure import Better, Measure
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
 
 if TYPE_CHECKING:
+    from gde.data.measure import Better, Measure
     from gde.parts.agent import Agent
     from gde.parts.context import Context
     from gde.parts.metric import Metric
+    from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
 
 PLANNING = "planning"
 """The facet of agents that note what their decisions took."""
@@ -21,6 +21,8 @@ ASKING = frozenset({PLANNING, Facet.ACTIVATIONS})
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
     """ReAct, ReAct with rewards, tree search."""
+    from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
+
     return (
         Offer(
             name="react",
@@ -74,27 +76,29 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
-def _measure(name: str, title: str, better: Better = "") -> Measure:
+def _measure(name: str, title: str, better: "Better" = "") -> "Measure":
+    from gde.data.measure import Measure
+
     return Measure(name=f"planning.{name}", title=title, unit="a turn", better=better, group="planning")
 
 
-def _world(config: ReactRewardConfig | MctsConfig) -> frozenset[str]:
+def _world(config: "ReactRewardConfig | MctsConfig") -> frozenset[str]:
     return frozenset({Facet.SIMULATOR}) if config.world == "simulator" else frozenset()
 
 
-def _react(config: ReactConfig, context: "Context") -> "Agent":
+def _react(config: "ReactConfig", context: "Context") -> "Agent":
     from gde_plugins.planning_agents.react import React
 
     return React(config, context.model(config.model))
 
 
-def _react_reward(config: ReactRewardConfig, context: "Context") -> "Agent":
+def _react_reward(config: "ReactRewardConfig", context: "Context") -> "Agent":
     from gde_plugins.planning_agents.react_reward import ReactReward
 
     return ReactReward(config, context.model(config.model), context.reward_model(config.reward))
 
 
-def _mcts(config: MctsConfig, context: "Context") -> "Agent":
+def _mcts(config: "MctsConfig", context: "Context") -> "Agent":
     from gde_plugins.planning_agents.mcts import Mcts
 
     model = context.model(config.model) if config.model else None

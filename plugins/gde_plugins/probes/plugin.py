@@ -5,18 +5,20 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde_plugins.probes import measures
-from gde_plugins.probes.config import CausesConfig, CogmapConfig, DistanceConfig, PlanConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.metric import Metric
     from gde.parts.probe import Probe
+    from gde_plugins.probes.config import CausesConfig, CogmapConfig, DistanceConfig, PlanConfig
 
 
 @hookimpl
 def gde_probes() -> Sequence[AnyOffer]:
     """What is decoded from the activations of an agent's model."""
+    from gde_plugins.probes import measures
+    from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
+
     return (
         Offer(
             name="cogmap",
@@ -56,6 +58,9 @@ def gde_probes() -> Sequence[AnyOffer]:
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """What decoded maps say as published, and what of the agent's actions follows from them."""
+    from gde_plugins.probes import measures
+    from gde_plugins.probes.config import CausesConfig
+
     return (
         Offer(
             name="maps",
@@ -110,25 +115,25 @@ def _beliefs(_: NoConfig, __: "Context") -> "Metric":
     return beliefs
 
 
-def _causes(config: CausesConfig, context: "Context") -> "Metric":
+def _causes(config: "CausesConfig", context: "Context") -> "Metric":
     from gde_plugins.probes.caused import Causes
 
     return Causes(config=config, context=context)
 
 
-def _cogmap(config: CogmapConfig, _: "Context") -> "Probe":
+def _cogmap(config: "CogmapConfig", _: "Context") -> "Probe":
     from gde_plugins.probes.cogmap import CogmapProbe
 
     return CogmapProbe(config)
 
 
-def _distance(config: DistanceConfig, _: "Context") -> "Probe":
+def _distance(config: "DistanceConfig", _: "Context") -> "Probe":
     from gde_plugins.probes.distance import DistanceProbe
 
     return DistanceProbe(config)
 
 
-def _plan(config: PlanConfig, _: "Context") -> "Probe":
+def _plan(config: "PlanConfig", _: "Context") -> "Probe":
     from gde_plugins.probes.plan import PlanProbe
 
     return PlanProbe(config)

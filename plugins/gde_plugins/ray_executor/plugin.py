@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
-from gde_plugins.ray_executor.config import RayConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.executor import Executor
+    from gde_plugins.ray_executor.config import RayConfig
 
 
 @hookimpl
 def gde_executors() -> Sequence[AnyOffer]:
     """Where episodes run."""
+    from gde_plugins.ray_executor.config import RayConfig
+
     return (
         Offer(
             name="ray",
@@ -27,7 +29,7 @@ def gde_executors() -> Sequence[AnyOffer]:
     )
 
 
-def _ray(config: RayConfig, _: "Context") -> "Executor":
+def _ray(config: "RayConfig", _: "Context") -> "Executor":
     from gde_plugins.ray_executor.executor import OnRay
 
     return OnRay(config)

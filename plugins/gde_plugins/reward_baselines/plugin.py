@@ -3,20 +3,21 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gde.data.measure import Measure
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
-from gde_plugins.reward_baselines.config import ConstantConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.metric import Metric
     from gde.parts.reward_model import RewardModel
+    from gde_plugins.reward_baselines.config import ConstantConfig
 
 
 @hookimpl
 def gde_reward_models() -> Sequence[AnyOffer]:
     """What rewards are worth that read nothing, and what the truth would score."""
+    from gde_plugins.reward_baselines.config import ConstantConfig
+
     return (
         Offer(
             name="constant",
@@ -50,6 +51,8 @@ def gde_reward_models() -> Sequence[AnyOffer]:
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """How far rewards are from the truth."""
+    from gde.data.measure import Measure
+
     return (
         Offer(
             name="epic",
@@ -93,7 +96,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
-def _constant(config: ConstantConfig, _: "Context") -> "RewardModel":
+def _constant(config: "ConstantConfig", _: "Context") -> "RewardModel":
     from gde_plugins.reward_baselines.models import Constant
 
     return Constant(config.value)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
-from gde_plugins.reward_classifier.config import ClassifierConfig
 
 if TYPE_CHECKING:
     import typer
 
     from gde.parts.context import Context
     from gde.parts.reward_model import RewardModel
+    from gde_plugins.reward_classifier.config import ClassifierConfig
 
 IMPORTS, EXTRA = ("torch", "transformers", "safetensors"), "rewards"
 
@@ -20,6 +20,8 @@ IMPORTS, EXTRA = ("torch", "transformers", "safetensors"), "rewards"
 @hookimpl
 def gde_reward_models() -> Sequence[AnyOffer]:
     """What was trained on the domain that it judges, and what was not."""
+    from gde_plugins.reward_classifier.config import ClassifierConfig
+
     return (
         Offer(
             name="supervised",
@@ -48,15 +50,15 @@ def gde_add_commands(app: "typer.Typer") -> None:
     add_commands(app)
 
 
-def _supervised(config: ClassifierConfig, _: "Context") -> "RewardModel":
+def _supervised(config: "ClassifierConfig", _: "Context") -> "RewardModel":
     return _trained("supervised", config, foreign=False)
 
 
-def _vlwm(config: ClassifierConfig, _: "Context") -> "RewardModel":
+def _vlwm(config: "ClassifierConfig", _: "Context") -> "RewardModel":
     return _trained("vlwm", config, foreign=True)
 
 
-def _trained(name: str, config: ClassifierConfig, *, foreign: bool) -> "RewardModel":
+def _trained(name: str, config: "ClassifierConfig", *, foreign: bool) -> "RewardModel":
     from gde_plugins.reward_classifier.model import Classifier
     from gde_plugins.reward_classifier.scorer import Scorer, read_card
 

@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
-from gde_plugins.reward_judge.config import JudgeConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.reward_model import RewardModel
+    from gde_plugins.reward_judge.config import JudgeConfig
 
 
 @hookimpl
 def gde_reward_models() -> Sequence[AnyOffer]:
     """A language model as the judge of progress."""
+    from gde_plugins.reward_judge.config import JudgeConfig
+
     return (
         Offer(
             name="judge",
@@ -25,7 +27,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
     )
 
 
-def _make(config: JudgeConfig, context: "Context") -> "RewardModel":
+def _make(config: "JudgeConfig", context: "Context") -> "RewardModel":
     from gde_plugins.reward_judge.judge import Judge
 
     return Judge(config, context.model(config.model), context.seed)

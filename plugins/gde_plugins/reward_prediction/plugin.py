@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, Offer
-from gde_plugins.reward_prediction.config import RewardBenchConfig, StudyConfig
 
 if TYPE_CHECKING:
     import typer
@@ -13,11 +12,14 @@ if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
     from gde.parts.reproduction import Reproduction
+    from gde_plugins.reward_prediction.config import RewardBenchConfig, StudyConfig
 
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """The benchmark's trajectories."""
+    from gde_plugins.reward_prediction.config import RewardBenchConfig
+
     return (
         Offer(
             name="rewardbench",
@@ -32,6 +34,8 @@ def gde_environments() -> Sequence[AnyOffer]:
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
     """Its table."""
+    from gde_plugins.reward_prediction.config import StudyConfig
+
     return (
         Offer(
             name="rewardprediction",
@@ -50,13 +54,13 @@ def gde_add_commands(app: "typer.Typer") -> None:
     add_commands(app)
 
 
-def _make(config: RewardBenchConfig, _: "Context") -> "Environment":
+def _make(config: "RewardBenchConfig", _: "Context") -> "Environment":
     from gde_plugins.reward_prediction.environment import RewardBench
 
     return RewardBench(config)
 
 
-def _study(config: StudyConfig, _: "Context") -> "Reproduction":
+def _study(config: "StudyConfig", _: "Context") -> "Reproduction":
     from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
     return RewardPredictionStudy(config)

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gde.data.measure import Measure
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
-from gde_plugins.statefactory.config import StateFactoryConfig, TripletsConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.metric import Metric
     from gde.parts.reward_model import RewardModel
+    from gde_plugins.statefactory.config import StateFactoryConfig, TripletsConfig
     from gde_plugins.statefactory.embedding import Embedder
     from gde_plugins.statefactory.state import Extractor
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 @hookimpl
 def gde_reward_models() -> Sequence[AnyOffer]:
     """Rewards from factorised states."""
+    from gde_plugins.statefactory.config import StateFactoryConfig
+
     return (
         Offer(
             name="statefactory",
@@ -33,6 +34,9 @@ def gde_reward_models() -> Sequence[AnyOffer]:
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """How well an embedder tells what is so from what is not."""
+    from gde.data.measure import Measure
+    from gde_plugins.statefactory.config import TripletsConfig
+
     return (
         Offer(
             name="triplets",
@@ -52,7 +56,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
-def _make(config: StateFactoryConfig, context: "Context") -> "RewardModel":
+def _make(config: "StateFactoryConfig", context: "Context") -> "RewardModel":
     from gde_plugins.statefactory.embedding import embedder
     from gde_plugins.statefactory.model import StateFactory
 
@@ -60,7 +64,7 @@ def _make(config: StateFactoryConfig, context: "Context") -> "RewardModel":
     return StateFactory(_extractor(config, context, embed), embed, config.embedder, config.decimals)
 
 
-def _extractor(config: StateFactoryConfig, context: "Context", embed: "Embedder") -> "Extractor":
+def _extractor(config: "StateFactoryConfig", context: "Context", embed: "Embedder") -> "Extractor":
     from gde_plugins.statefactory.oracle import OracleGoals
     from gde_plugins.statefactory.rules.extractor import RulesExtractor
 
@@ -70,7 +74,7 @@ def _extractor(config: StateFactoryConfig, context: "Context", embed: "Embedder"
     return OracleGoals(states, embed) if config.goal == "oracle" else states
 
 
-def _asking(config: StateFactoryConfig, context: "Context") -> "Extractor":
+def _asking(config: "StateFactoryConfig", context: "Context") -> "Extractor":
     from gde.data.completion import Sampling
     from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
 
@@ -85,7 +89,7 @@ def _asking(config: StateFactoryConfig, context: "Context") -> "Extractor":
     return ModelExtractor(config.model, context.model(config.model), asking)
 
 
-def _triplets(config: TripletsConfig, _: "Context") -> "Metric":
+def _triplets(config: "TripletsConfig", _: "Context") -> "Metric":
     from gde_plugins.statefactory.embedding import embedder
     from gde_plugins.statefactory.triplets import TripletAccuracy
 

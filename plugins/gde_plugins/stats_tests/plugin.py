@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
-from gde_plugins.stats_tests import meanings
-from gde_plugins.stats_tests.config import PairsConfig, TrendsConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.metric import Metric
+    from gde_plugins.stats_tests.config import PairsConfig, TrendsConfig
 
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """Tests that compare the worlds of a run."""
+    from gde_plugins.stats_tests import meanings
+    from gde_plugins.stats_tests.config import PairsConfig, TrendsConfig
+
     return (
         Offer(
             name="pairs",
@@ -34,13 +36,13 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
-def _pairs(config: PairsConfig, context: "Context") -> "Metric":
+def _pairs(config: "PairsConfig", context: "Context") -> "Metric":
     from gde_plugins.stats_tests.pairs import Pairs
 
     return Pairs(config, context)
 
 
-def _trends(config: TrendsConfig, context: "Context") -> "Metric":
+def _trends(config: "TrendsConfig", context: "Context") -> "Metric":
     from gde_plugins.stats_tests.trends import Trends
 
     return Trends(config, context)

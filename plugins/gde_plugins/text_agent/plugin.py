@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
 from gde.offers import Facet, Offer
-from gde_plugins.text_agent.config import TextAgentConfig
 
 if TYPE_CHECKING:
     from gde.parts.agent import Agent
     from gde.parts.context import Context
+    from gde_plugins.text_agent.config import TextAgentConfig
 
 
-def make_text_agent(config: TextAgentConfig, context: "Context") -> "Agent":
+def make_text_agent(config: "TextAgentConfig", context: "Context") -> "Agent":
     """An agent for one episode."""
     from gde_plugins.text_agent.agent import TextAgent
 
@@ -22,6 +22,8 @@ def make_text_agent(config: TextAgentConfig, context: "Context") -> "Agent":
 @hookimpl
 def gde_agents() -> "Sequence[Offer[Any, Agent]]":
     """gpt-oss."""
+    from gde_plugins.text_agent.config import TextAgentConfig
+
     return (
         Offer(
             name="gpt-oss",

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, Offer
-from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
+    from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
 
 EXTRA = "text-worlds"
 AT_ONCE = 8
@@ -19,6 +19,8 @@ AT_ONCE = 8
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """Worlds of text, each behind a simulator of its own."""
+    from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
+
     return (
         Offer(
             name="textworld",
@@ -61,19 +63,19 @@ def _alfworld_games() -> Sequence[str]:
     return at_hand()
 
 
-def _textworld(config: TextWorldConfig, context: "Context") -> "Environment":
+def _textworld(config: "TextWorldConfig", context: "Context") -> "Environment":
     from gde_plugins.text_worlds.making import textworld
 
     return textworld(config, context.scratch)
 
 
-def _alfworld(config: AlfworldConfig, context: "Context") -> "Environment":
+def _alfworld(config: "AlfworldConfig", context: "Context") -> "Environment":
     from gde_plugins.text_worlds.making import alfworld
 
     return alfworld(config, context.scratch)
 
 
-def _scienceworld(config: ScienceWorldConfig, _: "Context") -> "Environment":
+def _scienceworld(config: "ScienceWorldConfig", _: "Context") -> "Environment":
     from gde_plugins.text_worlds.making import scienceworld
 
     return scienceworld(config)

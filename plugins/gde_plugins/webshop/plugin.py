@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, Offer
-from gde_plugins.webshop.config import WebshopConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.environment import Environment
+    from gde_plugins.webshop.config import WebshopConfig
 
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
     """The shop."""
+    from gde_plugins.webshop.config import WebshopConfig
+
     return (
         Offer(
             name="webshop",
@@ -28,7 +30,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     )
 
 
-def _make(config: WebshopConfig, _: "Context") -> "Environment":
+def _make(config: "WebshopConfig", _: "Context") -> "Environment":
     from gde_plugins.webshop.environment import WebshopEnvironment
 
     return WebshopEnvironment(config)
