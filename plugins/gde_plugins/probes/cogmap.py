@@ -19,6 +19,7 @@ from gde_plugins.probes.classifier import CogmapClassifier, class_weights
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.design import LatestDesign
 from gde_plugins.probes.map_scores import score_maps
+from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.places import Places, PlaceWeights
 from gde_plugins.probes.weights import CellWeights, check_finite, class_probabilities
 
@@ -40,6 +41,7 @@ class CogmapReadout:
     prior: NDArray[np.float32]
     """(size, size, C) share of the training turns in which a cell was of each class."""
 
+    @one_thread()
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """(N, D) activations to (N, size, size, C) probabilities of the classes; 0 for one never trained on.
 

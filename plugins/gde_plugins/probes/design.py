@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from threadpoolctl import threadpool_limits
 
+from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.weights import z_scores
 
 LEAST_VARIANCE = 1e-6
@@ -34,7 +34,7 @@ class Design:
         """Made of activations (N, D) as captured: the same numbers however many threads the machine has."""
         mean, scale = z_scores(captured)
         scored = ((captured - mean) / scale).astype(np.float32)
-        with threadpool_limits(limits=1):
+        with one_thread():
             axes = whitening_axes(scored) if whiten else None
             inputs = scored if axes is None else scored @ axes
         for array in (mean, scale, inputs, *(() if axes is None else (axes,))):

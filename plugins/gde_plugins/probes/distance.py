@@ -18,6 +18,7 @@ from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.design import LatestDesign
+from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.training import Examples, Settings, fit_network
 from gde_plugins.probes.weights import CellWeights, cell_coordinates, check_finite, z_scores
 
@@ -37,6 +38,7 @@ class DistanceReadout:
     baselines: NDArray[np.float32]
     """(3, 2) intercept and slope in training of the distance on nothing, on each of `BESIDE`."""
 
+    @one_thread()
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """(N, D) activations to (N,) steps to the goal.
 
@@ -143,7 +145,8 @@ def _ridge(inputs: NDArray[np.float32], steps: NDArray[np.float64]) -> CellWeigh
     from sklearn.linear_model import RidgeCV
 
     mean, scale = z_scores(inputs)
-    fitted = RidgeCV(alphas=PENALTIES).fit(((inputs - mean) / scale).astype(np.float64), steps)
+    with one_thread():  # not before the import, which loads what is limited
+        fitted = RidgeCV(alphas=PENALTIES).fit(((inputs - mean) / scale).astype(np.float64), steps)
     return CellWeights(
         mean=mean,
         scale=scale,

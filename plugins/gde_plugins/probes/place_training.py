@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from gde_plugins.probes.design import Design, Prepare
+from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.places import Places, PlaceWeights, incidence
 from gde_plugins.probes.training import Examples, Settings
 
 
+@one_thread()
 def fit_places(
     places: Places,
     examples: Examples,
@@ -23,8 +24,7 @@ def fit_places(
     """The read-out fitted to activations as captured."""
     design = prepare(examples.inputs, settings.whiten)
     start = PlaceWeights.initial(places, design.inputs.shape[1], examples.shape, n_classes)
-    with threadpool_limits(limits=1):  # see `training.train`
-        learned = _train(start, replace(examples, inputs=design.inputs), settings, rng)
+    learned = _train(start, replace(examples, inputs=design.inputs), settings, rng)
     by_place = design.on_scores(learned.by_place)
     return replace(learned, mean=design.mean, scale=design.scale, by_place=by_place)
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
@@ -17,6 +16,7 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import Readout
 from gde_plugins.probes.config import PlanConfig, PlanVariant
+from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.plan_decoder import PlanDecoder, fit_decoder
 from gde_plugins.probes.plan_scores import score_plans
 
@@ -34,10 +34,10 @@ class PlanReadout:
     """(H, C) share of the training plans, of those that came so far, in which each action came at each place."""
     heads: int
 
+    @one_thread()
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """(N, T, D) padded activations to (N, H, C) probabilities of the actions and the end."""
-        with threadpool_limits(limits=1):
-            return self.decoder.probabilities(inputs)
+        return self.decoder.probabilities(inputs)
 
     def arrays(self) -> Mapping[str, NDArray[np.float32]]:
         """The decoder's parameters, "marginal" and "heads" (1,)."""
@@ -94,7 +94,7 @@ class PlanProbe:
         config, kinds = self.config, int(plans.max()) + 1
         width = config.width or min(WIDEST, train.inputs.shape[-1])
         width = -(-width // config.heads) * config.heads
-        with torch.random.fork_rng(), threadpool_limits(limits=1):
+        with torch.random.fork_rng(), one_thread():
             torch.manual_seed(int(rng.integers(2**31)))
             decoder = PlanDecoder(
                 form=_form(variant),

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from gde_plugins.probes.design import Design, Prepare
 from gde_plugins.probes.gradients import Batch, loss_and_gradients
+from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.weights import CellWeights, cell_coordinates
 
 FIXED = ("mean", "scale")
@@ -49,10 +49,15 @@ class Examples:
     """(N, cells) weight of each cell in the loss, positive, of mean 1."""
 
 
+@one_thread()
 def fit_network(
     examples: Examples, n_outputs: int, settings: Settings, rng: np.random.Generator, prepare: Prepare = Design.of
 ) -> tuple[CellWeights, list[float]]:
-    """The network fitted to activations as captured, and the loss of every step."""
+    """The network fitted to activations as captured, and the loss of every step.
+
+    On one thread, for the sake of the numbers and of time: the matrices of a step are small, and where another process
+    holds a core, threads that wait for each other at the end of every product take many times as long.
+    """
     design = prepare(examples.inputs, settings.whiten)
     start = CellWeights.initial(design.inputs.shape[1], len(examples.shape), n_outputs, settings.hidden, rng)
     learned, losses = train(start, replace(examples, inputs=design.inputs), settings, rng)
@@ -63,18 +68,7 @@ def fit_network(
 def train(
     start: CellWeights, examples: Examples, settings: Settings, rng: np.random.Generator
 ) -> tuple[CellWeights, list[float]]:
-    """The network learned from inputs that are normalised already, and the loss of every step.
-
-    On one thread: the matrices of a step are small, and where another process holds a core, threads that wait for
-    each other at the end of every product take many times as long.
-    """
-    with threadpool_limits(limits=1):
-        return _train(start, examples, settings, rng)
-
-
-def _train(
-    start: CellWeights, examples: Examples, settings: Settings, rng: np.random.Generator
-) -> tuple[CellWeights, list[float]]:
+    """The network learned from inputs that are normalised already, and the loss of every step."""
     arrays = start.arrays().items()
     parameters = {name: torch.tensor(array, device=settings.device) for name, array in arrays if name not in FIXED}
     optimizer = torch.optim.AdamW(

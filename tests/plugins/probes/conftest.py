@@ -1,12 +1,16 @@
 """Synthetic activations in which a map is planted."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)

@@ -1,0 +1,103 @@
+"""Probes are the same to the byte however many threads there are, and whoever fits leaves the threads as they were."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Barrier, Thread
+
+import numpy as np
+import pytest
+import torch
+from every_probe import hashes
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from gde_plugins.probes.one_thread import one_thread
+
+PROGRAM = Path(__file__).with_name("every_probe.py")
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_every_probe_is_the_same_with_one_thread_and_with_two() -> None:
+    two = [*hashes()]
+    torch.set_num_threads(1)
+    with threadpool_limits(limits=1):
+        assert [*hashes()] == two
+
+
+@pytest.mark.slow
+def test_every_probe_is_the_same_in_processes_of_one_thread_and_of_two() -> None:
+    one, two = (
+        subprocess.run(
+            [sys.executable, str(PROGRAM)],
+            env={**os.environ, "OMP_NUM_THREADS": threads, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    )
+    assert one.count("\n") == 8
+    assert one == two
+
+
+def limits() -> set[int]:
+    """Threads of torch and of each library of linear algebra, as this thread sees them."""
+    return {torch.get_num_threads(), *(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_threads_are_as_they_were_afterwards_whatever_happened() -> None:
+    before = limits()
+    with pytest.raises(ZeroDivisionError), one_thread():
+        with one_thread():
+            assert limits() == {1}
+        assert limits() == {1}
+        raise ZeroDivisionError
+    assert torch.get_num_threads() == 2
+    assert limits() == before
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_fits_at_once_are_limited_until_the_last_has_gone() -> None:
+    before, inside, left = limits(), Barrier(2), Barrier(2)
+    seen: dict[str, set[int]] = {}
+
+    def first() -> None:
+        with one_thread():
+            inside.wait(30)
+        seen["first, gone"] = limits() - {2}
+        left.wait(30)
+
+    def second() -> None:
+        with one_thread():
+            inside.wait(30)
+            left.wait(30)
+            seen["second, inside"] = limits()
+        seen["second, gone"] = limits()
+
+    threads = [Thread(target=each) for each in (first, second)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert seen["second, inside"] == {1}
+    assert seen["first, gone"] <= {1}  # BLAS is limited for all as long as the second is inside
+    assert seen["second, gone"] == before
+    assert limits() == before
+    assert torch.get_num_threads() == 2
+
+
+def test_numbers_are_right_where_torch_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "torch")
+    with one_thread():
+        assert np.ones(2) @ np.ones(2) == 2
