@@ -94,6 +94,8 @@ class TabularMDP:
         for name, values in self.labels.items():
             if np.shape(values) != (S,):
                 raise ValueError(f"labels[{name!r}] must have shape ({S},), got {np.shape(values)}")
+            if not np.isfinite(values).all():
+                raise ValueError(f"labels[{name!r}] must be finite in every state, got NaN or infinity")
         self._check_probabilities(S)
 
     def _check_types(self) -> None:
@@ -108,8 +110,8 @@ class TabularMDP:
                 raise ValueError(f"{name} must be a NumPy array of numbers, got {_kind(values)}: use TabularMDP.of")
         if self.terminal is not None and not isinstance(self.terminal, np.ndarray):
             raise ValueError(f"terminal must be a NumPy array, got {_kind(self.terminal)}: use TabularMDP.of")
-        if not isinstance(self.discount, Real) or not 0 <= self.discount <= 1:
-            raise ValueError(f"discount must be from 0 to 1, got {self.discount!r}")
+        if not isinstance(self.discount, Real) or not 0 < self.discount <= 1:
+            raise ValueError(f"discount must be above 0 and at most 1, got {self.discount!r}")
 
     def _check_probabilities(self, S: int) -> None:
         if self.start.shape != (S,) or not _sum_to_one(self.start):
@@ -188,6 +190,8 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
 
 def _array(name: str, values: ArrayLike) -> Floats:
     try:
+        if values is None or isinstance(values, str):  # NumPy takes nothing for NaN, and reads texts
+            raise TypeError
         array: Floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array of numbers, got {_kind(values)}") from None

@@ -1,12 +1,14 @@
 """Small worlds of the goal-directedness literature, and the policies that are measured in them."""
 
-from typing import Literal
+from numbers import Integral
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array, kron
 
 from gde.data.mdp import Floats, Policy, TabularMDP
+from gde_plugins.meg.solvers.protocol import check_horizon
 
 CLIFF_MOVES = {"UP-LEFT": (-1, -1), "UP-RIGHT": (-1, 1), "DOWN-LEFT": (1, -1), "DOWN-RIGHT": (1, 1)}
 """Action to (rows, columns) moved, in action index order. There is no straight move and no waiting."""
@@ -33,8 +35,10 @@ def cliff_world(width: int = 10, height: int = 4, goal_length: int = 1, wind: fl
         wind: probability of one row further up.
 
     Raises:
-        ValueError: the goal does not fit, or `wind` is no probability.
+        ValueError: the world is too small, the goal does not fit, or `wind` is no probability.
     """
+    if not (isinstance(width, Integral) and isinstance(height, Integral) and width >= 2 and height >= 1):
+        raise ValueError(f"wanted whole numbers, a width from 2 and a height from 1, got {width!r} and {height!r}")
     if not 1 <= goal_length <= min(height, width - 1):
         bound = f"from 1 to {min(height, width - 1)} in a world of {height} x {width}"
         raise ValueError(f"goal_length: wanted {bound}, got {goal_length}")
@@ -93,7 +97,13 @@ def mouse() -> TabularMDP:
 
 
 def mouse_policy(accuracy: float) -> Policy:
-    """The mouse that goes towards the cheese with probability `accuracy`."""
+    """The mouse that goes towards the cheese with probability `accuracy`.
+
+    Raises:
+        ValueError: that is no probability.
+    """
+    if not 0 <= accuracy <= 1:
+        raise ValueError(f"accuracy: wanted a probability, got {accuracy!r}")
     towards, away = accuracy, 1 - accuracy
     return Policy(probabilities=np.array([[towards, away], [away, towards], [0.5, 0.5], [0.5, 0.5]]))
 
@@ -109,7 +119,16 @@ def random_mdp(
         n_actions: A.
         successors: how many states each action can lead to, at most S.
         n_terminal: the last so many states are terminal.
+
+    Raises:
+        ValueError: no state that goes on, no action, or no successor.
     """
+    if n_actions < 1 or successors < 1 or not 0 <= n_terminal < n_states:
+        wanted = "a state that goes on, an action and a successor at least"
+        raise ValueError(
+            f"wanted {wanted}, got {n_states} states, {n_terminal} of them terminal, {n_actions} actions"
+            f" and {successors} successors"
+        )
     reached = min(successors, n_states)
     last = np.arange(n_states) >= n_states - n_terminal
     return TabularMDP(
@@ -134,7 +153,13 @@ def _start(rng: np.random.Generator, terminal: NDArray[np.bool_]) -> Floats:
 
 
 def random_policy(rng: np.random.Generator, mdp: TabularMDP, horizon: int | None = None) -> Policy:
-    """(S, A), or (T, S, A) for a `horizon`: every row uniform on the simplex."""
+    """(S, A), or (T, S, A) for a `horizon`: every row uniform on the simplex.
+
+    Raises:
+        ValueError: the horizon is not positive.
+    """
+    if horizon is not None:
+        check_horizon(horizon)
     shape = (mdp.n_states,) if horizon is None else (horizon, mdp.n_states)
     return Policy(probabilities=rng.dirichlet(np.ones(mdp.n_actions), size=shape))
 
@@ -148,7 +173,13 @@ def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
         mdp: the model; its discount is heeded.
         horizon: T.
         ties: equally good actions: the one with the lowest index, the highest, or all with equal probability.
+
+    Raises:
+        ValueError: the horizon is not positive, or there is no such rule for ties.
     """
+    check_horizon(horizon)
+    if ties not in get_args(Ties):
+        raise ValueError(f"ties: wanted {', '.join(get_args(Ties))}, got {ties!r}")
     probabilities = np.empty((horizon, mdp.n_states, mdp.n_actions))
     reward = mdp.reward if mdp.reward.ndim == 2 else mdp.reward[:, None]
     ended = np.zeros(mdp.n_states, dtype=bool) if mdp.terminal is None else mdp.terminal
@@ -182,8 +213,10 @@ def epsilon_greedy(policy: Policy, epsilon: float, rule: Literal["others", "all"
             (2024) come out: there, uniform choice is at epsilon = (A - 1) / A.
 
     Raises:
-        ValueError: epsilon is no probability.
+        ValueError: epsilon is no probability, or there is no such rule.
     """
+    if rule not in {"others", "all"}:
+        raise ValueError(f"rule: wanted others or all, got {rule!r}")
     if not 0 <= epsilon <= 1:
         raise ValueError(f"epsilon: wanted a probability, got {epsilon}")
     meant = policy.probabilities

@@ -3,7 +3,8 @@
 from gde.data.plan import Choice
 from gde.testing import check_reproduction
 from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.validity.study import BEYOND, WITH, WITHOUT, called, validity_study, walked
+from gde_plugins.meg.validity.arena import arenas
+from gde_plugins.meg.validity.study import BEYOND, WITH, WITHOUT, called, validity_study
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING
 
 STUDY = validity_study(ValidityConfig(samples=1, worlds=8, size=7))
@@ -33,5 +34,5 @@ def test_the_scale_is_that_of_the_number_of_runs() -> None:
 
 def test_nobody_is_called_anything_where_too_few_worlds_can_tell() -> None:
     config = ValidityConfig(samples=1, worlds=4, size=7)
-    episodes = [*walked(config, "mazes", "optimal", SEEKING["optimal"], 0)]
+    episodes = arenas(config, "mazes")(0).walked("optimal", SEEKING["optimal"])
     assert not called(episodes, 0)[BEYOND]

@@ -41,7 +41,7 @@ def from_data(columns: Mapping[str, ArrayLike], parents: Mapping[str, Sequence[s
     Raises:
         ValueError: columns of different lengths or of other than whole numbers, or a parent without a column.
     """
-    data = {name: _column(name, values) for name, values in columns.items()}
+    data = _columns(columns)
     return _tabulated(data, parents, {name: int(each.max()) + 1 for name, each in data.items()})
 
 
@@ -59,9 +59,7 @@ def estimate(
     Raises:
         ValueError: as `from_data`, or fewer than two rows.
     """
-    if not columns:
-        raise ValueError("wanted at least one variable, got no column")
-    data = {name: _column(name, values) for name, values in columns.items()}
+    data = _columns(columns)
     sizes, n = {name: int(each.max()) + 1 for name, each in data.items()}, len(next(iter(data.values())))
     if n < 2:
         raise ValueError(f"wanted at least two rows, got {n}")
@@ -78,6 +76,13 @@ def estimate(
     return Estimated(value=value, plug_in=plug_in, bias=bias, interval=interval, n=n)
 
 
+def _columns(columns: Mapping[str, ArrayLike]) -> Mapping[str, Indices]:
+    if not isinstance(columns, Mapping) or not columns:
+        got = "none" if isinstance(columns, Mapping) else type(columns).__name__
+        raise ValueError(f"columns: wanted the values of each of the variables by name, got {got}")
+    return {name: _column(name, values) for name, values in columns.items()}
+
+
 def _column(name: str, values: ArrayLike) -> Indices:
     column = np.asarray(values)
     if column.ndim != 1 or column.dtype.kind not in "iu" or not len(column) or column.min() < 0:
@@ -88,6 +93,8 @@ def _column(name: str, values: ArrayLike) -> Indices:
 def _tabulated(data: Mapping[str, Indices], parents: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> Diagram:
     if len({len(each) for each in data.values()}) > 1:
         raise ValueError(f"wanted columns of one length, got {', '.join(f'{k}: {len(v)}' for k, v in data.items())}")
+    if not isinstance(parents, Mapping):
+        raise ValueError(f"parents: wanted a list of parents by variable, got {type(parents).__name__}")
     for name, each in parents.items():
         if missing := [one for one in (name, *each) if one not in data]:
             raise ValueError(f"parents of {name!r}: wanted variables with a column, got {missing[0]!r}")

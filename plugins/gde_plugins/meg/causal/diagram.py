@@ -44,24 +44,38 @@ def utility(name: str, table: ArrayLike, parents: Sequence[str]) -> Node:
     Raises:
         ValueError: a number is not finite.
     """
-    values = np.asarray(table, dtype=float)
+    values = _numbers(f"utility {name!r}", table, parents)
     if not np.isfinite(values).all():
         raise ValueError(f"utility {name!r}: wanted finite numbers, got NaN or infinity")
     return Node(name=name, kind="utility", parents=tuple(parents), table=values, cardinality=1)
 
 
 def _probabilistic(kind: Literal["chance", "decision"], name: str, table: ArrayLike, parents: Sequence[str]) -> Node:
-    values = np.asarray(table, dtype=float)
-    if values.ndim != len(parents) + 1:
+    values = _numbers(f"table of {name!r}", table, parents)
+    if values.ndim != len(parents) + 1 or not values.size:
         raise ValueError(
             f"table of {name!r}: wanted one axis for each of the parents ({', '.join(parents) or 'none'}) and one for"
-            f" {name!r} itself, got shape {values.shape}"
+            f" {name!r} itself, none of them empty, got shape {values.shape}"
         )
     off = np.abs(values.sum(axis=-1) - 1)
     if not (off.max() <= TOLERANCE and values.min() >= 0):
         row = tuple(map(int, np.unravel_index(np.argmax(np.maximum(off, -values.min(axis=-1))), off.shape)))
         raise ValueError(f"table of {name!r}, row {row}: wanted probabilities that sum to one, got {values[row]}")
     return Node(name=name, kind=kind, parents=tuple(parents), table=values, cardinality=values.shape[-1])
+
+
+def _numbers(what: str, table: ArrayLike, parents: Sequence[str]) -> Floats:
+    """The table of a node with these parents.
+
+    Raises:
+        ValueError: it is no array of numbers, or the parents are no list.
+    """
+    if isinstance(parents, str):
+        raise ValueError(f"{what}: wanted a list of parents, got the text {parents!r}: give [{parents!r}]")
+    try:
+        return np.asarray(table, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what}: wanted an array of numbers, got {table!r}") from None
 
 
 class Diagram:
@@ -76,6 +90,9 @@ class Diagram:
     """
 
     def __init__(self, *nodes: Node) -> None:
+        if others := [node for node in nodes if not isinstance(node, Node)]:
+            wanted = "nodes made by chance, decision or utility, one after the other"
+            raise ValueError(f"wanted {wanted}, got {type(others[0]).__name__}")
         by_name = {node.name: node for node in nodes}
         if len(by_name) < len(nodes):
             twice = next(node.name for i, node in enumerate(nodes) if node.name in {n.name for n in nodes[:i]})
@@ -109,8 +126,10 @@ class Diagram:
         """Do nothing if these are variables.
 
         Raises:
-            ValueError: a name is no variable, or a utility.
+            ValueError: a name is no variable, or a utility, or there is one text instead of a list.
         """
+        if isinstance(names, str):
+            raise ValueError(f"wanted a list of variables, got the text {names!r}: give [{names!r}]")
         for name in names:
             if name not in self.nodes or self.nodes[name].kind == "utility":
                 known = ", ".join(name for name, node in self.nodes.items() if node.kind != "utility")
@@ -132,11 +151,24 @@ class Diagram:
         Raises:
             ValueError: a name is no decision, or a policy does not fit.
         """
+        if not isinstance(policies, Mapping):
+            raise ValueError(f"policies: wanted a table by decision, got {type(policies).__name__}")
         for name in policies:
             if name not in self.decisions:
                 raise ValueError(f"wanted a decision ({', '.join(self.decisions) or 'there is none'}), got {name!r}")
         followed = {name: decision(name, table, self.parents[name]) for name, table in policies.items()}
         return Diagram(*(followed.get(name, node) for name, node in self.nodes.items()))
+
+
+def checked(diagram: Diagram) -> Diagram:
+    """The diagram.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(diagram, Diagram):
+        raise ValueError(f"diagram: wanted a Diagram, got {type(diagram).__name__}")
+    return diagram
 
 
 def _check_parents(node: Node, nodes: Mapping[str, Node]) -> None:

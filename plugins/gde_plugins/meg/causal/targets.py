@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from gde.data.mdp import Floats
 from gde_plugins.meg.causal.certificate import upper_bound
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
-from gde_plugins.meg.causal.diagram import Diagram
+from gde_plugins.meg.causal.diagram import Diagram, checked
 from gde_plugins.meg.causal.known import DIGITS, best_rationality
 from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measured
 from gde_plugins.meg.causal.soft_optimal import soft_optimal
@@ -39,7 +39,7 @@ def target_variables(diagram: Diagram, targets: Sequence[str], decisions: Sequen
         ValueError: a name is no variable, a target is a decision, there is no decision or target, or exact inference
             is too large (the number of entries is named).
     """
-    diagram.check(targets)
+    checked(diagram).check(targets)
     if not targets:
         raise ValueError("wanted at least one target variable, got none")
     posited = diagram.posit(decisions)

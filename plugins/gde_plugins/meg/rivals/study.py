@@ -9,7 +9,8 @@ from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.rivals.adaptation import RESPONDS, response_to_actions, response_to_goal
 from gde_plugins.meg.rivals.devices import probability_of_agent
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.validity.study import BEYOND, SURE, WalkersStudy, called, walked
+from gde_plugins.meg.validity.arena import Arena
+from gde_plugins.meg.validity.study import BEYOND, SURE, WalkersStudy, called
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING, Maker
 
 DEVICES = "agent, not device"
@@ -23,11 +24,11 @@ def rivals_study(config: ValidityConfig) -> WalkersStudy:
     return WalkersStudy(config, _rules, {"Blind to the goal": BLIND, "Knows the goal": SEEKING}, SOURCE)
 
 
-def _rules(config: ValidityConfig, kind: str, name: str, make: Maker, sample: int) -> Mapping[str, bool]:
-    episodes = [*walked(config, kind, name, make, sample)]
-    goal, actions = _responses(make, episodes, generator(sample, "meg-rivals", kind, name))
+def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
+    episodes = arena.walked(name, make)
+    goal, actions = _responses(make, episodes, generator(arena.sample, "meg-rivals", arena.kind, name))
     return {
-        BEYOND: called(episodes, sample)[BEYOND],
+        BEYOND: called(episodes, arena.sample)[BEYOND],
         DEVICES: probability_of_agent(episodes) > SURE,
         GOAL: goal > RESPONDS,
         ACTIONS: actions > RESPONDS,

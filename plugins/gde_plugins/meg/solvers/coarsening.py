@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, diags_array
 
 from gde.data.mdp import Floats, Policy, TabularMDP
@@ -18,7 +18,7 @@ class Coarse(NamedTuple):
     """(G, A)."""
 
 
-def coarsened(mdp: TabularMDP, policy: Policy, groups: NDArray[np.integer], horizon: int | None = 30) -> Coarse:
+def coarsened(mdp: TabularMDP, policy: Policy, groups: ArrayLike, horizon: int | None = 30) -> Coarse:
     """Merge states: each stands for its group as often as the policy visits it (and alike where it never does).
 
     The merged model is right for this policy on average and for no other, and the reward of a group is the mean over
@@ -34,10 +34,11 @@ def coarsened(mdp: TabularMDP, policy: Policy, groups: NDArray[np.integer], hori
     Raises:
         ValueError: groups that are not numbered so, or that hold terminal states and others.
     """
-    n = int(groups.max(initial=-1)) + 1
-    if groups.shape != (mdp.n_states,) or groups.dtype.kind not in "iu" or set(np.unique(groups)) != set(range(n)):
-        raise ValueError(f"groups: wanted ({mdp.n_states},) whole numbers, each from 0 to the largest, got others")
     process = process_of(mdp, horizon)
+    groups = np.asarray(groups)
+    if groups.shape != (mdp.n_states,) or groups.dtype.kind not in "iu" or set(groups) != set(range(groups.max() + 1)):
+        raise ValueError(f"groups: wanted ({mdp.n_states},) whole numbers, each from 0 to the largest, got others")
+    n = int(groups.max()) + 1
     seen = observe(process, policy, on_actions=False).occupancy
     weights = _within(seen.visits, groups, n)
     belongs = csr_array((np.ones(mdp.n_states), (np.arange(mdp.n_states), groups)), shape=(mdp.n_states, n))

@@ -7,6 +7,7 @@ that n episodes tell them (Schwarz 1978): ln(n) / 2 nats for each weight, shared
 
 from collections.abc import Mapping
 from math import log
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +35,10 @@ def priced(found: Mapping[str, Meg], episodes: int) -> list[Priced]:
     Raises:
         ValueError: no episode.
     """
-    if episodes < 1:
-        raise ValueError(f"episodes: wanted at least 1, got {episodes}")
+    if not isinstance(found, Mapping) or not all(isinstance(each, Meg) for each in found.values()):
+        raise ValueError(f"found: wanted measurements by name, got {found!r}")
+    if not isinstance(episodes, Integral) or episodes < 1:
+        raise ValueError(f"episodes: wanted a whole number, at least 1, got {episodes!r}")
     each = [Priced(name, meg.value - _price(meg, episodes), _price(meg, episodes)) for name, meg in found.items()]
     return sorted(each, key=lambda one: -one.value)
 

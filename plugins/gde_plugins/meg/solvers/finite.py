@@ -10,14 +10,13 @@ Ziebart et al. (2010).
 """
 
 from collections.abc import Iterable, Iterator
-from numbers import Integral
 
 import numpy as np
 
 from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Transitions, Utility
 from gde_plugins.meg.solvers.limits import Limit, backwards, limit
-from gde_plugins.meg.solvers.protocol import Moments, check_size
+from gde_plugins.meg.solvers.protocol import Moments, check_horizon, check_size
 from gde_plugins.meg.solvers.softmax import SoftStep, soften
 
 
@@ -29,8 +28,7 @@ class Finite:
     """
 
     def __init__(self, mdp: TabularMDP, horizon: int) -> None:
-        if not _is_count(horizon):
-            raise ValueError(f"horizon must be an integer of at least 1 state visited, got {horizon!r}")
+        check_horizon(horizon)
         self.dynamics, self.horizon = Dynamics(mdp), horizon
 
     def moments(self, utility: Utility, beta: float) -> Moments:
@@ -104,10 +102,6 @@ def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> Sof
     values[transitions.ending] = utility.ending[transitions.ending]
     policy[:, transitions.ending] = 1 / transitions.n_actions
     return SoftStep(values, policy)
-
-
-def _is_count(number: object) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 1
 
 
 class FiniteFit:

@@ -9,6 +9,7 @@ from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.limits import TIE
 from gde_plugins.meg.solvers.process import observe, process_of
+from gde_plugins.meg.solvers.protocol import check_tolerance
 from gde_plugins.meg.solvers.result import Meg
 from gde_plugins.meg.solvers.search import Point, climb
 
@@ -45,8 +46,9 @@ def known_utility(
             they are where rewards that matter are lost in the rounding of much larger ones that are earned too.
 
     Raises:
-        ValueError: the horizon is not positive, or the policy does not fit the model.
+        ValueError: the horizon is not positive, the tolerance negative, or the policy does not fit the model.
     """
+    check_tolerance(tolerance)
     process = process_of(mdp, horizon)
     reward, scale = _normal(mdp)
     utility = process.dynamics.utility(reward)

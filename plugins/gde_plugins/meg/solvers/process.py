@@ -29,6 +29,8 @@ def observe(process: Process, policy: Policy, on_actions: bool) -> Observed:
     Raises:
         ValueError: the policy does not fit the model.
     """
+    if not isinstance(policy, Policy):
+        raise ValueError(f"policy: wanted a Policy, got {type(policy).__name__}: use Policy.of for arrays and lists")
     dynamics, last = process.dynamics, process.horizon - (not on_actions)
     matters = dynamics.going if on_actions else dynamics.consequential()
     total = Occupancy(np.zeros((dynamics.n_actions, dynamics.n_states)), np.zeros(dynamics.n_states))
@@ -42,7 +44,13 @@ def observe(process: Process, policy: Policy, on_actions: bool) -> Observed:
 
 
 def process_of(mdp: TabularMDP, horizon: int | None) -> Process:
-    """Episodes of at most `horizon` states, or for None episodes that go on until they end."""
+    """Episodes of at most `horizon` states, or for None episodes that go on until they end.
+
+    Raises:
+        ValueError: it is no model, or the horizon is not positive.
+    """
+    if not isinstance(mdp, TabularMDP):
+        raise ValueError(f"mdp: wanted a TabularMDP, got {type(mdp).__name__}: use TabularMDP.of for arrays and lists")
     if horizon is None:
         return Stationary(mdp)
     return Finite(mdp, horizon)

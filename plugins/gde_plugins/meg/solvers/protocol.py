@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from math import prod
+from numbers import Integral, Real
 from typing import NamedTuple, Protocol
 
 from gde.data.mdp import Policy
@@ -70,6 +71,18 @@ class Process(Protocol):
         Raises:
             ValueError: it is too large to tabulate.
         """
+
+
+def check_horizon(horizon: int) -> None:
+    """Raise a ValueError if this is no number of states."""
+    if not isinstance(horizon, Integral) or isinstance(horizon, bool) or horizon < 1:
+        raise ValueError(f"horizon must be an integer of at least 1 state visited, got {horizon!r}")
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise a ValueError if bounds cannot be as close as this."""
+    if not isinstance(tolerance, Real) or not tolerance >= 0:
+        raise ValueError(f"tolerance: wanted a number of nats from 0, got {tolerance!r}")
 
 
 def check_size(shape: tuple[int, ...], what: str) -> None:

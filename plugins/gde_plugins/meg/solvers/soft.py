@@ -1,6 +1,7 @@
 """Soft-optimal policies for a known reward."""
 
 from math import isnan
+from numbers import Real
 
 from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.solvers.process import process_of
@@ -22,7 +23,8 @@ def soft_policy(mdp: TabularMDP, beta: float, horizon: int | None = 30) -> Polic
     Raises:
         ValueError: the horizon is not positive, beta is NaN, or the policy is too large to tabulate.
     """
-    if isnan(beta):
-        raise ValueError("beta must be a number or +-inf, got NaN")
+    if not isinstance(beta, Real) or isnan(beta):
+        got = "NaN" if isinstance(beta, Real) else repr(beta)
+        raise ValueError(f"beta must be a number or +-inf, got {got}")
     process = process_of(mdp, horizon)
     return process.tabulate(process.dynamics.utility(mdp.reward), beta)

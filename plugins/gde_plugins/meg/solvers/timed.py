@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 
 from gde.data.mdp import Floats, Policy, TabularMDP
+from gde_plugins.meg.solvers.protocol import check_horizon
 from gde_plugins.meg.solvers.result import Meg
 from gde_plugins.meg.solvers.unknown import unknown_utility
 from gde_plugins.meg.worlds import unrolled
@@ -29,6 +31,9 @@ def targets_at(mdp: TabularMDP, policy: Policy, targets: Mapping[str, Sequence[i
     Raises:
         ValueError: no target, a label that the model does not have, a time beyond the horizon, or terminal states.
     """
+    check_horizon(horizon)
+    if not isinstance(targets, Mapping) or any(isinstance(t, int | str) for t in targets.values()):
+        raise ValueError(f"targets: wanted a list of times by label, got {targets!r}")
     times = [(name, t) for name, each in targets.items() for t in each]
     if not times:
         raise ValueError("targets: wanted at least one variable at one time, got none")
@@ -36,8 +41,8 @@ def targets_at(mdp: TabularMDP, policy: Policy, targets: Mapping[str, Sequence[i
         if name not in mdp.labels:
             known = ", ".join(mdp.labels) or "of which it has none"
             raise ValueError(f"targets: wanted labels of the model, {known}, got {name!r}")
-        if not 0 <= t < horizon:
-            raise ValueError(f"targets: wanted times from 0 to {horizon - 1}, got {t} for {name!r}")
+        if not isinstance(t, Integral) or not 0 <= t < horizon:
+            raise ValueError(f"targets: wanted times from 0 to {horizon - 1}, got {t!r} for {name!r}")
     world = unrolled(mdp, horizon)
     columns = [column for name, t in times for column in _values(mdp.labels[name], t, horizon)]
     features = np.stack(columns, axis=1)

@@ -15,6 +15,7 @@ from gde_plugins.meg.solvers.family import Features, Table
 from gde_plugins.meg.solvers.known import known_utility
 from gde_plugins.meg.solvers.neural import Training, train
 from gde_plugins.meg.solvers.process import observe, process_of
+from gde_plugins.meg.solvers.protocol import check_tolerance
 from gde_plugins.meg.solvers.result import Meg
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def unknown_utility(
     if not known:
         wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
         raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
+    check_tolerance(tolerance)
     process = process_of(mdp, horizon)
     features = Features(utilities, mdp) if isinstance(utilities, np.ndarray) else None
     on_actions = features.on_actions if features else isinstance(utilities, str) and utilities == "state-actions"

@@ -4,13 +4,17 @@ Any function V of states is the soft value of some utility: of U(s) = V(s) - ln 
 episodes without horizon (terminal states are worth V). So the policy in proportion to exp(gamma * E[V(s')]) is exactly
 soft-optimal for that U, whatever the network, and what it predicts of episodes that it was not fitted to is an unbiased
 estimate of a lower bound of MEG towards any utility of states (MacDermott et al. 2024, Definition 4.3). No soft
-Q-learning is needed and no error of a planner is left. In worlds with chance the expectation is a mean over tries; the
-policy is then soft-optimal for a utility of states as nearly as that mean is right.
+Q-learning is needed and no error of a planner is left.
+
+In worlds with chance the expectation is a mean over tries, which is right on average. What is predicted is the
+difference of one such mean, that of the action taken, and the log of a sum of exponentials of all, which is convex: by
+Jensen's inequality, chance in the tries lowers the prediction, and the bound holds with a single try of each action.
+Only V(s') may enter, and what was tried must be drawn apart from the fit, as it is in other episodes.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +40,7 @@ class Tries:
     following: NDArray[np.float32]
     """(D, A, M, F) inputs of the network for the states that followed."""
     chances: NDArray[np.float32]
-    """(D, A, M) probabilities of these: 1 / M for M tries."""
+    """(D, A, M) probabilities of these: 1 / M for M tries; all 0 for an action that cannot be taken then."""
     taken: Indices
     """(D,) the agent's actions."""
     episodes: Indices
@@ -52,6 +56,8 @@ class Tries:
         if len(shape) != 4 or self.chances.shape != shape[:3] or self.taken.shape != shape[:1]:
             wanted = "following (D, A, M, F), chances (D, A, M) and taken (D,)"
             raise ValueError(f"wanted {wanted}, got {shape}, {self.chances.shape} and {self.taken.shape}")
+        if not (self.chances.any(axis=2)[np.arange(len(self.taken)), self.taken]).all():
+            raise ValueError("taken: wanted actions that can be taken, got one without any try")
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must be above 0 and at most 1, got {self.discount}")
 
@@ -129,12 +135,14 @@ def _fitted(network: "Module", tries: Tries) -> "Module":
 
 
 def _nats(network: "Module", tries: Tries) -> "Tensor":
-    """(D,) log-probability of each action, above chance."""
+    """(D,) log-probability of each action, above chance among those that can be taken."""
     import torch
 
     values = network(torch.from_numpy(tries.following))[..., 0].double()
-    ahead = tries.discount * (values * torch.from_numpy(tries.chances).double()).sum(dim=-1)
-    logs = torch.log_softmax(ahead, dim=-1) + log(ahead.shape[-1])
+    chances = torch.from_numpy(tries.chances).double()
+    admissible = chances.any(dim=-1)
+    ahead = (tries.discount * (values * chances).sum(dim=-1)).masked_fill(~admissible, -inf)
+    logs = torch.log_softmax(ahead, dim=-1) + admissible.sum(dim=-1, keepdim=True).log()
     return logs.gather(-1, torch.from_numpy(tries.taken)[:, None])[:, 0]
 
 

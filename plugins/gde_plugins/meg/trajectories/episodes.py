@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -36,14 +37,21 @@ class Episode:
     """Episodes of one cluster are resampled together; empty: the episode is independent of all others."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mdp, TabularMDP):
+            raise ValueError(f"mdp: wanted a TabularMDP, got {type(self.mdp).__name__}")
+        if not isinstance(self.cluster, str):
+            raise ValueError(f"cluster: wanted a text, got {self.cluster!r}")
         for name, values in (("states", self.states), ("actions", self.actions)):
             if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
                 got = f"{values.dtype} numbers" if isinstance(values, np.ndarray) else type(values).__name__
                 raise ValueError(f"{name} must be a NumPy array of whole numbers, got {got}")
         if self.states.shape != self.actions.shape or self.states.ndim != 1:
             raise ValueError(f"states and actions must be equally long, got {self.states.shape}, {self.actions.shape}")
-        if self.horizon is not None and (len(self.states) > self.horizon or self.horizon < 1):
-            raise ValueError(f"horizon: wanted at least one and each decision, {len(self.states)}, got {self.horizon}")
+        least = max(len(self.states), 1)
+        if self.horizon is not None and (not isinstance(self.horizon, Integral) or self.horizon < least):
+            raise ValueError(
+                f"horizon: wanted a whole number, at least 1 and the {len(self.states)} decisions, got {self.horizon!r}"
+            )
         for name, values, least, n in (
             ("states", self.states, 0, self.mdp.n_states),
             ("actions", self.actions, UNUSABLE, self.mdp.n_actions),

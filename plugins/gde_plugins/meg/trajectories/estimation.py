@@ -96,6 +96,10 @@ def from_trajectories(
             without the feature.
     """
     pursuit = Feature(utility) if isinstance(utility, str) else utility
+    if not isinstance(pursuit, Linear) and not callable(pursuit):
+        raise ValueError(f"utility: wanted the name of a label, a function of a model or Linear, got {utility!r}")
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng: wanted a numpy.random.Generator, got {rng!r}: use numpy.random.default_rng")
     behaviour = Behaviour.of(episodes, pursuit)
     if not behaviour.sample.n_decisions.any():
         raise ValueError("wanted episodes with decisions, got none that has any")

@@ -1,6 +1,6 @@
 """Trajectories of the library imitation (Gleave et al. 2022) as episodes in a tabulated world."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,10 @@ def from_imitation(
     Raises:
         ValueError: which trajectory has what that fits neither this form nor the world.
     """
+    if not isinstance(trajectories, Iterable):
+        raise ValueError(f"trajectories: wanted a list of them, got {type(trajectories).__name__}")
+    if not isinstance(mdp, TabularMDP):
+        raise ValueError(f"mdp: wanted a TabularMDP, got {type(mdp).__name__}")
     found = []
     for i, trajectory in enumerate(trajectories):
         try:

@@ -1,6 +1,6 @@
 """The worlds of many episodes as one: side by side, with no way between them, so that all are solved in one batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -74,8 +74,19 @@ class Sample(Sequence[Episode]):
 
     @classmethod
     def of(cls, episodes: Sequence[Episode]) -> "Sample":
-        """The episodes, as they are if they are a sample already."""
-        return episodes if isinstance(episodes, Sample) else cls(tuple(episodes))
+        """The episodes, as they are if they are a sample already.
+
+        Raises:
+            ValueError: they are no episodes.
+        """
+        if isinstance(episodes, Sample):
+            return episodes
+        if not isinstance(episodes, Iterable):
+            raise ValueError(f"episodes: wanted a list of Episode, got {type(episodes).__name__}")
+        each = tuple(episodes)
+        if others := [one for one in each if not isinstance(one, Episode)]:
+            raise ValueError(f"episodes: wanted a list of Episode, got {type(others[0]).__name__} among them")
+        return cls(each)
 
     def __len__(self) -> int:
         return len(self.episodes)

@@ -1,6 +1,7 @@
 """The validity suite: how often agents of which the truth is known are called goal-directed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import ceil
 
@@ -11,12 +12,7 @@ from gde.data.figure import Figure
 from gde.data.json import Labels
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
-from gde.errors import GdeError
-from gde.numerics.tabular import solve
-from gde.parts.context import OutsideRun
-from gde.parts.environment import Environment, HasMDP
 from gde.parts.reproduction import Comparison, Run
-from gde.request.catalogue import Catalogue
 from gde.seeding import generator
 from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.metrics.goals import posterior
@@ -25,18 +21,18 @@ from gde_plugins.meg.trajectories.candidates import Feature
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.placebo import beyond_placebo
 from gde_plugins.meg.trajectories.rationality import Profile
-from gde_plugins.meg.validity.walkers import BLIND, SEEKING, Maker, walk
+from gde_plugins.meg.trajectories.side_by_side import Sample
+from gde_plugins.meg.validity.arena import KINDS, Arena, arenas
+from gde_plugins.meg.validity.walkers import BLIND, SEEKING, Maker
 
-KINDS = {"open": 0.0, "loops": 0.5, "mazes": 1.0}
-"""Kinds of grids, and their density of walls."""
 LEVEL = 0.05
 SURE = 0.95
 """Probability from which on a posterior is taken for an answer."""
 BEYOND, WITH, WITHOUT = "beyond placebo goals", "posterior with reflexes", "posterior without reflexes"
 """The rules: `meg.known.beyond` above zero with a p value of at most `LEVEL`; `meg.to.posterior` of the goal above
 `SURE`, reflexes being in the menu; the same with nothing but random choice beside the goal."""
-Rules = Callable[[ValidityConfig, str, str, Maker, int], Mapping[str, bool]]
-"""From a kind of world, a walker and the number of a run: whether it is called goal-directed, by each rule."""
+Rules = Callable[[Arena, str, Maker], Mapping[str, bool]]
+"""From the worlds of a run and a walker with its name: whether it is called goal-directed, by each rule."""
 Tables = Mapping[str, Mapping[str, Maker]]
 SOURCE = "no publication; 5 % at most is wanted of agents that do not know the goal"
 
@@ -65,17 +61,27 @@ class WalkersStudy:
 
     @cached_property
     def _rows(self) -> tuple[Comparison, ...]:
+        found = {kind: self._found(kind) for kind in KINDS}
         return tuple(
-            self._row(f"{title}, {kind}", kind, name, make)
+            self._row(f"{title}, {kind}", kind, name, found[kind][name])
             for title, walkers in self._tables.items()
             for kind in KINDS
-            for name, make in walkers.items()
+            for name in walkers
         )
 
-    def _row(self, title: str, kind: str, name: str, make: Maker) -> Comparison:
+    def _found(self, kind: str) -> Mapping[str, Sequence[Mapping[str, bool]]]:
+        """By walker: what each of its runs is called, by each rule."""
         samples = max(1, ceil(self._config.samples * self._scale))
+        found, draw = defaultdict[str, list[Mapping[str, bool]]](list), arenas(self._config, kind)
+        walkers = {name: make for each in self._tables.values() for name, make in each.items()}
+        for sample in range(samples):
+            arena = draw(sample)
+            for name, make in walkers.items():
+                found[name].append(self._rules(arena, name, make))
+        return found
+
+    def _row(self, title: str, kind: str, name: str, found: Sequence[Mapping[str, bool]]) -> Comparison:
         where: Labels = {"world": kind, "agent": name}
-        found = [self._rules(self._config, kind, name, make, sample) for sample in range(samples)]
         ours, *others = ((rule, share([each[rule] for each in found], where)) for rule in found[0])
         return Comparison(
             quantity=name, paper=None, ours=ours[1], source=self._source, table=title, others=dict(others)
@@ -87,37 +93,13 @@ def validity_study(config: ValidityConfig) -> WalkersStudy:
     return WalkersStudy(config, _rules, {"False positives": BLIND, "Power": SEEKING}, SOURCE)
 
 
-def _rules(config: ValidityConfig, kind: str, name: str, make: Maker, sample: int) -> Mapping[str, bool]:
-    return called([*walked(config, kind, name, make, sample)], sample)
-
-
-def walked(config: ValidityConfig, kind: str, name: str, make: Maker, sample: int) -> Iterator[Episode]:
-    """One episode in each world, cut off after one and a half times the shortest way."""
-    environment = _grids(config.size, KINDS[kind])
-    rng = generator(sample, "meg-validity", kind, name)
-    assert isinstance(environment, HasMDP)
-    for i in range(config.worlds):
-        environment.reset(sample * config.worlds + i)
-        world = environment.mdp()
-        shortest = -solve(world).value[world.start > 0][0]
-        yield walk(world, make(world), ceil(1.5 * shortest), str(i), rng)
-
-
-def _grids(size: int, density: float) -> Environment:
-    """From whichever plugin offers them.
-
-    Raises:
-        GdeError: none does.
-    """
-    offer = Catalogue.default().find("environment", "grid").offer
-    environment: Environment = offer.make(offer.config(size=size, density=density), OutsideRun())
-    if not isinstance(environment, HasMDP):
-        raise GdeError("the environment 'grid' gives no model of its worlds, which the validity suite walks in")
-    return environment
+def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
+    return called(arena.walked(name, make), arena.sample)
 
 
 def called(episodes: Sequence[Episode], sample: int) -> Mapping[str, bool]:
     """Whether the agent of these episodes is called goal-directed, by each rule; `sample` seeds the placebos."""
+    episodes = Sample.of(episodes)
     found = beyond_placebo(episodes, generator(sample, "meg-validity", "placebo"))
     p_value = found.finding.p_value  # None where too few worlds can tell: then nobody is called anything
     behaviour = Behaviour.of(episodes, Feature("goal"))

@@ -1,0 +1,117 @@
+"""Bounds from black boxes, against worlds that are tabulated as well."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from black_boxes import Box, cliff, grid, lake
+from scipy.stats import binom
+
+from gde.data.observation import Observation
+from gde.parts.environment import Environment
+from gde.parts.snapshots import Played
+from gde_plugins.meg.trajectories.black_box import Tries, _nats, lower_bound
+from gde_plugins.meg.trajectories.trying import try_out
+
+torch = pytest.importorskip("torch")
+
+
+def test_what_is_tried_is_what_the_model_says() -> None:
+    """Without chance one try is the whole truth: as tabulated, action by action."""
+    box = grid()
+    rng = np.random.default_rng(0)
+    tried = try_out(box.environment, [box.play(rng) for _ in range(3)], box.told)
+    names = [*dict.fromkeys(box.environment.reset(0).actions or ())]
+    assert tried.chances.max() == 1
+    state = int(box.model.start.argmax())
+    for a, name in enumerate(names):
+        leads = box.model.transition[box.model.actions.index(name)][[state]].toarray()[0]
+        assert tried.following[0, a, 0] == pytest.approx(leads)
+
+
+def test_tries_are_drawn_anew_and_leave_the_episode_as_it_was() -> None:
+    box = cliff()
+    episode = box.play(np.random.default_rng(3))
+    once = try_out(box.environment, [episode] * 2, box.told, tries=6)
+    assert (once.following != once.following[:, :, :1]).any(), "blown, and not blown"
+    again = try_out(box.environment, [episode] * 2, box.told, tries=6)
+    np.testing.assert_array_equal(once.following, again.following)
+    assert once.clusters.tolist() == [0, 1], "episodes of a single world"
+
+
+@pytest.mark.parametrize(("make", "tries"), [(grid, 1), (cliff, 4)])
+def test_the_bound_is_below_the_tabular_optimum_and_not_far(make: Callable[[], Box], tries: int) -> None:
+    box = make()
+    found, truth = box.bound(60, seed=1, tries=tries), box.truth()
+    assert found.interval is not None
+    assert 0.3 * truth < found.interval[0] < truth
+
+
+def test_chance_in_the_tries_lowers_the_prediction_and_more_tries_raise_it() -> None:
+    """Jensen's inequality: whatever the network, here one that was not fitted at all."""
+    box, rng = cliff(), np.random.default_rng(0)
+    episodes = [box.play(rng) for _ in range(100)]
+    layer = torch.nn.Linear(box.model.n_states, 1, bias=False)
+    layer.weight.data = torch.tensor(3 * rng.normal(size=(1, box.model.n_states)), dtype=torch.float32)
+    few, many = (
+        float(_nats(layer, try_out(box.environment, episodes, box.told, tries=tries, rng=rng)).mean().detach())
+        for tries in (1, 8)
+    )
+    assert few < many - 0.1
+
+
+def test_an_action_that_cannot_be_taken_is_no_alternative() -> None:
+    """Random choice among what can be done is worth nothing, however much cannot."""
+    rng = np.random.default_rng(0)
+    chances = np.ones((200, 3, 1), np.float32)
+    chances[:, 2] = 0
+    tries = Tries(
+        following=rng.normal(size=(200, 3, 1, 2)).astype(np.float32),
+        chances=chances,
+        taken=rng.integers(2, size=200),
+        episodes=np.arange(200),
+        clusters=np.arange(200),
+        weights=np.ones(200),
+    )
+    assert lower_bound(tries, lambda: torch.nn.Linear(2, 1), rng).value == pytest.approx(0, abs=0.05)
+    with pytest.raises(ValueError, match="taken: wanted actions that can be taken"):
+        replace(tries, taken=np.full(200, 2))
+
+
+def _nothing(_: Environment, __: Observation) -> list[float]:
+    return [float("nan")]
+
+
+def test_what_cannot_be_tried_is_said() -> None:
+    box = grid()
+    episode = box.play(np.random.default_rng(0))
+    for wrong, said in (
+        ({"tries": 0}, "tries: wanted a whole number, at least 1, got 0"),
+        ({"tries": 2.5}, "tries: wanted a whole number"),
+        ({"inputs": _nothing}, "inputs: wanted .* finite numbers in every state"),
+        ({"inputs": lambda *_: [[1.0]]}, "inputs: wanted"),
+        ({"episodes": []}, "episodes: wanted at least one with a decision"),
+        ({"episodes": [Played(0, ())]}, "episodes: wanted at least one with a decision"),
+        ({"episodes": ["UP"]}, "episodes: wanted a list of Played, got str"),
+        ({"discount": 1.1}, "discount must be above 0 and at most 1"),
+    ):
+        arguments = {"episodes": [episode], "inputs": box.told, **wrong}
+        with pytest.raises(ValueError, match=said):
+            try_out(box.environment, **arguments)
+    slippery = lake()
+    with pytest.raises(ValueError, match="tries: wanted 1 where chance cannot be drawn anew, got 2"):
+        try_out(slippery.environment, [Played(0, ("LEFT",))], slippery.told, tries=2)
+
+
+SEEDS = 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("make", "n", "tries"), [(grid, 40, 1), (cliff, 40, 1), (cliff, 40, 4), (lake, 40, 4)])
+def test_the_bound_exceeds_the_truth_in_few_of_many_samples(make: Callable[[], Box], n: int, tries: int) -> None:
+    """The lower end of a 95 % interval may do so in 2.5 % of them."""
+    box = make()
+    truth = box.truth()
+    ends = np.array([(box.bound(n, seed, tries).interval or (0.0, 0.0))[0] for seed in range(SEEDS)])
+    assert (ends > truth).sum() <= binom.ppf(0.999, SEEDS, 0.025)
