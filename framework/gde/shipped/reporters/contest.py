@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
-from gde.runs.comparing import Compared
-from gde.runs.comparing import Row as Difference
 from gde.runs.contest import Contest
+from gde.runs.differences import Compared
+from gde.runs.differences import Row as Difference
 from gde.shipped.reporters.findings import headlines
 from gde.shipped.reporters.policy import content_policy
 from gde.shipped.reporters.scales import Scale
