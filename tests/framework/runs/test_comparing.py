@@ -149,7 +149,9 @@ def test_what_ends_in_one_of_two_ways_is_tested_once(make_run: MakeRun, catalogu
     """Success, the share that ended by it and the share that did not are one quantity."""
     metrics = (Choice(name="outcomes"), Choice(name="success"))
     compared = compare(make_run("a", metrics=metrics), make_run("b", "random", metrics=metrics), catalogue)
-    success, terminated, horizon = (row(compared, name) for name in ("success", "endings.terminated", "endings.horizon"))
+    success, terminated, horizon = (
+        row(compared, name) for name in ("success", "endings.terminated", "endings.horizon")
+    )
     assert success.p == success.p_wilcoxon, "it is the only member of its family"
     for other in (terminated, horizon):
         assert (other.p, other.tested_as, other.reason) == (None, "success", "tested as Goal success rate")
