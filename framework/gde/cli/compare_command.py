@@ -10,7 +10,7 @@ from gde.cli import options
 from gde.cli.output import plain, say, show_json, show_table, tell
 
 if TYPE_CHECKING:
-    from gde.runs.comparing import Compared, Row, Side
+    from gde.runs.differences import Compared, Row, Side
 
 COLUMNS = ("measurement", "A", "B", "B - A", "95 % interval", "detectable", "effect", "q (BH)", "p (Holm)", "worlds")
 

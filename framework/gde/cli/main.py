@@ -13,6 +13,8 @@ import typer
 from gde.cli.foreign import shown
 from gde.errors import INTERRUPTED, GdeError
 
+REFUSED = 2
+"""The exit code of a request that cannot be read."""
 COMMANDS = (
     "eval",
     "resume",
@@ -41,8 +43,8 @@ def build_app() -> typer.Typer:
     app = typer.Typer(
         name="gde",
         help="Evaluate what an agent is after: its actions against optima, its activations against the truth.",
-        no_args_is_help=True,
         add_completion=False,
+        result_callback=_nothing,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
@@ -53,6 +55,10 @@ def build_app() -> typer.Typer:
         app.command(name)(command)
     call_each(load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app)
     return app
+
+
+def _nothing(_: object, **options: object) -> None:
+    """What a command of a plugin returns is no exit code."""
 
 
 def _show_version(asked: bool) -> None:
@@ -81,17 +87,27 @@ def main() -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.default_int_handler)
     try:
-        build_app()()
+        code = build_app()(sys.argv[1:] or ["--help"], standalone_mode=False)
     except GdeError as error:
         folder = "".join(f" (run folder: {note})" for note in getattr(error, "__notes__", [])[:1])
-        print(f"gde: {shown(f'{error}{folder}')}", file=sys.stderr)  # noqa: T201 - the one place that prints an error
-        raise SystemExit(error.exit_code) from None
-    except KeyboardInterrupt:
+        _refuse(f"{error}{folder}", error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
         _leave()
-    except SystemExit as end:
-        if end.code == INTERRUPTED or isinstance(end.__context__, typer.Abort):
-            _leave()
-        raise
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # every version of typer has a class of its own for wrong options
+            raise
+        command = getattr(getattr(error, "ctx", None), "command_path", "gde")
+        reason = " ".join(error.format_message().split())
+        _refuse(f"{reason.rstrip('.')}; see `{command} --help`", REFUSED)
+    if code == INTERRUPTED:
+        _leave()
+    raise SystemExit(code)
+
+
+def _refuse(reason: str, code: int) -> NoReturn:
+    """The one place that prints an error: a line."""
+    print(f"gde: {shown(reason)}", file=sys.stderr)  # noqa: T201
+    raise SystemExit(code) from None
 
 
 def _leave() -> NoReturn:

@@ -52,12 +52,13 @@ class Lines:
         self._out, self._now = out, now
         self._stage, self._told = "", ""
         self._begun = self._last = 0.0
-        self._first = 0
+        self._first = 0.0
 
     def __call__(self, progress: "Progress") -> None:
         now = self._now()
         if progress.stage != self._stage:
-            self._stage, self._told, self._begun, self._first = progress.stage, "", now, progress.done
+            self._stage, self._told, self._begun = progress.stage, "", now
+            self._first = progress.done + progress.within
             self._last = now - LINE_EVERY + FIRST_AFTER
         over, state = progress.done == progress.total, f"{progress.done}/{progress.total}{progress.detail}"
         if state == self._told or (not over and now - self._last < LINE_EVERY):
@@ -69,9 +70,10 @@ class Lines:
         """What has happened within, the time that it took, and how much is likely to be left."""
         told = [progress.detail] if progress.detail else []
         told += [duration(elapsed)] if elapsed >= 1 else []
-        done = progress.done - self._first
+        far = progress.done + progress.within
+        done = far - self._first
         if done > 0 and progress.done < progress.total and elapsed >= 1:
-            told.append(f"about {duration(elapsed / done * (progress.total - progress.done))} left")
+            told.append(f"about {duration(elapsed / done * (progress.total - far))} left")
         return f" ({', '.join(told)})" if told else ""
 
 
@@ -105,6 +107,11 @@ def _bar() -> Iterator["Watch"]:
         def watch(progress: "Progress") -> None:
             if progress.stage not in tasks:
                 tasks[progress.stage] = bars.add_task(progress.stage, total=progress.total, detail="")
-            bars.update(tasks[progress.stage], completed=progress.done, total=progress.total, detail=progress.detail)
+            bars.update(
+                tasks[progress.stage],
+                completed=progress.done + progress.within,
+                total=progress.total,
+                detail=progress.detail,
+            )
 
         yield watch

@@ -28,13 +28,14 @@ def command(
     """List the episodes of a run, or show one turn by turn; of a folder with several runs, list those.
 
     With --serve, the folder is shown in a browser: all runs with what they cost and found, those that go on turn by
-    turn, two side by side with paired differences, and the episodes of all. It is only read.
+    turn, two side by side with paired differences, and the episodes of all. It is only read. The address is told on
+    stderr, with --json as an object on stdout; of an episode it leads there.
     """
     from gde.runs.exporting import one_episode, summaries
     from gde.store.folder import PLAN
 
     if serve:
-        _serve(run, port)
+        _serve(run, f"run/{_place(run, episode)}" if episode else "", port, as_json)
     elif episode is None and run.is_dir() and not (run / PLAN).is_file():
         _list_runs(run, as_json)
     elif episode is None:
@@ -43,10 +44,26 @@ def command(
         _show(one_episode(run, episode), as_json)
 
 
-def _serve(folder: Path, port: int) -> None:
+def _serve(folder: Path, place: str, port: int, as_json: bool) -> None:
     from gde.shipped.viewer.server import serve
 
-    serve(folder, port, lambda address: say(f"{address} (Ctrl-C ends it)"))
+    def ready(address: str) -> None:
+        if as_json:
+            show_json({"schema": 1, "address": f"{address}{place}"})
+        else:
+            say(f"{address}{place} (Ctrl-C ends it)")
+
+    serve(folder, port, ready)
+
+
+def _place(run: Path, episode: str) -> str:
+    """Where the viewer of a run's folder shows one of its episodes, which has to be there."""
+    from urllib.parse import quote
+
+    from gde.runs.exporting import one_episode
+
+    one_episode(run, episode)
+    return f"{quote(run.resolve().name)}#episode={episode}&turn=1"
 
 
 def _list_runs(folder: Path, as_json: bool) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 COLUMNS = ("name", "title", "value", "low", "high", "unit", "n", "source", "reason")
+FEW_WORLDS = 10
+"""With fewer, an interval over worlds says little."""
 RunStatus = Literal["ok", "partial", "failed"]
 
 

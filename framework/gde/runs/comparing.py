@@ -2,100 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from gde.data.evidence import Evidence
-from gde.data.json import Labels
 from gde.data.measure import Measure, Measures
-from gde.data.result import Subject
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity, measured, split
-from gde.numerics.stats import (
-    Interval,
-    adjusted,
-    benjamini_hochberg,
-    cluster_means,
-    holm,
-    paired_difference,
-    unpaired_difference,
-)
+from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import Ready, resolve
 from gde.runs.adding import current_plan
 from gde.runs.conclusion import as_offered, subject, unfinished
+from gde.runs.differences import Compared, Row, Side, Values, corrected, few_worlds, out_of_reach, same_tests
 from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
-ALPHA = 0.05
-Values = Mapping[str, float]
-"""World to what was measured in it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One measurement in both runs."""
-
-    name: str
-    title: str = ""
-    where: Labels
-    """What the measurement is restricted to."""
-    unit: str
-    n: int
-    """Worlds of A: when paired, those where both runs have the measurement."""
-    n_b: int
-    """Worlds of B."""
-    n_different: int | None
-    """Clusters of worlds in which the runs differ; None without pairs."""
-    a: float
-    b: float
-    difference: float
-    """b - a, the mean over clusters of worlds."""
-    interval: Interval | None
-    p_permutation: float | None
-    p_wilcoxon: float | None
-    rank_biserial: float | None
-    effect_paper: float | None
-    """As in Arghal et al. (2026), table 3."""
-    mde: float | None
-    """Smallest difference found with a power of 80 %."""
-    p: float | None = None
-    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test, or without pairs of permutations."""
-    q: float | None = None
-    """The same, corrected after Benjamini and Hochberg (1995)."""
-    reason: str
-    """Why there are no p values; empty otherwise."""
-
-    @property
-    def family(self) -> tuple[str, ...]:
-        """Measurements of whole worlds are tested together, and each one's breakdown by itself."""
-        return (self.name, *self.where) if self.where else ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Side:
-    """One of the two runs."""
-
-    run: str
-    """Its folder."""
-    subject: Subject
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """What the comparison of two runs found."""
-
-    runs: tuple[Side, ...]
-    """A and B."""
-    paired: bool
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...]
-    """What a reader must know about how the runs were made comparable."""
+Strata = Mapping[str, tuple[tuple[str, str | int | float | bool], ...]]
+"""World to the labels of its stratum, sorted; empty where there is one stratum, or a world lies in several."""
 
 
 class Opened(NamedTuple):
@@ -117,7 +46,7 @@ class Shared(NamedTuple):
 
 def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = None, paired: bool = True) -> Compared:
     """Every measurement that the metrics of both runs give, world by world, measured anew in both; of two that are
-    declared to be equal in a single world, one.
+    declared to be equal in a single world, one. Headlines are compared in each stratum of a sweep too.
 
     Raises:
         GdeError: paired, and the runs share no world; or they share no measurement.
@@ -136,9 +65,10 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     elif shared:
         notes.append(f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs")
     clusters = {world: part.trajectories[0].world.cluster for world, part in [*a.items(), *b.items()]}
-    rows = _rows(metrics, a, b, clusters, paired)
-    sides = (one.side for one in opened)
-    return Compared(runs=tuple(sides), paired=paired, rows=rows, notes=(*notes, *out_of_reach(rows)))
+    strata = _strata([(one.ready, run) for one, run in zip(opened, (a, b), strict=True)])
+    rows = _rows(metrics, a, b, strata, clusters, paired)
+    notes += [*few_worlds(rows), *out_of_reach(rows)]
+    return Compared(runs=tuple(one.side for one in opened), paired=paired, rows=rows, notes=tuple(notes))
 
 
 def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tuple[Compared, ...]:
@@ -149,17 +79,8 @@ def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tup
     """
     catalogue = catalogue or Catalogue.default()
     found = [compare(a, b, catalogue) for a, b in combinations(runs, 2)]
-    rows = iter(_corrected([row for one in found for row in one.rows]))
+    rows = iter(corrected([row for one in found for row in one.rows]))
     return tuple(replace(one, rows=tuple(islice(rows, len(one.rows)))) for one in found)
-
-
-def out_of_reach(rows: Sequence[Row]) -> list[str]:
-    """A warning where no row of the whole runs could be significant, whatever the data."""
-    tested = [row.n_different for row in rows if not row.where and row.n_different and row.p is not None]
-    if not tested or (least := len(tested) * 0.5 ** (max(tested) - 1)) <= ALPHA:
-        return []
-    found = f"{len(tested)} rows are tested and at most {max(tested)} pairs differ"
-    return [f"{found}: no p value can fall below {min(1.0, least):.2g} once corrected; compare more worlds"]
 
 
 def _opened(run: Path, catalogue: Catalogue) -> Opened:
@@ -190,25 +111,56 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
     return metrics, notes
 
 
+def _strata(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Strata:
+    found: dict[str, set[tuple[tuple[str, str | int | float | bool], ...]]] = {}
+    for ready, parts in runs:
+        for world, part in parts.items():
+            labels = {tuple(sorted(ready.strata[one.key.stratum].labels.items())) for one in part.trajectories}
+            found.setdefault(world, set()).update(labels)
+    apart = all(len(each) == 1 for each in found.values())
+    several = len({labels for each in found.values() for labels in each}) > 1
+    return {world: labels for world, (labels,) in found.items()} if apart and several else {}
+
+
 def _rows(
     metrics: Sequence[Shared],
     a: Mapping[str, Evidence],
     b: Mapping[str, Evidence],
+    strata: Strata,
     clusters: Mapping[str, str],
     paired: bool,
 ) -> tuple[Row, ...]:
     named = [(one.name, one.metric) for one in metrics]
     meanings = Measures(tuple(measure for one in metrics for measure in one.measures))
     values_a, values_b = measured(named, a), measured(named, b)
-    common = [quantity for quantity in values_a if quantity in values_b]
+    common = {each: _aligned(values_a[each], values_b[each], paired) for each in values_a if each in values_b}
     known = {quantity.name for quantity in common}
+    kept = {each: runs for each, runs in common.items() if meanings[each.name].repeats not in known and all(runs)}
+    headlines = {each: runs for each, runs in kept.items() if meanings[each.name].headline and not each.restricted}
+    whole = {each: runs for each, runs in kept.items() if not each.restricted}
+    twins = same_tests({**headlines, **whole})
     rows = []
-    for quantity in (each for each in common if meanings[each.name].repeats not in known):
-        of_a, of_b = _aligned(values_a[quantity], values_b[quantity], paired)
-        if of_a and of_b:
-            row = _row(quantity, of_a, of_b, clusters, paired)
-            rows.append(replace(row, title=meanings[quantity.name].titled(quantity.where)[0]))
-    return tuple(_corrected(rows))
+    for quantity, (of_a, of_b) in {**_by_stratum(headlines, strata), **kept}.items():
+        row = _row(quantity, of_a, of_b, clusters, paired)
+        title = meanings[quantity.name].titled(quantity.where)[0]
+        if twin := twins.get(quantity):
+            tested = meanings[twin.name].titled(twin.where)[0]
+            row = replace(row, tested_as=twin.name, reason=f"tested as {tested}")
+        rows.append(replace(row, title=title))
+    return tuple(corrected(rows))
+
+
+def _by_stratum(
+    quantities: Mapping[Quantity, tuple[Values, Values]], strata: Strata
+) -> dict[Quantity, tuple[Values, Values]]:
+    """The quantities in each stratum that has a world of both runs."""
+    found: dict[Quantity, tuple[Values, Values]] = {}
+    for quantity, (a, b) in quantities.items():
+        for labels in dict.fromkeys(strata.values()):
+            here = tuple({world: run[world] for world in run if strata[world] == labels} for run in (a, b))
+            if all(here):
+                found[replace(quantity, restricted=labels)] = here[0], here[1]
+    return found
 
 
 def _aligned(a: Values, b: Values, paired: bool) -> tuple[Values, Values]:
@@ -245,15 +197,3 @@ def _row(quantity: Quantity, a: Values, b: Values, clusters: Mapping[str, str], 
         mde=found.mde.value,
         reason=found.permutation.reason,
     )
-
-
-def _corrected(rows: Sequence[Row]) -> list[Row]:
-    families: dict[tuple[str, ...], list[int]] = {}
-    for i, row in enumerate(rows):
-        families.setdefault(row.family, []).append(i)
-    corrected = list(rows)
-    for members in families.values():
-        raw = [rows[i].p_permutation if rows[i].p_wilcoxon is None else rows[i].p_wilcoxon for i in members]
-        for i, p, q in zip(members, adjusted(raw, holm), adjusted(raw, benjamini_hochberg), strict=True):
-            corrected[i] = replace(rows[i], p=p, q=q)
-    return corrected

@@ -19,7 +19,8 @@ from gde.errors import ConfigError, GdeError, RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.settings import read_toml
 from gde.runs.adding import report, rescore
-from gde.runs.comparing import Compared, compare_all
+from gde.runs.comparing import compare_all
+from gde.runs.differences import Compared
 from gde.runs.evaluating import prepare, resume, warm
 from gde.stages.progress import Progress, Watch, ignore
 from gde.store.atomic import write_whole

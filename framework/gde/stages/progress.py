@@ -22,6 +22,8 @@ class Progress:
     total: int
     detail: str = ""
     """What happens within a long step, e.g. "41 turns"."""
+    within: float = 0.0
+    """How much is done of the steps that are not over, in steps."""
 
 
 Watch = Callable[[Progress], None]
@@ -65,6 +67,10 @@ class _Endings:
         self.n = 0
         """Episodes that have ended by now."""
 
+    def under_way(self, journal: Journal) -> float:
+        """How much of the others is done."""
+        return journal.under_way(self._before)
+
     def next(self, journal: Journal) -> list[str]:
         """Those that have ended since the last time."""
         begun = journal.begun_since(self._before)
@@ -91,7 +97,7 @@ def _look(path: Path, total: int, listeners: Listeners, stop: Event, endings: _E
             if listeners.episode:
                 for i, episode in enumerate(ended, start=1):
                     listeners.episode(journal.trajectory(episode), done + i, total)
-            listeners.progress(Progress("episodes", endings.n, total, played))
+            listeners.progress(Progress("episodes", endings.n, total, played, endings.under_way(journal)))
 
 
 def _tell_turns(journal: Journal, last: int, listeners: Listeners) -> int:

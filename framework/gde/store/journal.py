@@ -91,6 +91,13 @@ class Journal(Database):
         query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
         return [(row["rowid"], row["episode"], bool(row["over"])) for row in self.query(query, (last,))]
 
+    def under_way(self, last: int = 0) -> float:
+        """How much of the episodes that have not ended is done, of those begun after the one of the given number: the
+        sum of their turns, each as a share of the most that its episode can have."""
+        done = "(SELECT max(turn) + 1 FROM turns WHERE turns.episode = episodes.episode) * 1.0 / horizon"
+        found = self.query(f"SELECT total({done}) AS share FROM episodes WHERE ending IS NULL AND rowid > ?", (last,))
+        return float(found[0]["share"])
+
     def world(self, episode: str) -> str | None:
         """Id of the episode's world, None before it has begun."""
         found = self.query("SELECT world_id FROM episodes WHERE episode = ?", (episode,))

@@ -30,6 +30,11 @@ def test_what_was_done_before_says_nothing_of_the_speed() -> None:
     assert told(*steps) == ["episodes: 9/10 (41 turns, 20 s, about 20 s left)"]
 
 
+def test_within_one_long_episode_the_time_that_is_left_is_told() -> None:
+    steps = [(float(at), Progress("episodes", 0, 2, f"{at} turns", within=at / 100)) for at in (0, 20)]
+    assert told(*steps) == ["episodes: 0/2 (20 turns, 20 s, about 3 min 0 s left)"]
+
+
 def test_no_line_is_said_twice_while_nothing_happens() -> None:
     waiting = [(float(at), Progress("episodes", 1, 3, "5 turns")) for at in range(0, 100, 5)]
     assert len(told(*waiting)) == 1

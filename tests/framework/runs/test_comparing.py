@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, GdeError, Plan
+from gde.numerics.by_world import Quantity
 from gde.request.catalogue import Catalogue
-from gde.runs.comparing import Compared, Row, compare, out_of_reach
+from gde.runs.comparing import compare
+from gde.runs.differences import Compared, Row, out_of_reach, same_tests
 from gde.runs.evaluating import evaluate
 
 MakeRun = Callable[..., Path]
@@ -141,3 +143,41 @@ def test_a_comparison_says_what_was_compared(make_run: MakeRun, catalogue: Catal
     one, other = compare(a, b, catalogue).runs
     assert (one.run, one.subject.agent, other.subject.agent) == (str(a), "scripted", "random")
     assert (one.subject.environment, one.subject.episodes, one.subject.worlds) == ("corridor", 30, 11)
+
+
+def test_what_ends_in_one_of_two_ways_is_tested_once(make_run: MakeRun, catalogue: Catalogue) -> None:
+    """Success, the share that ended by it and the share that did not are one quantity."""
+    metrics = (Choice(name="outcomes"), Choice(name="success"))
+    compared = compare(make_run("a", metrics=metrics), make_run("b", "random", metrics=metrics), catalogue)
+    success, terminated, horizon = (
+        row(compared, name) for name in ("success", "endings.terminated", "endings.horizon")
+    )
+    assert success.p == success.p_wilcoxon, "it is the only member of its family"
+    for other in (terminated, horizon):
+        assert (other.p, other.tested_as, other.reason) == (None, "success", "tested as Goal success rate")
+        assert other.p_wilcoxon == success.p_wilcoxon and abs(other.difference) == pytest.approx(-success.difference)
+
+
+def test_the_same_test_is_found_whatever_its_sign_and_none_where_nothing_differs() -> None:
+    def runs(*numbers: float) -> tuple[dict[str, float], dict[str, float]]:
+        half = len(numbers) // 2
+        return tuple({str(i): each for i, each in enumerate(part)} for part in (numbers[:half], numbers[half:]))  # type: ignore[return-value]
+
+    names = ("one", "less", "twice", "still", "calm")
+    one, less, twice, still, calm = (Quantity(name=name, unit="") for name in names)
+    values = {one: runs(0, 1, 1, 0.5), less: runs(3, 2, 2, 2.5), twice: runs(0, 2, 2, 1)}
+    assert same_tests({**values, still: runs(1, 1, 1, 1), calm: runs(2, 2, 2, 2)}) == {less: one}
+
+
+def test_headlines_are_compared_in_each_stratum(make_run: MakeRun, catalogue: Catalogue) -> None:
+    compared = compare(make_run("a", length=(5, 9)), make_run("b", "random", length=(5, 9)), catalogue)  # type: ignore[arg-type]
+    strata = [each for each in compared.rows if each.where]
+    assert [each.where for each in strata] == [{"length": 5}, {"length": 9}]
+    assert {each.family for each in strata} == {("accuracy", "length")}
+    assert sum(each.n for each in strata) == row(compared, "accuracy").n
+    assert all(each.p is None or each.p >= (each.p_wilcoxon or 0) for each in strata)
+
+
+def test_few_worlds_are_a_warning(make_run: MakeRun, catalogue: Catalogue) -> None:
+    compared = compare(make_run("a", length=4), make_run("b", "random", length=4), catalogue)
+    assert "compared over 3 worlds, fewer than 10: an impression, not a finding" in compared.notes

@@ -93,6 +93,16 @@ def test_progress_counts_what_is_finished_of_the_whole(journal: Journal, tmp_pat
     assert [each.done for each in seen] == sorted(each.done for each in seen)
 
 
+def test_what_is_done_of_episodes_under_way_is_told(journal: Journal, tmp_path: Path) -> None:
+    asyncio.run(write(journal, EPISODES[0]))
+    asyncio.run(write(journal, EPISODES[1], turns=3))
+    assert journal.under_way() == pytest.approx(3 / EPISODES[1].horizon)
+    seen: list[Progress] = []
+    with watching(tmp_path / "run.sqlite", 3, Listeners(seen.append)):
+        asyncio.run(write(journal, EPISODES[2], turns=1))
+    assert seen[-1].within == pytest.approx(3 / EPISODES[1].horizon + 1 / EPISODES[2].horizon)
+
+
 def test_the_record_is_read_for_nobody_else(journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     for name in ("turns_since", "trajectory"):

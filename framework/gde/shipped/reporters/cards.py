@@ -162,7 +162,7 @@ def _ranking(one: Finding, result: Result) -> Ranking | None:
         (name, scale.picture(row[0]) if row[0] else "", tuple(_cell(each) for each in row))
         for name, row in kept.items()
     )
-    titles = [column.measure.titled({})[0] for column in columns]
+    titles = [column.measure.titled({key: f"each {key}"})[0] for column in columns]
     units = [column.numbers[0].unit for column in columns]
     rest = ", ".join(name for name in table if name not in kept)
     told = "; ".join([titles[0], *map(inline, titles[1:])])

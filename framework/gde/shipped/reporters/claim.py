@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gde.data.probe import ProbeReport
-from gde.data.result import Result, Subject
+from gde.data.result import FEW_WORLDS, Result, Subject
 from gde.shipped.reporters.findings import Beside, Finding, Probed, headlines, probed
 from gde.shipped.reporters.wording import MARKS, arm_text, estimate, inline, labels_text
 
-FEW_WORLDS = 10
-"""With fewer, an interval over worlds says little."""
 TOLD = 3
 """Headlines that a sentence lists where none brings words of its own."""
 

@@ -1,6 +1,6 @@
 """A contest as people look at it: the headlines of all entrants side by side, and in what every two differ."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
-from gde.runs.comparing import Compared
-from gde.runs.comparing import Row as Difference
 from gde.runs.contest import Contest
+from gde.runs.differences import Compared
+from gde.runs.differences import Row as Difference
 from gde.shipped.reporters.findings import headlines
 from gde.shipped.reporters.policy import content_policy
 from gde.shipped.reporters.scales import Scale
@@ -20,8 +20,11 @@ from gde.shipped.reporters.templates import source, template
 from gde.shipped.reporters.wording import SPACE, bounds, heading, inline, labels_text, number, quantity, symbol
 
 NAME = "report.html"
+COLUMNS = ("A", "B", "B \u2212 A", "95 % interval", "effect", "p (Holm)", "worlds")
 TOLD = 5
 """Differences that are told in words."""
+CAUTIONS = 2
+"""Likewise on a screen."""
 CLEAR = 0.05
 """Corrected p values below it are told as differences."""
 
@@ -65,9 +68,11 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         status=found.status,
         verdicts=verdicts(found)[:TOLD],
         more=len(verdicts(found)) - TOLD,
+        cautions=cautions(found),
         contended=told,
-        sentence=_sentence,
-        differences=[(_versus(one, found), differences(one), one.notes) for one in found.compared],
+        quantity=quantity,
+        bounds=bounds,
+        differences=[(_versus(one, found), differences(one, _swept(found))) for one in found.compared],
         reason=found.reason,
         strata=_by_stratum(found),
         entrants=[(name, result, links[name]) for name, result in found.results.items()],
@@ -90,6 +95,11 @@ def verdicts(found: Contest) -> list[str]:
     return [text for _, text in sorted(told)] or ["No headline differs clearly between any two of them."]
 
 
+def cautions(found: Contest) -> list[str]:
+    """What the comparisons say to be careful of, each once."""
+    return [*dict.fromkeys(f"{note[:1].upper()}{note[1:]}." for one in found.compared for note in one.notes)]
+
+
 def screen(found: Contest) -> tuple[str, ...]:
     """Lines of at most 80 columns, on one screen with what the command says beneath."""
     lines, told = list[str](), verdicts(found)
@@ -97,18 +107,30 @@ def screen(found: Contest) -> tuple[str, ...]:
     for one in contended(found):
         lines.append(shorten(one.title, WIDTH, placeholder=" \u2026"))
         lines += [f"  {side.entrant.ljust(width)}  {_sentence(side.one)}" for side in one.sides]
-    room = HEIGHT - 4 - len(told[:TOLD])
+    careful = [shorten(each, WIDTH, placeholder=" \u2026") for each in cautions(found)[:CAUTIONS]]
+    room = HEIGHT - 4 - len(told[:TOLD]) - len(careful)
     left = len(lines) - room
     cut = [*lines[:room], f"and {left} lines more: --all"] if left > 0 else lines
-    text = [*cut, "", *(shorten(each, WIDTH, placeholder=" \u2026") for each in told[:TOLD])]
+    text = [*cut, "", *(shorten(each, WIDTH, placeholder=" \u2026") for each in told[:TOLD]), *careful]
     return tuple(line.replace(SPACE, " ") for line in text)
 
 
-def differences(one: Compared) -> Table:
-    """The measurements of whole worlds in two runs."""
-    columns = ("A", "B", "B \u2212 A", "95 % interval", "effect", "p (Holm)", "worlds")
-    rows = tuple(_difference(row) for row in one.rows if not row.where)
-    return Table(columns=columns, groups=(Group(title="", rows=rows),))
+def differences(one: Compared, swept: Collection[str]) -> list[tuple[str, Table]]:
+    """Caption and table of the measurements of whole worlds in two runs, and of those in the strata of a sweep."""
+    whole = [row for row in one.rows if not row.where]
+    strata = [row for row in one.rows if row.where and {*row.where} == {*swept}]
+    tables = [("Over all worlds they share.", _differences(whole))]
+    return [*tables, ("The headlines by stratum.", _differences(strata))] if strata else tables
+
+
+def _differences(rows: Sequence[Difference]) -> Table:
+    """A row for each measurement that differs in any world, those that do not in a note."""
+    calm = [row for row in rows if row.n_different == 0]
+    lines = tuple(_difference(row) for row in rows if row not in calm)
+    told = (f"{inline(row.title)} {labels_text(row.where)}".strip() for row in calm)
+    same = (f"{each} ({quantity(row.a, row.unit)})" for each, row in zip(told, calm, strict=True))
+    note = f"The same in A and B in every world: {'; '.join(same)}." if calm else ""
+    return Table(columns=COLUMNS, groups=(Group(title="", rows=lines),), note=note)
 
 
 def _contended(measure: Measure, example: Measurement, found: Contest) -> Contended:
@@ -153,9 +175,10 @@ def _entrant(run: str, found: Contest) -> str:
 
 def _told(row: Difference, one: Compared, found: Contest) -> str:
     a, b = (_entrant(side.run, found) for side in one.runs)
-    by = f"{quantity(row.difference, row.unit)} {bounds(row.interval, row.unit)}".strip()
-    p = _p(row.p)
-    return f"{b} less {a}: {by}, p {p if p.startswith('<') else f'= {p}'}, {inline(row.title)}"
+    by, p = quantity(abs(row.difference), row.unit).replace("%", "points"), _p(row.p)
+    apart = f"{b} {by} {'above' if row.difference > 0 else 'below'} {a}"
+    told = f"{apart}, p {p if p.startswith('<') else f'= {p}'}: {inline(row.title)}"
+    return f"{told} {bounds(row.interval, row.unit)}".strip()
 
 
 def _difference(row: Difference) -> Row:
@@ -174,7 +197,7 @@ def _difference(row: Difference) -> Row:
     unit = symbol(row.unit)
     return Row(
         head=f"{row.title}, {unit}" if unit else row.title,
-        hint=row.name,
+        hint=labels_text(row.where) or row.name,
         cells=(*(Cell(text=text) for text in texts), p, Cell(text=str(row.n))),
     )
 
@@ -183,23 +206,23 @@ def _p(value: float | None) -> str:
     return ABSENT if value is None else number(value, "probability")
 
 
-def _by_stratum(found: Contest) -> list[tuple[str, Table]]:
-    """For each headline that has numbers by stratum: a row for each stratum, a column for each entrant."""
+def _by_stratum(found: Contest) -> Table | None:
+    """A group for each headline that has numbers by stratum: a row for each stratum, a column for each entrant."""
     whole = (one for one in contended(found) if not any(side.one and side.one.where for side in one.sides))
-    return [table for one in whole for table in _strata(one, found)]
+    groups = tuple(group for one in whole if (group := _strata(one, found)).rows)
+    return Table(columns=tuple(found.results), groups=groups) if groups else None
 
 
-def _strata(one: Contended, found: Contest) -> Iterator[tuple[str, Table]]:
-    swept = _swept(found)
+def _strata(one: Contended, found: Contest) -> Group:
+    swept = {*_swept(found)}
     cells: dict[str, dict[str, Cell]] = {}
     unit = next((side.one.unit for side in one.sides if side.one), "")
     for name, result in found.results.items():
         for each in result.measurements:
-            if each.name == one.measure.name and each.where and tuple(each.where) == swept:
+            if each.name == one.measure.name and each.where and {*each.where} == swept:
                 cells.setdefault(labels_text(each.where), {})[name] = cell(each)
-    if cells:
-        rows = tuple(Row(head=stratum, hint="", cells=pick(row, found.results)) for stratum, row in cells.items())
-        yield heading(one.title, unit), Table(columns=tuple(found.results), groups=(Group(title="", rows=rows),))
+    rows = tuple(Row(head=stratum, hint="", cells=pick(row, found.results)) for stratum, row in cells.items())
+    return Group(title=heading(one.title, unit), rows=rows)
 
 
 def _swept(found: Contest) -> tuple[str, ...]:

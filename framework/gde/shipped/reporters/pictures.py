@@ -49,9 +49,9 @@ def true_picture(shown: CellMap, optimal: Sequence[Position], taken: Position | 
         *(_arrow(place, move, "best") for place in here for move in optimal),
         *(_arrow(place, taken, "stray") for place in here if taken and taken not in optimal),
         *(_pointer(thing.place, thing.direction) for thing in seen if thing.direction),
-        *(_letter(thing.place, thing.letter, _style(thing, tones)) for thing in seen if thing.letter),
+        *(_letter(thing.place, thing.letter, _style(thing, tones), _named(thing)) for thing in seen if thing.letter),
     ]
-    told = [f"{thing.name} at {thing.place}{f' ({thing.note})' if thing.note else ''}" for thing in shown.things]
+    told = [f"{_named(thing)} at {thing.place}" for thing in shown.things]
     label = f"True map, {shown.height} by {shown.width}: {', '.join(told) or 'nothing on it'}"
     return _svg(shown.height, shown.width, label, parts)
 
@@ -162,10 +162,16 @@ def _square(row: int, column: int) -> str:
     return f"M{column + GAP:g} {row + GAP:g}h{width:g}v{width:g}h-{width:g}z"
 
 
-def _letter(place: Position, letter: str, style: str = "") -> str:
+def _named(thing: Thing) -> str:
+    return f"{thing.name} ({thing.note})" if thing.note else thing.name
+
+
+def _letter(place: Position, letter: str, style: str = "", name: str = "") -> str:
+    """A letter in a cell; a name is told to whoever points at it."""
     small = " small" if len(letter) > 1 else ""
     where = f'x="{place[1] + 0.5}" y="{place[0] + 0.5}"'
-    return f'<text class="{f"letter{small} {style}".rstrip()}" {where}>{escape(letter)}</text>'
+    title = f"<title>{escape(name)}</title>" if name else ""
+    return f'<text class="{f"letter{small} {style}".rstrip()}" {where}>{title}{escape(letter)}</text>'
 
 
 def _style(thing: Thing, tones: Mapping[str, str]) -> str:

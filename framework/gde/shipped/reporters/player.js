@@ -64,7 +64,7 @@
     write("said", turn.said);
     write("shown", turn.shown);
     for (const name of ["thought", "said", "shown"]) part(name).parentElement.hidden = !turn[name];
-    part("shown").parentElement.open = part("shown").parentElement.open || !(turn.truth || turn.drawn);
+    part("shown").parentElement.open = part("shown").parentElement.open || !(turn.thought || turn.said);
     history.replaceState(null, "", `#episode=${film.key}&turn=${at + 1}`);
   }
 

@@ -56,6 +56,8 @@ class Table:
     columns: tuple[str, ...]
     """Without that of the row heads."""
     groups: tuple[Group, ...]
+    note: str = ""
+    """What is told beneath it instead of in rows or columns of their own."""
 
 
 def group_tables(result: Result, strata: frozenset[str]) -> list[tuple[str, Table]]:
@@ -83,8 +85,18 @@ def stratum_table(result: Result, strata: frozenset[str]) -> Table | None:
         for name, one in shown.items()
         if any(name in row for row in cells.values())
     }
-    rows = tuple(Row(head=stratum, hint="", cells=pick(row, columns)) for stratum, row in cells.items())
-    return Table(columns=tuple(columns.values()), groups=(Group(title="", rows=rows),))
+    void = {name: found for name in columns if (found := _void(row[name] for row in cells.values() if name in row))}
+    kept = {name: title for name, title in columns.items() if name not in void} or columns
+    rows = tuple(Row(head=stratum, hint="", cells=pick(row, kept)) for stratum, row in cells.items())
+    note = "; ".join(f"{columns[name]}: no number in any stratum ({reason})" for name, reason in void.items())
+    told = f"{note}." if kept is not columns and note else ""
+    return Table(columns=tuple(kept.values()), groups=(Group(title="", rows=rows),), note=told)
+
+
+def _void(cells: Iterable[Cell]) -> str:
+    """The first reason of cells of which none has a number; empty where one has."""
+    found = list(cells)
+    return found[0].reason if all(one.reason for one in found) else ""
 
 
 def tests_tables(result: Result) -> list[tuple[str, Table]]:

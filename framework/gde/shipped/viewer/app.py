@@ -110,6 +110,7 @@ class Pages:
         with closing(RunFolder.open(path).journal(write=False)) as journal:
             last = journal.last_turn()
             _, turns = journal.turns_since(max(after, last - TURNS))
+            within = journal.under_way()
         now = state(name, path)
         told = [
             {
@@ -120,7 +121,7 @@ class Pages:
             }
             for episode, turn in turns
         ]
-        counted = {"done": now.done, "total": now.total, "status": now.status, "count": now.turns}
+        counted = {"done": now.done, "within": within, "total": now.total, "status": now.status, "count": now.turns}
         return JSONResponse({**counted, "over": (path / RESULT).is_file(), "last": last, "turns": told})
 
     def compare(self, request: Request) -> Response:

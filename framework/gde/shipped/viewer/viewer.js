@@ -22,12 +22,13 @@
   every(1, async () => {
     const now = await (await fetch(`/live/${live.dataset.run}?after=${last}`)).json();
     if (now.over) { location.reload(); return true; }
-    first ??= now.done;
+    const far = now.done + now.within;
+    first ??= far;
     for (const name of ["status", "done", "total", "count"]) part(name).textContent = now[name];
     part("bar").max = now.total;
     part("bar").value = now.done;
-    const rate = (now.done - first) / ((performance.now() - begun) / 1000);
-    part("left").textContent = rate > 0 ? `(about ${spoken((now.total - now.done) / rate)} left)` : "";
+    const rate = (far - first) / ((performance.now() - begun) / 1000);
+    part("left").textContent = rate > 0 ? `(about ${spoken((now.total - far) / rate)} left)` : "";
     for (const turn of now.turns) {
       const item = document.createElement("li");
       const head = document.createElement("strong");

@@ -73,7 +73,7 @@ def test_rivals_are_ranked_with_what_goes_on_from_their_name(result: Result) -> 
         ("habit", ("\u2013", "0.100")),
     ]
     assert ranking.rest == "lamp"
-    assert ranking.key == "Columns: Sway towards it; odds of it."
+    assert ranking.key == "Columns: Sway towards each thing; odds of each thing."
 
 
 def test_a_title_names_its_object() -> None:

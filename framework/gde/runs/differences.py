@@ -1,0 +1,139 @@
+"""What the comparison of two runs says, and how its tests are corrected for being many."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gde.data.json import Labels
+from gde.data.result import FEW_WORLDS, Subject
+from gde.numerics.by_world import Quantity
+from gde.numerics.stats import Interval, adjusted, benjamini_hochberg, holm
+
+ALPHA = 0.05
+DECIMALS = 9
+"""To which numbers of a world are the same."""
+Values = Mapping[str, float]
+"""World to what was measured in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One measurement in both runs."""
+
+    name: str
+    title: str = ""
+    where: Labels
+    """What the measurement is restricted to."""
+    unit: str
+    n: int
+    """Worlds of A: when paired, those where both runs have the measurement."""
+    n_b: int
+    """Worlds of B."""
+    n_different: int | None
+    """Clusters of worlds in which the runs differ; None without pairs."""
+    a: float
+    b: float
+    difference: float
+    """b - a, the mean over clusters of worlds."""
+    interval: Interval | None
+    p_permutation: float | None
+    p_wilcoxon: float | None
+    rank_biserial: float | None
+    effect_paper: float | None
+    """As in Arghal et al. (2026), table 3."""
+    mde: float | None
+    """Smallest difference found with a power of 80 %."""
+    p: float | None = None
+    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test, or without pairs of permutations."""
+    q: float | None = None
+    """The same, corrected after Benjamini and Hochberg (1995)."""
+    reason: str
+    """Why there are no p values; empty otherwise."""
+    tested_as: str = ""
+    """The name of the row that has the same test: in every world the two numbers are equal, or one goes down by as much
+    as the other goes up. It counts once."""
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """Measurements of whole worlds are tested together, and each one's breakdown by itself."""
+        return (self.name, *self.where) if self.where else ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One of the two runs."""
+
+    run: str
+    """Its folder."""
+    subject: Subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What the comparison of two runs found."""
+
+    runs: tuple[Side, ...]
+    """A and B."""
+    paired: bool
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+    """What a reader must know about how the runs were made comparable."""
+
+
+def corrected(rows: Sequence[Row]) -> list[Row]:
+    """The rows with p values corrected over their families, in which no test counts twice."""
+    families: dict[tuple[str, ...], list[int]] = {}
+    for i, row in enumerate(rows):
+        families.setdefault(row.family, []).append(i)
+    found = list(rows)
+    for members in families.values():
+        raw = [_raw(rows[i]) for i in members]
+        for i, p, q in zip(members, adjusted(raw, holm), adjusted(raw, benjamini_hochberg), strict=True):
+            found[i] = replace(rows[i], p=p, q=q)
+    return found
+
+
+def _raw(row: Row) -> float | None:
+    if row.tested_as:
+        return None
+    return row.p_permutation if row.p_wilcoxon is None else row.p_wilcoxon
+
+
+def same_tests(values: Mapping[Quantity, tuple[Values, Values]]) -> dict[Quantity, Quantity]:
+    """Quantity to an earlier one whose test is the same, e.g. the share of episodes that ended at the horizon to that
+    of those that reached the goal.
+
+    Args:
+        values: of whole worlds, in both runs.
+    """
+    first: dict[Hashable, Quantity] = {}
+    found: dict[Quantity, Quantity] = {}
+    for quantity, (a, b) in values.items():
+        numbers = np.array([*a.values(), *b.values()])
+        changes = np.round(numbers - numbers[0], DECIMALS) + 0.0
+        if np.any(changes):  # else nothing is tested
+            place = (tuple(a), tuple(b), (changes * np.sign(changes[np.flatnonzero(changes)[0]]) + 0.0).tobytes())
+            other = first.setdefault(place, quantity)
+            if other is not quantity:
+                found[quantity] = other
+    return found
+
+
+def out_of_reach(rows: Sequence[Row]) -> list[str]:
+    """A warning where no row of the whole runs could be significant, whatever the data."""
+    tested = [row.n_different for row in rows if not row.where and row.n_different and row.p is not None]
+    if not tested or (least := len(tested) * 0.5 ** (max(tested) - 1)) <= ALPHA:
+        return []
+    found = f"{len(tested)} rows are tested and at most {max(tested)} pairs differ"
+    return [f"{found}: no p value can fall below {min(1.0, least):.2g} once corrected; compare more worlds"]
+
+
+def few_worlds(rows: Sequence[Row]) -> list[str]:
+    """A warning where runs are compared over too few worlds to say much."""
+    least = min((min(row.n, row.n_b) for row in rows if not row.where), default=FEW_WORLDS)
+    if least >= FEW_WORLDS:
+        return []
+    return [
+        f"compared over {least} world{'s' if least > 1 else ''}, fewer than {FEW_WORLDS}: an impression, not a finding"
+    ]
