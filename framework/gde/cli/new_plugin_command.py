@@ -23,4 +23,5 @@ def command(
     folder = write_plugin(name, out, kind)
     part = name.replace("_", "-")
     shown, checked = f"gde show {kind} {part}", f"gde check gde-{part}"
-    say(f"wrote {folder}: pip install -e {folder}, then `{shown}` shows it; `{checked}` or `pytest {folder}` checks it")
+    say(f"wrote {folder}: pip install -e '{folder}[test]', then `{shown}` shows it")
+    say(f"`{checked}` or `pytest {folder}` checks it")
