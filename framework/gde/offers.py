@@ -141,7 +141,8 @@ class Offer(Generic[ConfigT, PartT]):
     group: str = ""
     """A name under which several offers of a kind can be asked for at once, e.g. `--metric meg`."""
     default: bool = False
-    """Whether a run that asks for nothing of this kind gets it, when it uses a part of the same distribution."""
+    """Whether a run that asks for nothing of this kind gets it, when it uses a part of the same distribution. A run
+    names its agent; a default one is whom another tool's model is asked through where it names none."""
 
     def missing(self) -> tuple[str, ...]:
         """Those of `imports` that are not installed; nothing is imported to find out."""

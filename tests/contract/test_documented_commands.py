@@ -21,7 +21,9 @@ from gde.errors import GdeError
 
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
 BLOCK = re.compile(r"^```(?:sh|console|shell|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-LINE = re.compile(r"(?:^|[\s/])(?P<settings>(?:[A-Z_]+=\S+ )*)gde (?P<rest>[a-z][^#&|]*)")
+INSTALLED = re.compile(r"^pip install -e '(?P<folder>gde-(?P<name>\w+))\[test\]'$")
+"""A skeleton that the line before has written: it is put on the path instead, where an installation would put it."""
+LINE = re.compile(r"(?:^|[\s/])(?P<settings>(?:[A-Z_]+=\S+ )*)(?P<program>gde|pytest) (?P<rest>[a-z][^#&|]*)")
 NANO = ROOT / "plugins" / "gde_plugins" / "language_models" / "nano" / "model"
 STAND_INS = {
     r"hf:PATH(_OR_ID)?": f"hf:{NANO}",
@@ -51,19 +53,24 @@ class Line:
     page: str
     words: tuple[str, ...]
     environment: tuple[tuple[str, str], ...] = ()
+    program: str = "gde"
 
 
 def lines(page: Path) -> list[Line]:
     found = []
+    installed: tuple[tuple[str, str], ...] = ()
     for block in BLOCK.findall(page.read_text(encoding="utf-8")):
         for text in block.replace("\\\n", " ").splitlines():
+            if skeleton := INSTALLED.match(text):
+                installed = (("GDE_LOAD_PLUGINS", f"gde_{skeleton['name']}"), ("PYTHONPATH", skeleton["folder"]))
             match = LINE.search(text)
             if match and not READERS_OWN.search(text) and not ENDLESS.search(text):
                 rest = match["rest"]
                 for name, stand_in in STAND_INS.items():
                     rest = re.sub(name, stand_in, rest)
                 settings = tuple(tuple(each.split("=", 1)) for each in match["settings"].split())
-                found.append(Line(page.name, tuple(shlex.split(rest)), settings))  # type: ignore[arg-type]
+                words, environment = tuple(shlex.split(rest)), (*installed, *settings)
+                found.append(Line(page.name, words, environment, match["program"]))  # type: ignore[arg-type]
     return found
 
 
@@ -110,12 +117,13 @@ def run(line: Line, folder: Path) -> None:
         settings["PYTHONPATH"] = os.pathsep.join([settings["PYTHONPATH"], os.environ.get("PYTHONPATH", "")])
     smaller = SMALLER.get(line.words[0], ()) if "stand-in" not in " ".join(line.words) else ()
     done = subprocess.run(
-        [sys.executable, "-m", "gde", *line.words, *smaller],
+        [sys.executable, "-m", line.program, *line.words, *smaller],
         cwd=folder,
         env={**os.environ, **settings},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode in {FINISHED, WITH_FAILURES}, f"gde {shlex.join(line.words)}: {done.stderr}"
+    said = f"{line.program} {shlex.join(line.words)}: {done.stderr}{done.stdout}"
+    assert done.returncode in {FINISHED, WITH_FAILURES}, said
     assert "Traceback" not in done.stderr

@@ -39,11 +39,6 @@ KNOWN_ANYWAY = {
     ("gde.runs.examining", "length"): "a field of the kit's corridor",
     ("gde.bridges.inspect_logs", "success"): "the score that an episode has in a log: what its last step says",
     ("gde.bridges.inspect_episodes", "length"): "why a completion ended",
-    (
-        "gde.bridges.inspect_episodes",
-        "gpt-oss",
-    ): "the agent where none is named, which -T agent= changes",
-    ("gde.bridges.inspect", "success"): "what a task measures where nothing is named, which -T metrics= changes",
 }
 """(module, text) of the framework's own words that a plugin uses too, and of what a user must be shown by example."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from gde.bridges.inspect_episodes import AGENT, Setting, episode
+from gde.bridges.inspect_episodes import Setting, episode
 from gde.bridges.inspect_numbers import numbers
 from gde.request.catalogue import Catalogue
 
@@ -26,8 +26,8 @@ def make_task(
     environment: str,
     worlds: int = WORLDS,
     seed: int = 0,
-    agent: str = AGENT,
-    metrics: str | Sequence[str] = "success",
+    agent: str = "",
+    metrics: str | Sequence[str] = (),
     settings: dict[str, Any] | None = None,
 ) -> Task:
     """A task of worlds in an environment.
@@ -36,19 +36,21 @@ def make_task(
         environment: by its name in gde.
         worlds: samples; the same seed gives the worlds of a run of gde.
         seed: the root of all randomness that is not the model's.
-        agent: an agent of gde that asks a language model.
-        metrics: of gde; Inspect makes a list of names that commas separate.
+        agent: an agent of gde that asks a language model; without one, the default of the environment's distribution,
+            or the only one there is.
+        metrics: of gde; Inspect makes a list of names that commas separate. Without any, those of a run of gde.
         settings: `agent.FIELD` to value, and fields of the environment to value.
 
     Raises:
         GdeError: an unknown name or field, or a value out of range.
     """
     setting = Setting.of(environment, agent, seed, settings or {})
+    named = [metrics] if isinstance(metrics, str) else [*metrics]
     samples = [Sample(id=world, input=setting.objective(world), metadata={"world": world}) for world in range(worlds)]
     return Task(
         dataset=MemoryDataset(samples, name=environment),
         solver=episode(setting.plain),
-        scorer=numbers([metrics] if isinstance(metrics, str) else [*metrics], setting.plain),
+        scorer=numbers(named or setting.usual_metrics(), setting.plain),
         metadata={"gde": setting.plain},
     )
 
@@ -57,8 +59,8 @@ def _task_of(environment: str) -> Callable[..., Task]:
     def make(
         worlds: int = WORLDS,
         seed: int = 0,
-        agent: str = AGENT,
-        metrics: str | Sequence[str] = "success",
+        agent: str = "",
+        metrics: str | Sequence[str] = (),
         **settings: Any,
     ) -> Task:
         return make_task(environment, worlds, seed, agent, metrics, settings)

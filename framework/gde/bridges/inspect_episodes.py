@@ -18,20 +18,21 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
+from gde.data.plan import Choice, Plan
 from gde.data.trajectory import EpisodeKey
+from gde.errors import GdeError
 from gde.offers import Facet
 from gde.parts.agent import Agent
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment
 from gde.parts.interventions import refuse_interventions
 from gde.request.catalogue import Catalogue
+from gde.request.resolve import resolve
 from gde.request.settings import build
 from gde.runs.plain import trajectory_json
 from gde.stages.outside import play
 from gde.stages.rollout import world_seed
 
-AGENT = "gpt-oss"
-"""The agent that is asked where none is named; it asks any model."""
 MESSAGES: Mapping[str, Callable[..., ChatMessage]] = {
     "system": ChatMessageSystem,
     "user": ChatMessageUser,
@@ -98,6 +99,24 @@ class _Context(OutsideRun):
         return self._model
 
 
+def usual_agent(environment: str, catalogue: Catalogue) -> str:
+    """The default agent of the environment's distribution, else of all that is installed.
+
+    Raises:
+        GdeError: there is none, or more than one.
+    """
+    home = catalogue.find("environment", environment).distribution
+    usual = [entry for entry in catalogue.entries("agent") if entry.offer.default]
+    found = [entry for entry in usual if entry.distribution == home] or usual
+    if len(found) != 1:
+        known = ", ".join(entry.qualified for entry in found) or "none"
+        raise GdeError(
+            f"agent: wanted one default agent for environment {environment!r}, got {known}; say -T agent=NAME"
+        )
+    name = found[0].offer.name
+    return name if name in catalogue.names("agent") else found[0].qualified
+
+
 @dataclass(frozen=True)
 class Setting:
     """The parts of a task, as plain values and made."""
@@ -118,8 +137,9 @@ class Setting:
         """
         own = {name.removeprefix(OF_THE_AGENT): v for name, v in settings.items() if name.startswith(OF_THE_AGENT)}
         rest = {name: value for name, value in settings.items() if not name.startswith(OF_THE_AGENT)}
-        setting = cls(environment, agent, seed, rest, own)
         catalogue = Catalogue.default()
+        agent = agent or usual_agent(environment, catalogue)
+        setting = cls(environment, agent, seed, rest, own)
         for kind, name, config in (("environment", environment, rest), ("agent", agent, own)):
             build(catalogue.find(kind, name).offer.config, config, name)
         return setting
@@ -128,6 +148,14 @@ class Setting:
     def plain(self) -> dict[str, Any]:
         """What Inspect writes into its log."""
         return {**vars(self), "config": dict(self.config), "agent_config": dict(self.agent_config)}
+
+    def usual_metrics(self) -> list[str]:
+        """What a run of gde measures of the two where nobody names a metric."""
+        plan = Plan(
+            environment=Choice(name=self.environment, config=self.config),
+            agent=Choice(name=self.agent, config=self.agent_config),
+        )
+        return [each.name for each in resolve(plan, Catalogue.default()).plan.metrics]
 
     def make_environment(self) -> Environment:
         """A new environment."""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gde.bridges.foreign_files import check_archive, check_size, number, what_is_wrong
 from gde.data.result import Result
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, MissingExtra
@@ -13,6 +14,10 @@ from gde.runs.plain import trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
+WANTED = "a log of Inspect, .eval or .json"
+ARCHIVE = ".eval"
+HEADERS = ("header.json", "_journal/start.json")
+"""Of a log that is finished, and of one that is still written."""
 RECORD = "gde"
 """The metadata of a sample that hold its trajectory."""
 GRADES: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -30,10 +35,15 @@ def read_inspect(path: Path) -> Log:
         from inspect_ai.log import read_eval_log
     except ModuleNotFoundError:
         raise MissingExtra("a log of Inspect", ["inspect-ai"], "inspect") from None
+    check_size(path)
+    if path.suffix == ARCHIVE:
+        check_archive(path, WANTED, HEADERS)
     try:
         log = read_eval_log(str(path))
     except Exception as error:  # on a damaged file the packages below raise anything at all
-        raise GdeError(f"{path}: wanted a log of Inspect, .eval or .json ({type(error).__name__}: {error})") from error
+        raise GdeError(f"{path}: wanted {WANTED}; {what_is_wrong(error)}") from error
+    if early := [sample for sample in log.samples or () if sample.epoch < 1]:
+        raise GdeError(f"{path}: wanted epochs from 1, got {early[0].epoch} of sample {early[0].id}")
     samples = tuple(map(_sample, log.samples or ()))
     return Log(task=log.eval.task, model=log.eval.model, samples=samples)
 
@@ -53,11 +63,12 @@ def _sample(sample: Any) -> Sample:
 
 
 def _numbers(name: str, score: Any) -> list[tuple[str, float]]:
-    """A score may be a grade, a number, or several by name; texts and lists are no numbers."""
+    """A score may be a grade, a number, or several by name; texts, lists and NaN are no numbers."""
     value = score.value
     several = {f"{name}.{each}": one for each, one in value.items()} if isinstance(value, dict) else {name: value}
     graded = {each: GRADES.get(one, one) if isinstance(one, str) else one for each, one in several.items()}
-    return [(each, float(one)) for each, one in graded.items() if isinstance(one, int | float)]
+    found = {each: number(one) for each, one in graded.items()}
+    return [(each, one) for each, one in found.items() if one is not None]
 
 
 def write_inspect(run: Path, out: Path) -> int:

@@ -1,16 +1,29 @@
 """Samples that lm-evaluation-harness has logged (`lm_eval --log_samples`), as a run of gde."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
+from gde.bridges.foreign_files import check_size, number, what_is_wrong
 from gde.errors import GdeError
 from gde.runs.importing import Log, Sample
 
 FILE = "samples_"
+NO_FILTER = "none"
+
+
+class Logged(BaseModel, frozen=True, extra="allow"):
+    """A line: what is needed of it. Each score stands beside these, by the name that `metrics` has."""
+
+    doc_id: int | str
+    doc_hash: str
+    arguments: Any
+    filtered_resps: Any
+    metrics: tuple[str, ...]
+    filter: str = NO_FILTER
 
 
 def read_lm_eval(path: Path) -> Log:
@@ -19,44 +32,54 @@ def read_lm_eval(path: Path) -> Log:
     Raises:
         GdeError: it is no such file.
     """
+    check_size(path)
     found: dict[str, Sample] = {}
-    for number, line in enumerate(_text(path).splitlines(), start=1):
-        try:
-            sample = _sample(json.loads(line))
-        except (ValueError, KeyError, TypeError) as error:
-            raise GdeError(f"{path}, line {number}: wanted a sample of lm_eval --log_samples, got {error!r}") from error
+    read: set[tuple[str, str]] = set()
+    for place, line in _lines(path):
+        where = f"{path}, line {place}"
+        logged = _logged(line, where)
+        sample = _sample(logged, where)
+        if (sample.id, logged.filter) in read:
+            raise GdeError(f"{where}: wanted document {logged.doc_id} once, got it again; import one log at a time")
+        read.add((sample.id, logged.filter))
         before = found.get(sample.id)
         # A document is logged once for each filter of its answers; each has scores of its own.
-        found[sample.id] = sample if before is None else _joined(before, sample)
-    return Log(task=_task(path), model=path.resolve().parent.name, samples=tuple(found.values()))
+        found[sample.id] = sample if before is None else replace(before, scores={**before.scores, **sample.scores})
+    unscored = {name: replace(each, failure="it was not scored") for name, each in found.items() if not each.scores}
+    return Log(task=_task(path), model=path.resolve().parent.name, samples=tuple({**found, **unscored}.values()))
 
 
-def _text(path: Path) -> str:
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, counted from 1. Only the end of a line ends it: texts are written as they are."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8-sig") as file:
+            yield from ((place, line) for place, line in enumerate(file, start=1) if line.strip())
     except (OSError, UnicodeDecodeError) as error:
         raise GdeError(f"{path}: wanted a text file of samples ({error})") from error
 
 
-def _sample(logged: Mapping[str, Any]) -> Sample:
-    named, kept = logged["metrics"], logged.get("filter", "none")
-    scores = {name if kept == "none" else f"{name},{kept}": _number(logged[name]) for name in named}
-    answers = [*_texts(logged["filtered_resps"])]
+def _logged(line: str, where: str) -> Logged:
+    try:
+        return Logged.model_validate_json(line)
+    except ValidationError as error:
+        wrong = what_is_wrong(error)
+        raise GdeError(f"{where}: wanted a sample that lm_eval --log_samples wrote; {wrong}") from error
+
+
+def _sample(logged: Logged, where: str) -> Sample:
+    values, scores = logged.model_extra or {}, {}
+    for name in logged.metrics:
+        if name not in values:
+            raise GdeError(f"{where}: wanted a value of each of its metrics, got none of {name!r}")
+        # Scores that are pairs, such as log-likelihoods with lengths, mean something only in sums.
+        scores[name if logged.filter == NO_FILTER else f"{name},{logged.filter}"] = number(values[name])
+    answers = [*_texts(logged.filtered_resps)]
     return Sample(
-        id=f"{logged['doc_id']} {logged['doc_hash'][:12]}",
-        asked=next(_texts(logged["arguments"]), ""),
+        id=f"{logged.doc_id} {logged.doc_hash[:12]}",
+        asked=next(_texts(logged.arguments), ""),
         answer=answers[0] if answers else "",
         scores={name: value for name, value in scores.items() if value is not None},
     )
-
-
-def _joined(first: Sample, second: Sample) -> Sample:
-    return replace(first, scores={**first.scores, **second.scores})
-
-
-def _number(value: Any) -> float | None:
-    """Scores that are pairs, such as log-likelihoods with lengths, mean something only in sums."""
-    return float(value) if isinstance(value, int | float) and isfinite(value) else None
 
 
 def _texts(value: Any) -> Iterator[str]:

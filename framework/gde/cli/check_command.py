@@ -1,28 +1,50 @@
-"""gde check: whether a plan file can be run here."""
+"""gde check: whether a plan file can be run here, or what is installed keeps the promises of its kinds."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gde.cli import options
-from gde.cli.output import say, show_json
+from gde.cli.output import say, show_json, talking, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from gde.runs.evaluating import Dry
+    from gde.testing.distribution import Checked
+
+Fields = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a field of the plan, or of a part: cogmap.epochs=3."),
+]
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file (TOML).")], as_json: options.Json = False
+    what: Annotated[
+        str, typer.Argument(metavar="PLAN|DIST", help="A plan file (TOML), or a distribution that is installed.")
+    ],
+    settings: Fields = None,
+    env: Annotated[str, typer.Option(metavar="NAME", help="Environment that agents of the distribution act in.")] = "",
+    as_json: options.Json = False,
 ) -> None:
-    """Check that a plan file can be run here, without running it."""
+    """Check that a plan file can be run here, without running it; or hold every part of an installed distribution
+    against the promises of its kind."""
+    if what.endswith(".toml") or Path(what).is_file():
+        _plan(Path(what), settings or (), as_json)
+    else:
+        _distribution(what, settings or (), env, as_json)
+
+
+def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
     from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue
     from gde.request.entrants import entrants
     from gde.runs.evaluating import dry
 
     catalogue = Catalogue.default()
-    plans = entrants(Wanted(names={}, file=plan), catalogue)
+    plans = entrants(Wanted(names={}, file=file, settings=settings), catalogue)
     told = {name: _told(dry(each, catalogue)) for name, each in plans.items()}
     if as_json:
         show_json({"schema": 1, **(told.popitem()[1] if len(told) == 1 else {"entrants": told})})
@@ -36,3 +58,34 @@ def _told(found: "Dry") -> dict[str, str | int]:
     from gde.request.planfile import plan_hash
 
     return {"plan_hash": plan_hash(found.plan), "episodes": found.episodes, "strata": found.strata}
+
+
+def _distribution(name: str, settings: "Sequence[str]", env: str, as_json: bool) -> None:
+    from gde.request.catalogue import Catalogue
+    from gde.request.settings import parse_settings
+    from gde.testing.distribution import check_distribution
+
+    found: list[Checked] = []
+    checks = check_distribution(name, Catalogue.default(), parse_settings(settings), env)
+    while one := _next(checks):
+        found.append(one)
+        if not as_json:
+            tell(_line(one))
+    counts = {status: sum(one.status == status for one in found) for status in ("kept", "broken", "unchecked")}
+    if as_json:
+        show_json({"schema": 1, "distribution": name, **counts, "checks": [asdict(one) for one in found]})
+    else:
+        say(", ".join(f"{n} {status}" for status, n in counts.items()))
+    if counts["broken"]:
+        raise typer.Exit(2)
+
+
+def _next(checks: "Iterator[Checked]") -> "Checked | None":
+    """What parts print while they are checked is no data."""
+    with talking():
+        return next(checks, None)
+
+
+def _line(one: "Checked") -> str:
+    what = f"{one.status:<9} {one.kind.replace('_', ' ')} {one.name}"
+    return f"{what}: {one.reason}" if one.reason else f"{what}, {one.seconds:.1f} s"

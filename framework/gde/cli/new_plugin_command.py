@@ -22,5 +22,6 @@ def command(
 
     folder = write_plugin(name, out, kind)
     part = name.replace("_", "-")
-    shown = f"gde show {kind} {part}"
-    say(f"wrote {folder}: pip install -e {folder}, then `{shown}` shows it and `pytest {folder}` checks it")
+    shown, checked = f"gde show {kind} {part}", f"gde check gde-{part}"
+    say(f"wrote {folder}: pip install -e '{folder}[test]', then `{shown}` shows it")
+    say(f"`{checked}` or `pytest {folder}` checks it")

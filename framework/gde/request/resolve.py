@@ -68,10 +68,14 @@ class Ready:
         environment, agent = self.environment.entry.offer.gives, self.agent.entry.offer.gives
         model = self.models[self.agent_model].entry.offer.gives if self.agent_model else frozenset()
         of_model = {Facet.ACTIVATIONS, Facet.INTERVENTIONS}
-        given = environment | (agent - of_model) | (agent & model & of_model)
-        given |= {Facet.OPTIMUM} if Facet.MDP in given else frozenset()
-        given |= {Facet.TRUE_REWARD} if Facet.OPTIMUM in given else frozenset()
+        given = implied(environment | (agent - of_model) | (agent & model & of_model))
         return given | ({Facet.REWARD_TRACE} if self.rewards else frozenset())
+
+
+def implied(given: frozenset[str]) -> frozenset[str]:
+    """The facets with those that follow from them."""
+    given |= {Facet.OPTIMUM} if Facet.MDP in given else frozenset()
+    return given | ({Facet.TRUE_REWARD} if Facet.OPTIMUM in given else frozenset())
 
 
 def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:

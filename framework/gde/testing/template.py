@@ -18,6 +18,9 @@ version = "0.1.0"
 requires-python = ">=3.11"
 dependencies = ["gde-eval"]
 
+[project.optional-dependencies]
+test = ["pytest"]
+
 [project.entry-points.gde]
 $name = "gde_$name"
 

@@ -33,5 +33,6 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             make=make_text_agent,
             version=3,
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
+            default=True,
         ),
     )

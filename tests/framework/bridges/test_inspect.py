@@ -15,6 +15,7 @@ import pytest
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
+from gde.request.resolve import resolve
 
 pytest.importorskip("inspect_ai", reason="`nox -s bridges` installs it")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -89,6 +90,25 @@ class AlwaysUp:
         from gde import Decision
 
         return Decision.act("UP")
+
+
+def test_where_nothing_is_named_the_default_agent_is_asked_and_the_usual_is_measured(tmp_path: Path) -> None:
+    from gde.bridges.inspect import make_task
+
+    log = evaluated(make_task("blocksworld", 1), tmp_path)
+    run = Plan(environment="blocksworld", agent="gpt-oss", episodes=1)
+    usual = {each.name for each in resolve(run, Catalogue.default()).plan.metrics}
+    assert log.eval.metadata["gde"]["agent"] == "gpt-oss"
+    assert {"success", "accuracy"} <= usual
+    assert "accuracy" in numbers(log)
+
+
+def test_without_one_default_agent_one_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gde.bridges.inspect import make_task
+
+    monkeypatch.setenv("GDE_DISABLE_PLUGINS", "text_agent")
+    with pytest.raises(GdeError, match="wanted one default agent for environment 'grid', got none; say -T agent=NAME"):
+        make_task("grid", 1)
 
 
 def test_an_answer_that_cannot_be_used_is_a_turn_and_no_error(tmp_path: Path) -> None:

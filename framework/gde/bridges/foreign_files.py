@@ -1,0 +1,82 @@
+"""Files that another program wrote: whether they can be read, and in one line what is wrong where they cannot."""
+
+from math import isfinite
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+from pydantic import ValidationError
+
+from gde.errors import GdeError
+
+AT_MOST = 4 * 2**30
+"""Bytes, unpacked: a log is held in memory."""
+LONGEST = 200
+"""Characters of a reason."""
+
+
+def check_size(path: Path) -> None:
+    """Refuse what would not fit in memory, before it is read.
+
+    Raises:
+        GdeError: the file is too large, or cannot be looked at.
+    """
+    try:
+        refuse_beyond(path, path.stat().st_size)
+    except OSError as error:
+        raise GdeError(f"{path}: {error.strerror}") from error
+
+
+def check_archive(path: Path, wanted: str, one_of: tuple[str, ...]) -> None:
+    """Refuse what is no archive, one of another kind, and one that unpacks to more than fits in memory.
+
+    Args:
+        path: the file.
+        wanted: what it should be.
+        one_of: names of which the archive has one.
+
+    Raises:
+        GdeError: it is not.
+    """
+    try:
+        with ZipFile(path) as archive:
+            entries = archive.infolist()
+    except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise GdeError(f"{path}: wanted {wanted}, got no whole zip archive; was it cut short?") from error
+    if not {entry.filename for entry in entries} & {*one_of}:
+        raise GdeError(f"{path}: wanted {wanted}, got a zip archive without {' or '.join(one_of)}")
+    refuse_beyond(path, sum(entry.file_size for entry in entries))
+
+
+def refuse_beyond(path: Path, size: int) -> None:
+    """Refuse so many bytes of a file, once they are unpacked.
+
+    Raises:
+        GdeError: they are too many.
+    """
+    if size > AT_MOST:
+        limit = AT_MOST / 2**30
+        raise GdeError(f"{path}: wanted at most {limit:.0f} GiB of samples, got {size / 2**30:.1f}; import it in parts")
+
+
+def what_is_wrong(error: Exception) -> str:
+    """The first fault that a reader has found, as one line."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        said = f"{place}: {first['msg']}" if place else first["msg"]
+    elif isinstance(error, KeyError):
+        said = f"there is no {error}"
+    else:
+        said = str(error) or type(error).__name__
+    return " ".join(said.split())[:LONGEST]
+
+
+def number(value: object) -> float | None:
+    """A score as a number; None for what is none, is not finite or does not fit."""
+    if not isinstance(value, int | float):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if isfinite(found) else None

@@ -1,0 +1,231 @@
+"""Every part that an installed distribution offers, held against the promises of its kind."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from gde.data.json import Json
+from gde.errors import GdeError, MissingExtra, Unavailable, UnknownName
+from gde.offers import AnyOffer, Facet
+from gde.parts.environment import Environment
+from gde.parts.language_model import WhiteBox
+from gde.request.catalogue import Catalogue, Entry
+from gde.request.kinds import KINDS
+from gde.request.plugins import PluginRecord
+from gde.request.resolve import implied
+from gde.request.settings import build
+from gde.testing import plugin as kit
+from gde.testing.agent import check_agent
+from gde.testing.context import PlainContext
+from gde.testing.environment import check_environment
+from gde.testing.executor import check_executor
+from gde.testing.language_model import check_language_model
+from gde.testing.metric import check_metric
+from gde.testing.plugins import check_plugin
+from gde.testing.probe import check_probe
+from gde.testing.reporter import check_reporter
+from gde.testing.reproduction import check_reproduction
+from gde.testing.reward_model import check_reward_model
+from gde.testing.white_box import check_white_box
+
+Settings = Mapping[str, Mapping[str, Json]]
+"""Offer to the fields that it is made with, in place of their defaults."""
+Status = Literal["kept", "broken", "unchecked"]
+NOT_OF_WORLDS = frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS, Facet.REWARD_TRACE})
+"""What agents need of other parts than the environment; the kit's model gives it."""
+FREE_TEXT = ("an answer",)
+"""What is tried where an environment lists no actions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What came of one check."""
+
+    kind: str
+    """Of `KINDS`, or "plugin" for a module with its hooks and offers."""
+    name: str
+    status: Status
+    reason: str = ""
+    """The promise that is broken, or why nothing was checked; one line."""
+    seconds: float
+
+
+class CannotBeMade(GdeError):
+    """A part that is not to be had here: something outside of it is missing, and it says what."""
+
+
+def check_distribution(
+    name: str, catalogue: Catalogue, settings: Settings | None = None, world: str = ""
+) -> Iterator[Checked]:
+    """Check every plugin that a distribution declares, then each of their parts, made from its defaults.
+
+    Args:
+        name: of the distribution, or of a module that GDE_LOAD_PLUGINS names.
+        catalogue: what is installed.
+        settings: what to set of parts, e.g. what has no default, or what makes a check quick.
+        world: the environment that agents are checked in; without one, what gives them what they need is looked for
+            in their own plugin, in the kit and in all that is installed.
+
+    Raises:
+        UnknownName: nothing of this name registers a plugin, or there is no such world, part or field.
+        ConfigError: a value that a field does not take.
+    """
+    settings = settings or {}
+    records = _records(name, catalogue)
+    plugins = {record.name for record in records}
+    entries = [(kind, each) for kind in KINDS for each in catalogue.entries(kind) if each.plugin in plugins]
+    offers = {entry.offer.name: entry.offer for _, entry in entries}
+    for part, given in settings.items():
+        if part not in offers:
+            raise UnknownName("part of --set", part, offers)
+        build(offers[part].config, given, part)
+    worlds = Worlds(catalogue, catalogue.find("environment", world).offer if world else None)
+    return _check_all(records, entries, worlds, settings)
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """Where agents are checked."""
+
+    catalogue: Catalogue
+    asked: AnyOffer | None = None
+    """The one that is asked for."""
+
+    def of(self, agent: Entry, config: object) -> Callable[[], Environment]:
+        """One that gives what the agent needs: of its own plugin, else of the kit, else any.
+
+        Raises:
+            CannotBeMade: there is none.
+        """
+        needed = (agent.offer.needs | agent.offer.needs_for(config)) - NOT_OF_WORLDS
+        for world in [self.asked] if self.asked else self._known(agent.plugin):
+            if needed <= implied(world.gives) and not world.missing():
+                with suppress(CannotBeMade):
+                    return partial(world.make, _config(world, {}), PlainContext())
+        where = f"environment {self.asked.name!r} does not give" if self.asked else "no environment here gives"
+        raise CannotBeMade(f"{where} {', '.join(sorted(needed))}")
+
+    def _known(self, plugin: str) -> list[AnyOffer]:
+        installed = self.catalogue.entries("environment")
+        own = [each.offer for each in installed if each.plugin == plugin]
+        return [*own, *kit.gde_environments(), *(each.offer for each in installed)]
+
+
+def check_part(kind: str, entry: Entry, config: object, folder: Path, worlds: Worlds) -> None:
+    """Hold one part against the promises of its kind.
+
+    Args:
+        kind: of `KINDS`.
+        entry: its offer.
+        config: what it is made with.
+        folder: an empty folder to work in.
+        worlds: where an agent's is looked for.
+
+    Raises:
+        AssertionError: a promise is broken.
+        GdeError: it cannot be made here.
+    """
+    offer = entry.offer
+
+    def make() -> Any:
+        try:
+            return offer.make(config, PlainContext())
+        except GdeError as error:
+            raise CannotBeMade(str(error)) from error
+
+    if kind == "environment":
+        check_environment(make, actions=FREE_TEXT, gives=offer.gives)
+    elif kind == "agent":
+        check_agent(make, environment=worlds.of(entry, config))
+    elif kind == "language_model":
+        white = isinstance(made := make(), WhiteBox)
+        made.close()
+        (check_white_box if white else check_language_model)(make)
+    elif kind == "reporter":
+        check_reporter(make, folder)
+    else:
+        ALIKE[kind](make)
+
+
+ALIKE: Mapping[str, Callable[[Callable[[], Any]], None]] = {
+    "probe": check_probe,
+    "reward_model": check_reward_model,
+    "metric": check_metric,
+    "executor": check_executor,
+    "reproduction": check_reproduction,
+}
+"""Checks that want nothing but the part."""
+
+
+def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
+    records = catalogue.plugins.records
+    found = [each for each in records if _normal(_home(each)) == _normal(name)]
+    if not found:
+        raise UnknownName("distribution with plugins, or plan file,", name, {*map(_home, records)})
+    return found
+
+
+def _home(record: PluginRecord) -> str:
+    return record.distribution.partition(" ")[0] or record.module
+
+
+def _normal(name: str) -> str:
+    """Names of distributions are equal up to case, and hyphens, underscores and dots are one."""
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def _check_all(
+    records: Sequence[PluginRecord], entries: Sequence[tuple[str, Entry]], worlds: Worlds, settings: Settings
+) -> Iterator[Checked]:
+    for record in records:
+        yield _checked("plugin", record.name, partial(_check_module, record))
+    for kind, entry in entries:
+        given = settings.get(entry.offer.name, {})
+        yield _checked(kind, entry.offer.name, partial(_check_entry, kind, entry, given, worlds))
+
+
+def _check_module(record: PluginRecord) -> None:
+    if record.error:
+        raise AssertionError(f"{record.module} must be importable, with its hooks as specified; got {record.error}")
+    check_plugin(import_module(record.module))
+
+
+def _check_entry(kind: str, entry: Entry, given: Mapping[str, Json], worlds: Worlds) -> None:
+    if missing := entry.offer.missing():
+        raise CannotBeMade(f"without {', '.join(missing)}: {entry.install}")
+    with TemporaryDirectory(prefix="gde-check-") as folder:
+        check_part(kind, entry, _config(entry.offer, given), Path(folder), worlds)
+
+
+def _config(offer: AnyOffer, given: Mapping[str, Json]) -> Any:
+    """The part's configuration.
+
+    Raises:
+        CannotBeMade: a field has no default and is not given.
+    """
+    for field in fields(offer.config):
+        if field.default is MISSING and field.default_factory is MISSING and field.name not in given:
+            raise CannotBeMade(f"{field.name} has no default: --set {offer.name}.{field.name}=VALUE")
+    return build(offer.config, given, offer.name)
+
+
+def _checked(kind: str, name: str, check: Callable[[], None]) -> Checked:
+    began = time.monotonic()
+    status: Status = "kept"
+    reason = ""
+    try:
+        check()
+    except (CannotBeMade, MissingExtra, Unavailable) as error:
+        status, reason = "unchecked", str(error)
+    except AssertionError as error:
+        status, reason = "broken", str(error) or "an assertion of its own fails"
+    except Exception as error:  # a part may fail in any way, and the others are checked all the same
+        status, reason = "broken", f"{type(error).__name__}: {error}"
+    took = time.monotonic() - began
+    return Checked(kind=kind, name=name, status=status, reason=" ".join(reason.split()), seconds=round(took, 2))

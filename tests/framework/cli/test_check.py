@@ -1,0 +1,48 @@
+"""`gde check` of a distribution: a line a check, and an exit code for what is broken."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Gde
+
+PLUGIN = """
+from gde import NoConfig, Offer, hookimpl
+
+
+class Silent:
+    def begin(self, brief):
+        print("talk")
+
+    async def act(self, observation):
+        return None
+
+
+@hookimpl
+def gde_agents():
+    return (Offer(name="silent", summary="Silent.", config=NoConfig, make=lambda _, __: Silent()),)
+"""
+SAID = "agent silent: act must give a Decision, got None"
+
+
+def test_a_distribution_is_checked_line_by_line(gde: Gde, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "of_silence.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "of_silence")
+    done = gde("check", "of_silence")
+    first, second = done.stdout.splitlines()
+    assert first.startswith("kept      plugin of_silence, ")
+    assert second == f"broken    {SAID}"
+    assert "talk" in done.stderr
+    assert done.stderr.endswith("1 kept, 1 broken, 0 unchecked\n")
+    assert done.returncode == 2
+    found = json.loads(gde("check", "of-silence", "--json").stdout)
+    assert (found["kept"], found["broken"], found["unchecked"]) == (1, 1, 0)
+    assert [one["kind"] for one in found["checks"]] == ["plugin", "agent"]
+
+
+def test_a_distribution_that_nobody_installed_is_unknown(gde: Gde) -> None:
+    done = gde("check", "gde-of-nobody")
+    assert done.stderr.startswith("gde: unknown distribution with plugins, or plan file, 'gde-of-nobody'.")
+    assert done.returncode == 2
