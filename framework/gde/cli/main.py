@@ -16,6 +16,7 @@ from gde.errors import INTERRUPTED, GdeError
 COMMANDS = (
     "eval",
     "resume",
+    "work",
     "rescore",
     "probe",
     "report",
