@@ -18,6 +18,7 @@ REFUSED = 2
 COMMANDS = (
     "eval",
     "resume",
+    "work",
     "rescore",
     "probe",
     "report",

@@ -9,7 +9,7 @@ from threading import Lock
 from types import FunctionType
 from typing import Annotated, Any, TypeVar
 
-from annotated_types import Ge
+from annotated_types import Ge, Gt
 
 from gde.errors import GdeError, WorkerDied
 from gde.parts.executor import after_death
@@ -36,6 +36,18 @@ class ProcessesConfig:
     """Processes at once; each loads the language model for itself, and computes in its share of the cores."""
 
 
+@dataclass(frozen=True)
+class LeasesConfig:
+    """Configuration of the executor `leases`."""
+
+    workers: Annotated[int, Ge(0)] = 2
+    """Processes that are started here; others join with `gde work RUN`. With 0 there are only those."""
+    leases: Annotated[int, Ge(1)] = 8
+    """Shares that the episodes are lent in, so many at once at most. The language model is loaded anew for each."""
+    seconds: Annotated[float, Gt(0)] = 30.0
+    """When nothing was heard of a worker for so long, its lease is over; living ones are heard of every second."""
+
+
 class Processes:
     """Implements `gde.parts.executor.WorksElsewhere`: items spread over fresh processes, which share nothing with this
     one but the run folder."""
@@ -52,7 +64,7 @@ class Processes:
         Raises:
             GdeError: the work cannot be pickled, or is of the script that is running, which no worker loads.
         """
-        _pickled(work)
+        pickled(work, "processes")
 
     def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
         """The job's outputs as they come. In the place of a worker that has died, another one goes on.
@@ -66,7 +78,7 @@ class Processes:
         def do(item: Item) -> Output:
             while True:
                 try:
-                    done: Output = crew.do(pickle.dumps(_pickled((job, item))))
+                    done: Output = crew.do(pickle.dumps(pickled((job, item), "processes")))
                 except WorkerDied as died:
                     item = after_death(job, item, died)
                 else:
@@ -99,21 +111,30 @@ class Processes:
 class _Pickler(pickle.Pickler):
     """Refuses what a worker could not find again."""
 
+    def __init__(self, file: BytesIO, executor: str) -> None:
+        super().__init__(file)
+        self._executor = executor
+
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, type | FunctionType) and value.__module__ == "__main__":
             where = "is defined in the script or notebook that is running, which its workers do not load"
             advice = "put it into a module of its own, or take the executor serial"
-            raise GdeError(f"executor 'processes': {value.__qualname__} {where}: {advice}")
+            raise GdeError(f"executor {self._executor!r}: {value.__qualname__} {where}: {advice}")
         return NotImplemented
 
 
-def _pickled(work: object) -> bytes:
+def pickled(work: object, executor: str) -> bytes:
+    """Work for the processes of an executor.
+
+    Raises:
+        GdeError: it cannot be pickled, or would not be found by them.
+    """
     file = BytesIO()
     try:
-        _Pickler(file).dump(work)
+        _Pickler(file, executor).dump(work)
     except GdeError:
         raise
     except Exception as error:
         advice = "define it at the top of a module, or take the executor serial"
-        raise GdeError(f"executor 'processes' cannot send an object to its workers ({error}): {advice}") from error
+        raise GdeError(f"executor {executor!r} cannot send an object to its workers ({error}): {advice}") from error
     return file.getvalue()

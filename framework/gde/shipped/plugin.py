@@ -8,12 +8,13 @@ from gde.offers import AnyOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
+    from gde.shipped.executors import LeasesConfig
 
 
 @hookimpl
 def gde_executors() -> Sequence[AnyOffer]:
     """Where episodes run."""
-    from gde.shipped.executors import Processes, ProcessesConfig, Serial
+    from gde.shipped.executors import LeasesConfig, Processes, ProcessesConfig, Serial
 
     return (
         Offer(
@@ -27,6 +28,12 @@ def gde_executors() -> Sequence[AnyOffer]:
             summary="Episodes spread over worker processes.",
             config=ProcessesConfig,
             make=lambda config, _: Processes(config.workers),
+        ),
+        Offer(
+            name="leases",
+            summary="Episodes lent to worker processes, which may join from other terminals of this machine.",
+            config=LeasesConfig,
+            make=_leases,
         ),
     )
 
@@ -55,6 +62,12 @@ def gde_reporters() -> Sequence[AnyOffer]:
             default=True,
         ),
     )
+
+
+def _leases(config: "LeasesConfig", _: "Context") -> object:
+    from gde.shipped.leases import Leases
+
+    return Leases(config)
 
 
 def _scores(_: NoConfig, __: "Context") -> object:

@@ -88,7 +88,7 @@ class ActivationStore:
         held beside the table."""
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
             WHERE source = ? AND layer = ? AND mark = ? ORDER BY e.stratum, e.world, e.repeat, a.turn"""
-        index = self._journal.query(query, (source, layer, mark))
+        index = self._journal.signed("activations", query, (source, layer, mark))
         if not index:
             return None
         lengths = np.array([row["tokens"] for row in index], dtype=np.int64)

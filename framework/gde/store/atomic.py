@@ -67,5 +67,5 @@ def only_writer(folder: Path) -> Iterator[None]:
 
 def _holder(folder: Path) -> str:
     with suppress(OSError, UnicodeDecodeError):
-        return (folder / HOLDER).read_text()[:200]
+        return (folder / HOLDER).read_text()[:200] or "another process"  # it may be at writing that
     return "another process"

@@ -158,6 +158,14 @@ class Database:
                 raise
             raise RunFolderError(f"run.sqlite: {' '.join(str(error).split())}; {checksums.ADVICE}") from error
 
+    def signed(self, table: str, text: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """The whole rows of one table that a SELECT gives, each as it was written.
+
+        Raises:
+            RunFolderError: one is not.
+        """
+        return [checksums.check(table, row) for row in self.query(text, values)]
+
     def faults(self) -> list[str]:
         """All that is not as it was written."""
         return [*checksums.faults(self._connection, schema.TABLES)]

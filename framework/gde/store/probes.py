@@ -28,7 +28,7 @@ def read_readout(journal: Journal, folder: Path, probe: str, name: str) -> tuple
     Raises:
         UnknownName: there is no such arm.
     """
-    rows = journal.query("SELECT arm, report FROM probes WHERE probe = ?", (probe,))
+    rows = journal.signed("probes", "SELECT * FROM probes WHERE probe = ?", (probe,))
     fitted = {row["arm"]: stored for row in rows if not (stored := json.loads(row["report"]))["reason"]}
     if name not in fitted:
         raise UnknownName(f"arm of probe {probe}", name, fitted)
@@ -50,12 +50,12 @@ def write_report(journal: Journal, folder: Path, report: ProbeReport, made_by: s
 
 def made_by(journal: Journal) -> dict[str, str]:
     """What each stored arm was made by."""
-    return {row["arm"]: row["made_by"] for row in journal.query("SELECT arm, made_by FROM probes")}
+    return {row["arm"]: row["made_by"] for row in journal.signed("probes", "SELECT * FROM probes")}
 
 
 def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
     """The stored reports in the order in which they were first made, none where nothing was probed."""
-    rows = journal.query("SELECT report FROM probes ORDER BY place")
+    rows = journal.signed("probes", "SELECT * FROM probes ORDER BY place")
     return tuple(_report(folder, json.loads(row["report"])) for row in rows)
 
 

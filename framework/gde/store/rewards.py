@@ -5,6 +5,8 @@ import json
 import numpy as np
 
 from gde.data.reward import RewardTrace
+from gde.errors import RunFolderError
+from gde.store.checksums import ADVICE
 from gde.store.database import Statement
 from gde.store.journal import Journal
 
@@ -31,17 +33,25 @@ def write_trace(trace: RewardTrace, journal: Journal) -> None:
 
 
 def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
-    """The stored traces."""
+    """The stored traces.
+
+    Raises:
+        RunFolderError: a row is not as it was written, or missing.
+    """
     values: dict[tuple[str, str], list[float]] = {}
     failures: dict[tuple[str, str], str] = {}
-    for row in journal.query("SELECT * FROM rewards ORDER BY model, episode, turn"):
+    for row in journal.signed("rewards", "SELECT * FROM rewards ORDER BY model, episode, turn"):
         place = (row["model"], row["episode"])
         kept = values.setdefault(place, [])
         if row["failure"]:
             failures[place] = row["failure"]
         else:
             kept.append(row["value"])
-    told = {(row["model"], row["episode"]): row for row in journal.query("SELECT * FROM judgements")}
+    told = {(row["model"], row["episode"]): row for row in journal.signed("judgements", "SELECT * FROM judgements")}
+    turns = {row["episode"]: row["turns"] for row in journal.signed("episodes", "SELECT * FROM episodes")}
+    for (model, episode), kept in values.items():
+        if (model, episode) not in failures and len(kept) != turns.get(episode, len(kept)):
+            raise RunFolderError(f"run.sqlite: rewards of episode {episode} by {model} are missing; {ADVICE}")
     return tuple(
         RewardTrace(
             model=place[0],

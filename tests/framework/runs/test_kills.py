@@ -1,6 +1,6 @@
-"""SIGKILL at random moments, the first ones included: nothing is lost, and the run ends as if undisturbed.
+"""SIGKILL at random moments of every stage, the first ones included: nothing is lost, the run ends as if undisturbed.
 
-Runs in the nox session `faults`; GDE_KILLS says how often.
+Many more in the nox session `faults`, where GDE_KILLS says how often and GDE_SEED which moments.
 """
 
 import os
@@ -10,114 +10,179 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from killing import CATALOGUE, MODULES, STAGES, Run, durations
 
 from gde import Choice, Plan, evaluate, load_evidence, resume, write_plan
-from gde.request.catalogue import Catalogue
+from gde.data.json import Json
+from gde.errors import RunFolderError
 from gde.runs.verifying import verify
+from gde.store.atomic import only_writer
 
-KILLS = int(os.environ.get("GDE_KILLS", 0))
-LONGEST = {"serial": 3.0, "processes": 3.0, "ray": 30.0}
-"""Seconds after which the process is killed, at most; on an idle core it is done after two thirds of them."""
+KILLS, SEED = int(os.environ.get("GDE_KILLS", 0)), int(os.environ.get("GDE_SEED", 0))
 RAY = pytest.param("ray", marks=pytest.mark.skipif(find_spec("ray") is None, reason="needs ray"))
+WORKERS = {"serial": 1, "processes": 2, "ray": 2}
+pytestmark = [pytest.mark.skipif(not KILLS, reason="nox -s faults"), pytest.mark.timeout(0)]
 
 
-def plan(log: Path, executor: str) -> Plan:
+def plan(log: Path, executor: str, config: dict[str, Json] | None = None) -> Plan:
     return Plan(
         environment="long-corridor",
         agent="asking-logged",
-        language_model={"log": str(log), "pause": 0.005},
+        language_model={"log": str(log), "pause": 0.002},
         probes=["where"],
+        rewards=[Choice(name="progress-judge", config={"model": f"noted:{log}.judge"})],
         metrics=["success", "accuracy"],
         episodes=12,
         concurrency=4,
-        executor=Choice(name=executor),
+        executor=Choice(name=executor, config=config or {}),
     )
 
 
-def start(request: Plan, out: Path) -> subprocess.Popen[bytes]:
-    file = out.parent / f"{out.name}.toml"
-    file.write_text(write_plan(request))
-    command = [sys.executable, "-m", "gde", "eval", "--plan", str(file), "--out", str(out)]
-    if (out / "plan.toml").is_file():
-        command = [sys.executable, "-m", "gde", "resume", str(out)]
-    environment = {**os.environ, "GDE_LOAD_PLUGINS": "gde.testing.plugin,odd_parts"}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+@contextmanager
+def cluster(executor: str) -> Iterator[dict[str, Json]]:
+    """The configuration of an executor; of `ray` one cluster for all runs."""
+    if executor != "ray":
+        yield {}
+        return
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    try:
+        yield {"address": nodes.address, "cpus": 1}
+    finally:
+        nodes.shutdown()
 
 
-@pytest.mark.skipif(not KILLS, reason="nox -s faults")
-@pytest.mark.timeout(3600)
+def outcome(run: Path) -> tuple[object, ...]:
+    """All that a run has recorded."""
+    found = load_evidence(run, CATALOGUE)
+    traces = [(one.model, one.episode, one.values.tolist(), one.failure) for one in found.reward_traces]
+    reports = [(one.arm, one.measurements, one.rows, one.decoded.tolist()) for one in found.probe_reports]
+    return [*found.trajectories], sorted(traces), reports
+
+
+def asked_again(log: Path) -> tuple[int, int]:
+    """Requests more than once, of the agent and of the judge."""
+    agent = Counter(line.split()[1] for line in log.read_text().splitlines()) if log.exists() else Counter()
+    judge = Path(f"{log}.judge")
+    judged = Counter(judge.read_text().splitlines()) if judge.exists() else Counter()
+    return sum(n - 1 for n in agent.values()), sum(n - 1 for n in judged.values())
+
+
+@pytest.mark.filterwarnings("ignore")  # of Ray
 @pytest.mark.parametrize("executor", ["serial", "processes", RAY])
-def test_runs_that_are_killed_again_and_again(executor: str, tmp_path: Path, catalogue: Catalogue) -> None:
-    rng, killed, points = random.Random(executor), 0, Counter[str]()
-    undisturbed = evaluate(plan(tmp_path / "undisturbed.log", "serial"), tmp_path / "undisturbed", catalogue)
-    expected = load_evidence(tmp_path / "undisturbed", catalogue)
-    while killed < KILLS:
-        out = tmp_path / f"run{killed}"
-        request = plan(tmp_path / f"{out.name}.log", executor)
-        for _ in range(rng.randint(1, 3)):
-            process = start(request, out)
-            time.sleep(rng.choice([rng.uniform(0, 0.1), rng.uniform(0, LONGEST[executor])]))
-            process.send_signal(signal.SIGKILL)
-            _, errors = process.communicate(timeout=30)
-            points["in time" if process.returncode == -signal.SIGKILL else "too late"] += 1
-            assert process.returncode in (-signal.SIGKILL, 0), errors.decode()
-            killed += process.returncode == -signal.SIGKILL
-        wait_for_orphans(out)
-        if (out / "plan.toml").is_file():
-            assert verify(out) == ()
-            result = resume(out, catalogue)
-            assert result.measurements == undisturbed.measurements
-            evidence = load_evidence(out, catalogue)
-            assert list(evidence.trajectories) == list(expected.trajectories)
-            asked = Counter(line.split()[1] for line in (tmp_path / f"{out.name}.log").read_text().splitlines())
-            most = 3 * 2 * request.concurrency
-            assert sum(n - 1 for n in asked.values()) <= most  # only what was in flight is asked again
-    print(f"{executor}: {dict(points)}")  # noqa: T201 - the figure for docs/faults.md
+def test_runs_that_are_killed_again_and_again(executor: str, tmp_path: Path) -> None:
+    rng, killed, late = random.Random(f"{executor} {SEED}"), Counter[str](), 0
+    undisturbed = evaluate(plan(tmp_path / "undisturbed.log", "serial"), tmp_path / "undisturbed", CATALOGUE)
+    expected, within = outcome(tmp_path / "undisturbed"), 4 * WORKERS[executor]
+    with cluster(executor) as config:
+        seconds = durations(plan(tmp_path / "timed.log", executor, config), tmp_path / "timed")
+        for i in range(10**9):
+            if killed.total() >= KILLS:
+                break
+            out, kills = tmp_path / f"run{i}", 0
+            request = plan(tmp_path / f"{out.name}.log", executor, config)
+            for _ in range(rng.randint(1, 3)):
+                run, stage = Run(request, out), rng.choice(STAGES)
+                run.reach(stage)
+                time.sleep(rng.uniform(0, seconds[stage]))
+                aim = rng.random()
+                if stage == "rollout" and executor == "processes" and aim < 0.5 and (workers := run.workers()):
+                    stage = "a worker"
+                    kill_worker(rng.choice(workers))
+                    assert run.end() == 0, run.refusal
+                    kills += 1
+                    killed[stage] += 1
+                elif run.kill():
+                    kills += 1
+                    killed[stage] += 1
+                else:
+                    assert run.process.exitcode == 0, run.refusal
+                    late += 1
+                wait_for_orphans(out)
+            if (out / "plan.toml").is_file():
+                assert verify(out) == ()
+                assert resume(out, CATALOGUE).measurements == undisturbed.measurements
+                assert outcome(out) == expected
+                agent, judge = asked_again(tmp_path / f"{out.name}.log")
+                assert agent <= kills * within and judge <= kills * 4, (agent, judge, kills)
+            print(f"\r{executor}, seed {SEED}: {killed.total()} kills {dict(killed)}, {late} too late", end="")  # noqa: T201
+    print()  # noqa: T201 - the figures for docs/faults.md
 
 
-@pytest.mark.skipif(not KILLS, reason="nox -s faults")
-@pytest.mark.timeout(3600)
+def kill_worker(pid: int) -> None:
+    """It may have ended by itself."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
 @pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_two_resumes_at_once(executor: str, tmp_path: Path, catalogue: Catalogue) -> None:
+def test_two_resumes_at_once(executor: str, tmp_path: Path) -> None:
     """After a kill, two go on at once: one of them holds the folder, the other is refused or finds it finished."""
-    rng, ends = random.Random(executor), Counter[int]()
-    undisturbed = evaluate(plan(tmp_path / "undisturbed.log", "serial"), tmp_path / "undisturbed", catalogue)
-    expected = load_evidence(tmp_path / "undisturbed", catalogue)
-    for i in range(-(-KILLS // 5)):
-        out = tmp_path / f"run{i}"
+    rng, ends, killed = random.Random(f"two {executor} {SEED}"), Counter[str](), Counter[str]()
+    undisturbed = evaluate(plan(tmp_path / "undisturbed.log", "serial"), tmp_path / "undisturbed", CATALOGUE)
+    expected = outcome(tmp_path / "undisturbed")
+    seconds = durations(plan(tmp_path / "timed.log", executor), tmp_path / "timed")
+    for i in range(-(-KILLS // 3)):
+        out, stage = tmp_path / f"run{i}", rng.choice(STAGES[1:])
         request = plan(tmp_path / f"{out.name}.log", executor)
-        process = start(request, out)
-        while not (out / "plan.toml").is_file():
-            time.sleep(0.005)
-        time.sleep(rng.uniform(0, 1))
-        process.kill()
-        process.communicate(timeout=30)
+        run = Run(request, out)
+        run.reach(stage)
+        time.sleep(rng.uniform(0, seconds[stage]))
+        killed[stage] += run.kill()
         wait_for_orphans(out)
-        both = [start(request, out), start(request, out)]
-        said = [process.communicate(timeout=300)[1].decode() for process in both]
-        ends.update(process.returncode for process in both)
-        for process, errors in zip(both, said, strict=True):
-            assert process.returncode == 0 or (process.returncode == 2 and "is being written by process" in errors)
-        assert 0 in {process.returncode for process in both}
+        both = [Run(request, out), Run(request, out)]
+        if rng.random() < 0.5:  # one of them, or whoever holds the folder, is killed as well
+            time.sleep(rng.uniform(0, sum(seconds.values())))
+            killed["one of two"] += both[0].kill()
+        codes = [each.end() for each in both]
+        for each, code in zip(both, codes, strict=True):
+            assert code in (0, -signal.SIGKILL) or (code == 2 and "is being written by process" in each.refusal)
+        ends[" and ".join(map(str, sorted(codes)))] += 1
+        wait_for_orphans(out)
         assert verify(out) == ()
-        assert list(load_evidence(out, catalogue).trajectories) == list(expected.trajectories)
-        assert resume(out, catalogue).measurements == undisturbed.measurements
-    print(f"two resumes, {executor}: {dict(ends)}")  # noqa: T201 - the figure for docs/faults.md
+        assert resume(out, CATALOGUE).measurements == undisturbed.measurements
+        assert outcome(out) == expected
+    print(f"two resumes, {executor}, seed {SEED}: {dict(ends)}, kills {dict(killed)}")  # noqa: T201
+
+
+def test_the_command_is_killed_before_it_has_begun(tmp_path: Path) -> None:
+    """The whole of `gde eval`, in its first moments and around the time at which it makes its folder."""
+    rng, made = random.Random(f"command {SEED}"), Counter[bool]()
+    for i in range(-(-KILLS // 20)):
+        out, file = tmp_path / f"run{i}", tmp_path / f"run{i}.toml"
+        file.write_text(write_plan(plan(tmp_path / f"run{i}.log", "serial")))
+        command = [sys.executable, "-m", "gde", "eval", "--plan", str(file), "--out", str(out)]
+        environment = {**os.environ, "GDE_LOAD_PLUGINS": ",".join(MODULES)}
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        soon = rng.random() < 0.5
+        while not soon and not out.is_dir():
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.1))
+        process.kill()
+        process.wait()
+        made[out.is_dir()] += 1
+        if out.is_dir():
+            assert verify(out) == ()
+            assert resume(out, CATALOGUE).status == "ok"
+    print(f"the command, seed {SEED}: {made[False]} before its folder was there, {made[True]} after")  # noqa: T201
 
 
 def wait_for_orphans(out: Path) -> None:
     """Workers end with their parent, within their grace."""
-    from gde.store.atomic import only_writer
-
-    with suppress(FileNotFoundError):
-        for _ in range(100):
-            if not out.is_dir():
-                return
+    for _ in range(300):
+        if not out.is_dir():
+            return
+        try:
             with only_writer(out):
-                time.sleep(0.1)
                 return
+        except RunFolderError:
+            time.sleep(0.1)

@@ -4,8 +4,10 @@ import os
 import random
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,18 +19,26 @@ from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
 from gde.runs.exporting import summaries
 from gde.store.activations import read_arrays, write_arrays
+from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
-FLIPS = int(os.environ.get("GDE_FAULTS", 20))
+FLIPS, SEED = int(os.environ.get("GDE_FAULTS", 20)), int(os.environ.get("GDE_SEED", 1))
 """More of them in the nox session `faults`."""
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with all that a run can have: turns, answers, activations, probes, rewards, a result."""
     run = tmp_path_factory.mktemp("checksums") / "run"
-    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
-    plan = Plan(environment=Choice(name="corridor"), agent=Choice(name="asking"), metrics=["success"], episodes=4)
-    evaluate(plan, run, catalogue)
+    plan = Plan(
+        environment="corridor",
+        agent="asking",
+        metrics=["success"],
+        probes=[Choice(name="moves", config={"layer": [1]})],
+        rewards=[Choice(name="progress-judge", config={"model": "appraising"})],
+        episodes=4,
+    )
+    evaluate(plan, run, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
     with closing(sqlite3.connect(run / "run.sqlite")) as connection:  # all in one file, as it is sent around
         connection.execute("PRAGMA journal_mode=DELETE")
     return run
@@ -84,30 +94,56 @@ def test_answers_that_are_gone_are_missed(run: Path) -> None:
         list(load_evidence(run).trajectories)
 
 
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ("UPDATE rewards SET value = value + 0.5 WHERE turn = 0", "a row of rewards"),
+        ("DELETE FROM rewards WHERE turn = 0", "rewards of episode 0/./0 by progress-judge are missing"),
+        ("UPDATE probes SET report = replace(report, 'n_train', 'n_test')", "a row of probes"),
+    ],
+)
+def test_rewards_and_probes_are_checked_as_they_are_read(change: str, fault: str, run: Path) -> None:
+    raw(run, change)
+    with pytest.raises(RunFolderError, match=fault):
+        load_evidence(run)
+
+
 def read(run: Path, catalogue: Catalogue) -> tuple[object, ...]:
     """What users see of a run."""
-    return [*load_evidence(run).trajectories], summaries(run), rescore(run, catalogue=catalogue).measurements
+    found = load_evidence(run)
+    traces = [(one.model, one.episode, one.values.tolist(), one.failure) for one in found.reward_traces]
+    reports = [(one.arm, one.measurements, one.rows, one.decoded.tolist()) for one in found.probe_reports]
+    readouts = [sorted((k, v.tolist()) for k, v in read_arrays(f).items()) for f in sorted(run.glob("*/*.safetensors"))]
+    stored = replace(RunFolder.open(run).read_result(), run="")
+    again = rescore(run, catalogue=catalogue).measurements
+    return [*found.trajectories], traces, reports, readouts, summaries(run), stored, again
 
 
+@pytest.mark.timeout(0)
 @pytest.mark.parametrize("damage", ["flip", "cut"])
 def test_damage_is_found_or_harmless(damage: str, whole: Path, run: Path, catalogue: Catalogue) -> None:
-    rng, path = random.Random(1), run / "run.sqlite"
-    right = read(whole, catalogue)
-    original = path.read_bytes()
-    found = 0
+    rng, right, found = random.Random(SEED), read(whole, catalogue), Counter[bool]()
+    originals = {path: path.read_bytes() for path in run.rglob("*") if path.suffix in (".sqlite", ".safetensors")}
+    originals[run / "result.json"] = (run / "result.json").read_bytes()
+    journal, *others = sorted(originals, key=lambda path: path.suffix != ".sqlite")
     for _ in range(FLIPS if damage == "flip" else max(5, FLIPS // 10)):
-        data = bytearray(original)
+        path = rng.choice([journal, journal, rng.choice(others)])
+        data = bytearray(originals[path])
         at = rng.randrange(len(data))
         data[at] ^= 1 << rng.randrange(8)
-        path.write_bytes(data if damage == "flip" else original[:at])
-        for extra in run.glob("run.sqlite-*"):
-            extra.unlink()
+        path.write_bytes(data if damage == "flip" else originals[path][:at])
         try:
-            assert read(run, catalogue) == right
+            assert read(run, catalogue) == right, (path, at, data[at])
+            found[False] += 1
         except GdeError as error:
             assert "\n" not in str(error)
-            found += 1
-    assert found > 0
+            found[True] += 1
+        for each, content in originals.items():
+            each.write_bytes(content)
+        for extra in run.glob("run.sqlite-*"):
+            extra.unlink()
+    assert found[True] > 0
+    print(f"{damage}, seed {SEED}: {found[True]} found, {found[False]} harmless")  # noqa: T201 - for docs/faults.md
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-3], lambda data: data[:40], lambda data: b""])

@@ -1,5 +1,6 @@
 """The pages' templates: no link to elsewhere, everything escaped."""
 
+from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -11,6 +12,12 @@ HERE = "gde.shipped.reporters"
 
 def template(name: str, package: str = HERE) -> Template:
     """A template that stands in a package, by default beside this module."""
+    return _templates(package).get_template(name)
+
+
+@cache
+def _templates(package: str) -> Environment:
+    """Kept: to compile them takes longer than to fill in most of them."""
     environment = Environment(
         loader=PackageLoader(package, ""),
         autoescape=True,
@@ -19,7 +26,7 @@ def template(name: str, package: str = HERE) -> Template:
         lstrip_blocks=True,
     )
     environment.filters["labels_text"] = labels_text
-    return environment.get_template(name)
+    return environment
 
 
 def source(name: str, package: str = HERE) -> str:

@@ -1,0 +1,119 @@
+"""Runs that are killed from outside at a chosen moment of a chosen stage.
+
+They are children of a server that has imported everything, so that a kill costs the run and little else. A run tells
+when a stage begins; whoever started it kills it so many seconds later.
+"""
+
+import signal
+import time
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from gde import GdeError, Plan, evaluate, resume
+from gde.request.catalogue import Catalogue
+from gde.request.planfile import plan_of, plan_tables
+from gde.request.plugins import load_plugins
+from gde.stages.progress import Progress
+
+MODULES = ("gde.testing.plugin", "odd_parts", "asking_parts")
+CATALOGUE = Catalogue(load_plugins(modules=MODULES))
+STAGES = ("making", "rollout", "capture", "probing", "rewarding", "scoring", "reporting")
+SERVER = get_context("forkserver")
+
+
+def stage_of(progress: Progress) -> str:
+    """The stage that begins; empty where one goes on."""
+    first, last = progress.done == 0, progress.done == progress.total
+    match progress.stage:
+        case "episodes" if not progress.detail:
+            return "rollout"
+        case "activations" if first:
+            return "capture"
+        case "probes" if first or last:
+            return "rewarding" if last else "probing"
+        case "metrics" if first or last:
+            return "reporting" if last else "scoring"
+    return ""
+
+
+@dataclass
+class Run:
+    """A run in a process of its own: begun, or gone on with where there is one."""
+
+    plan: Plan
+    out: Path
+    began: dict[str, float] = field(default_factory=dict)
+    """When the stages did that have begun."""
+    refusal: str = ""
+
+    def __post_init__(self) -> None:
+        SERVER.set_forkserver_preload(["__main__", __name__])
+        self._said, there = SERVER.Pipe(duplex=False)
+        self.process = SERVER.Process(target=_go, args=(plan_tables(self.plan), self.out, there))
+        self.process.start()
+        there.close()
+
+    def reach(self, stage: str) -> None:
+        """Wait until the stage begins, or the run ends."""
+        while stage not in self.began and self._hear():
+            pass
+
+    def kill(self) -> bool:
+        """Whether it came in time."""
+        self.process.kill()
+        return self.end() == -signal.SIGKILL
+
+    def end(self) -> int:
+        """Wait for the end; the exit code."""
+        while self._hear():
+            pass
+        self.process.join()
+        assert self.process.exitcode is not None
+        return self.process.exitcode
+
+    def workers(self) -> list[int]:
+        """The processes that it has started."""
+        pid = self.process.pid
+        return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+
+    def _hear(self) -> bool:
+        try:
+            word, at = self._said.recv()
+        except (EOFError, OSError):
+            return False
+        if word in STAGES:
+            self.began.setdefault(word, at)
+        else:
+            self.refusal = word
+        return True
+
+
+def _go(tables: dict[str, Any], out: Path, ear: Connection) -> None:
+    def tell(word: str) -> None:
+        ear.send((word, time.perf_counter()))
+
+    def watch(progress: Progress) -> None:
+        if stage := stage_of(progress):
+            tell(stage)
+
+    tell("making")
+    try:
+        if (out / "plan.toml").is_file():
+            resume(out, CATALOGUE, watch)
+        else:
+            evaluate(plan_of(tables, ""), out, CATALOGUE, watch)
+    except GdeError as error:
+        tell(str(error))
+        raise SystemExit(error.exit_code) from None
+
+
+def durations(plan: Plan, out: Path) -> dict[str, float]:
+    """Seconds of every stage of an undisturbed run."""
+    run = Run(plan, out)
+    assert run.end() == 0, run.refusal
+    _, *others = run.began.values()
+    ends = [*others, time.perf_counter()]
+    return {stage: end - start for (stage, start), end in zip(run.began.items(), ends, strict=True)}
