@@ -95,7 +95,7 @@ def test_the_command_tells_and_stops(data: Path, tmp_path: Path) -> None:
         "--reward",
         "judge",
         "--set",
-        "judge.model=nano",
+        "judge.model=hf:judge",
         "--dry-run",
         "--json",
     ]
