@@ -13,8 +13,8 @@ from gde.offers import ModelName
 class JudgeConfig:
     """How a language model is asked, as in Shen et al. (2026), appendix C.3."""
 
-    model: ModelName = "nano"
-    """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL. The embedded one knows grids and no judging."""
+    model: ModelName = ""
+    """The language model: hf:PATH_OR_ID or openai:BASE_URL. One has to be named: nano plays grids and cannot judge."""
     memory: bool = False
     """Whether the judge keeps a summary of what it believes and is shown that and the last step, instead of all that
     happened so far."""

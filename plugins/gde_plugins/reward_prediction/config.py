@@ -61,7 +61,8 @@ class StudyConfig:
     embedders: str = ""
     """Embedders that are compared beside hashed words, with a + between them: minilm, or folders of models."""
     agents: bool = False
-    """Whether the planning agents of table 2 are run too, with the language model."""
+    """Whether table 2 is run too: its planning agents, which need the language model, and beside them a tree search and
+    an agent by chance, which need none. `--agent react --set agent.history=2` gives them settings of their own."""
     price_in: Annotated[float, Ge(0)] = 0.0
     """Of a million tokens that are sent, for --dry-run."""
     price_out: Annotated[float, Ge(0)] = 0.0

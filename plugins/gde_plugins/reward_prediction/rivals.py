@@ -8,7 +8,11 @@ from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
 
 BASELINES = ("monotonic", "constant", "random", "oracle")
-AGENTS = ("react", "react-reward")
+REACT, REACT_REWARD = "react", "react-reward"
+ASKING = (REACT, REACT_REWARD)
+"""The agents of table 2, which ask a language model."""
+AGENTS = (*ASKING, "mcts", "random")
+"""They, a search that asks none, and what all have to be better than."""
 AS_IN_TABLE_1 = ("level-4", "goal-online", "embedder-words", "effort-medium")
 """Rows of the ablations that are StateFactory as it stands, which is not asked again."""
 PLANNED = ("alfworld", "scienceworld", "blocksworld")
@@ -47,21 +51,35 @@ def ablations(config: StudyConfig) -> list[Choice]:
     return found
 
 
-def planning(config: StudyConfig, domains: Sequence[Domain], share: float) -> Mapping[str, Plan]:
-    """Table 2: an agent that reasons, and one that is shown rewards of its candidates as well."""
-    model: dict[str, Json] = {"model": config.model} if config.model else {}
+def planning(config: StudyConfig, domains: Sequence[Domain], share: float, named: Choice) -> Mapping[str, Plan]:
+    """Table 2: an agent that reasons, and one that is shown rewards of its candidates as well, where there is a
+    language model to ask; and those that need none.
+
+    Args:
+        config: which model.
+        domains: those that can be had.
+        share: of the published number of tasks.
+        named: what the user wants of one of them; what is said of react holds for react-reward as well.
+    """
+    can_ask = config.model or (named.name in ASKING and named.config.get("model"))
     return {
         f"{agent}-{domain.name}": Plan(
             environment=Choice(name=domain.name),
-            agent=Choice(name=agent, config=model),
+            agent=Choice(name=agent, config=_settings(agent, config, named)),
             metrics=("success",),  # type: ignore[arg-type]
             episodes=domain.tasks(share),
             concurrency=4,
         )
-        for agent in AGENTS
+        for agent in AGENTS[0 if can_ask else len(ASKING) :]
         for domain in domains
         if domain.name in PLANNED
     }
+
+
+def _settings(agent: str, config: StudyConfig, named: Choice) -> dict[str, Json]:
+    model: dict[str, Json] = {"model": config.model} if config.model and agent in ASKING else {}
+    said = named.name == agent or (named.name == REACT and agent == REACT_REWARD)
+    return {**model, **(named.config if said else {})}
 
 
 def _factory(label: str, config: StudyConfig, **settings: Json) -> Choice:

@@ -14,11 +14,22 @@ from gde.parts.reproduction import Comparison, Estimate, Run
 from gde_plugins.reward_prediction.asked import estimates
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, needs_no_simulator, offer_of
-from gde_plugins.reward_prediction.printed import ABLATIONS, MAIN, TABLE_1, TRIPLETS, Row
-from gde_plugins.reward_prediction.rivals import AGENTS, AS_IN_TABLE_1, PLANNED, ablations, planning, rivals
+from gde_plugins.reward_prediction.printed import ABLATIONS, GAINS, MAIN, TABLE_1, TRIPLETS, Row
+from gde_plugins.reward_prediction.rivals import (
+    AGENTS,
+    AS_IN_TABLE_1,
+    ASKING,
+    PLANNED,
+    REACT,
+    REACT_REWARD,
+    ablations,
+    planning,
+    rivals,
+)
 
 NAME, ABLATION = "rewardprediction", "ablations"
 TABLE, ABLATED = "EPIC distance of rewards from the truth", "EPIC distance, ablations of StateFactory"
+TABLE_2 = "Shen et al. (2026), table 2"
 PLANNING = "success of planning agents (table 2)"
 CONCURRENCY = 4
 """Episodes at once: each may hold several simulators."""
@@ -29,7 +40,7 @@ class RewardPredictionStudy:
 
     One run of all reward models over all domains that can be had, one stratum each; one of the ablations; and, where
     they are asked for, one for each planning agent and domain of table 2. In the first two records are replayed, so of
-    the agent nothing is taken.
+    the agent nothing is taken; in the last it may be one of theirs with settings of its own.
     """
 
     def __init__(self, config: StudyConfig) -> None:
@@ -46,7 +57,7 @@ class RewardPredictionStudy:
         if not self._domains:
             raise GdeError(f"rewardprediction: wanted a domain that can be had: {'; '.join(self._missing.values())}")
 
-    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
         """Scaled, they have that share of the published pairs of every domain."""
         share = min(scale, 1.0)
         found = {NAME: self._plan(share, rivals(self._config), ("epic",), shown=False)}
@@ -54,7 +65,7 @@ class RewardPredictionStudy:
             probes = tuple(Choice(name="triplets", alias=f"triplets-{each}", config={"embedder": each})
                            for each in ("words", *_listed(self._config.embedders)))  # fmt: skip
             found[ABLATION] = self._plan(share, ablations(self._config), ("epic", *probes), shown=True)
-        return {**found, **(planning(self._config, self._domains, share) if self._config.agents else {})}
+        return {**found, **(planning(self._config, self._domains, share, agent) if self._config.agents else {})}
 
     def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
         """Of every reward model that asks a language model, before anything is made or asked."""
@@ -135,20 +146,35 @@ class RewardPredictionStudy:
                     yield replace(one, where={**one.where, "reward": label})
 
     def _planned(self, runs: Mapping[str, Run]) -> Iterator[Comparison]:
-        """Table 2. Of its numbers only the greatest gains are told, which stand in no row of one agent."""
-        for agent in AGENTS:
-            for domain in PLANNED:
-                title = f"{agent}, {DOMAINS[domain].title}"
-                ours = _success(runs.get(f"{agent}-{domain}"))
-                yield _comparison(title, None, ours, "Shen et al. (2026), table 2", PLANNING)
+        """Table 2, of whose numbers two gains are told."""
+        for domain in PLANNED:
+            found = {agent: self._success(runs, agent, domain) for agent in AGENTS}
+            for agent, ours in found.items():
+                yield _comparison(f"{agent}, {DOMAINS[domain].title}", None, ours, TABLE_2, PLANNING)
+            title = f"gain of {REACT_REWARD} over {REACT}, {DOMAINS[domain].title}"
+            yield _comparison(title, GAINS.get(domain), _gain(found[REACT], found[REACT_REWARD]), TABLE_2, PLANNING)
+
+    def _success(self, runs: Mapping[str, Run], agent: str, domain: str) -> Measurement:
+        run = runs.get(f"{agent}-{domain}")
+        for one in run.result.measurements if run else ():
+            if one.name == "success" and not one.where:
+                return one
+        reason = "agents are run with --set study.agents=true"
+        if self._config.agents:
+            needs_model = agent in ASKING and domain not in self._missing
+            asked = "it asks a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
+            reason = asked if needs_model else self._missing.get(domain, "its domain was not named")
+        return _none("success", "the run has no such number" if run else reason)
 
 
-def _success(run: Run | None) -> Measurement:
-    for one in run.result.measurements if run else ():
-        if one.name == "success" and not one.where:
-            return one
-    reason = "the run has no such number" if run else "agents are run with --set study.agents=true"
-    return Measurement(name="success", value=None, unit="share", n=0, reason=reason)
+def _gain(without: Measurement, rewarded: Measurement) -> Measurement:
+    if without.value is None or rewarded.value is None:
+        return _none("gain", without.reason or rewarded.reason)
+    return Measurement(name="gain", value=rewarded.value - without.value, unit="share", n=min(without.n, rewarded.n))
+
+
+def _none(name: str, reason: str) -> Measurement:
+    return Measurement(name=name, value=None, unit="share", n=0, reason=reason)
 
 
 def _listed(names: str) -> list[str]:

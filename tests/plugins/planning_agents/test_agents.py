@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scripted import Scripted, play
+from playing import play
 
 from gde.data.completion import ChatRequest
 from gde.data.reward import RewardTrace
@@ -15,7 +15,7 @@ from gde.errors import GdeError
 from gde.parts.agent import Brief
 from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
-from gde.testing.parts import Corridor
+from gde.testing.parts import AnsweringModel, Corridor
 from gde_plugins.planning_agents import plugin
 from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
 from gde_plugins.planning_agents.effort import Effort
@@ -45,19 +45,19 @@ class Cells:
         return RewardTrace(model="cells", episode=str(trajectory.key), values=values, failure=self.failure)
 
 
-def react(*answers: str | Callable[[ChatRequest], str], **config: Any) -> tuple[React, Scripted]:
-    model = Scripted(answers)
+def react(*answers: str | Callable[[ChatRequest], str], **config: Any) -> tuple[React, AnsweringModel]:
+    model = AnsweringModel(answers)
     return React(ReactConfig(**config), model), model
 
 
 def rewarded(
     *answers: str | Callable[[ChatRequest], str], reward: Any = None, **config: Any
-) -> tuple[ReactReward, Scripted]:
-    model = Scripted(answers)
+) -> tuple[ReactReward, AnsweringModel]:
+    model = AnsweringModel(answers)
     return ReactReward(ReactRewardConfig(**config), model, reward or Cells()), model
 
 
-def mcts(reward: Any = None, model: Scripted | None = None, **config: Any) -> Mcts:
+def mcts(reward: Any = None, model: AnsweringModel | None = None, **config: Any) -> Mcts:
     named = {"model": "scripted"} if model else {}
     return Mcts(MctsConfig(**{"budget": 12, **named, **config}), model, reward or Cells())
 
@@ -194,19 +194,19 @@ def test_without_a_budget_the_prior_decides_and_nothing_is_tried_or_judged() -> 
     decisions = play(mcts(budget=0), corridor, turns=20)
     assert {each.action for each in decisions} == {"LEFT", "RIGHT"}
     assert effort(decisions[0].detail) == Effort()
-    model = Scripted(["Thought: back.\nAction 1: LEFT"])
+    model = AnsweringModel(["Thought: back.\nAction 1: LEFT"])
     decisions = play(mcts(model=model, budget=0, prior="model"), corridor, turns=6)
     assert {each.action for each in decisions} == {"LEFT"}
 
 
 def test_search_overrules_a_bad_prior() -> None:
-    model = Scripted(["Thought: back.\nAction 1: LEFT"])
+    model = AnsweringModel(["Thought: back.\nAction 1: LEFT"])
     decisions = play(mcts(model=model, budget=200, prior="model"), corridor, turns=4)
     assert {each.action for each in decisions} == {"RIGHT"}
 
 
 def test_a_prior_of_nonsense_is_counted_and_leaves_all_alike() -> None:
-    model = Scripted(["nonsense"])
+    model = AnsweringModel(["nonsense"])
     decisions = play(mcts(model=model, prior="model", retries=1), corridor)
     assert {each.action for each in decisions} == {"RIGHT"}
     assert effort(decisions[0].detail).malformed == 2
@@ -216,7 +216,7 @@ def test_the_imagination_is_searched_one_step_deep() -> None:
     def says(request: ChatRequest) -> str:
         return "#_____A_G#" if request.messages[0].content.endswith("RIGHT\n\nNext observation:") else "#A______G#"
 
-    model = Scripted([says])
+    model = AnsweringModel([says])
     (decided,) = play(mcts(model=model, world="model", budget=30), corridor, turns=1)
     assert decided.action == "RIGHT"
     assert effort(decided.detail).model_calls == len(model.asked) == 2

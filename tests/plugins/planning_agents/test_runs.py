@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import Scripted, play
+from playing import play
 from thinking_parts import STOP
 
 from gde import Choice, Plan, Result, evaluate, load_evidence, resume
@@ -13,6 +13,7 @@ from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
 from gde.testing.context import PlainContext
+from gde.testing.parts import AnsweringModel
 from gde_plugins.planning_agents import plugin
 from gde_plugins.planning_agents.config import MctsConfig
 from gde_plugins.planning_agents.effort import Effort
@@ -118,7 +119,7 @@ def test_they_plan_in_every_world_that_copies_can_stand_in_for(world: str) -> No
     reward = PlainContext().reward_model("statefactory")
     decisions = play(Mcts(MctsConfig(budget=3), None, reward), make, turns=2)
     assert all(decision.action for decision in decisions)
-    model = Scripted(["Thought: hm.\nAction 1: no such thing"])
+    model = AnsweringModel(["Thought: hm.\nAction 1: no such thing"])
     config: dict[str, Any] = {"model": "scripted", "prior": "model", "budget": 2, "retries": 0}
     (decided,) = play(Mcts(MctsConfig(**config), model, reward), make, turns=1)
     assert decided.action

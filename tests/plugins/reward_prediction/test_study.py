@@ -1,6 +1,7 @@
 """The study: every printed row has a line, with our number or with the reason why there is none."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,10 +82,29 @@ def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() 
 
 
 def test_the_agents_of_table_2_are_plans_of_their_own() -> None:
-    config = StudyConfig(domains="blocksworld", agents=True, model="nano")
-    plans = RewardPredictionStudy(config).plans(0.1, Choice(name="random"))
-    assert {"react-blocksworld", "react-reward-blocksworld"} < {*plans}
-    assert plans["react-blocksworld"].agent == Choice(name="react", config={"model": "nano"})
+    config = StudyConfig(domains="blocksworld", agents=True, model="hf:m", ablations=False)
+    react = Choice(name="react", config={"history": 2})
+    plans = RewardPredictionStudy(config).plans(0.1, react)
+    agents = {f"{name}-blocksworld": name for name in ("react", "react-reward", "mcts", "random")}
+    assert {*plans} == {NAME, *agents}
+    for name, plan in plans.items():
+        settings = {"model": "hf:m", "history": 2} if name.startswith("react") else {}
+        assert name == NAME or plan.agent == Choice(name=agents[name], config=settings)
+    without = RewardPredictionStudy(replace(config, model="")).plans(0.1, Choice(name="random"))
+    assert {*without} == {NAME, "mcts-blocksworld", "random-blocksworld"}
+
+
+def test_table_2_says_what_was_found_what_is_printed_and_what_is_missing(tmp_path: Path) -> None:
+    settings = {"domains": "blocksworld", "agents": True, "ablations": False}
+    mcts = Choice(name="mcts", config={"budget": 2})
+    found = reproduce(Request(name=NAME, settings=settings, scale=0.004, agent=mcts), tmp_path / "study")
+    rows = {row.quantity: row for row in found.rows if row.table.endswith("(table 2)")}
+    assert rows["mcts, BlocksWorld"].ours.value is not None and rows["random, BlocksWorld"].ours.value is not None
+    assert "it asks a language model" in rows["react, BlocksWorld"].ours.reason
+    assert rows["react, AlfWorld"].ours.reason
+    gains = {name: row for name, row in rows.items() if name.startswith("gain")}
+    assert [row.paper for row in gains.values()] == [0.2164, 0.124, None]
+    assert all(row.ours.reason for row in gains.values())
 
 
 def test_the_command_tells_and_stops(data: Path, tmp_path: Path) -> None:
@@ -95,7 +115,7 @@ def test_the_command_tells_and_stops(data: Path, tmp_path: Path) -> None:
         "--reward",
         "judge",
         "--set",
-        "judge.model=nano",
+        "judge.model=hf:judge",
         "--dry-run",
         "--json",
     ]

@@ -1,13 +1,12 @@
 """What the agent asks, and what it makes of the answers."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from gde.data.completion import ChatRequest, Completion, ModelInfo, Sampling, WeighedCompletion
+from gde.data.completion import ChatRequest, Completion, Sampling, WeighedCompletion
 from gde.data.observation import Observation, Task
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
@@ -15,7 +14,7 @@ from gde.offers import Facet
 from gde.parts.agent import Agent, Brief, HasActionProbabilities
 from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
-from gde.testing.parts import Corridor
+from gde.testing.parts import AnsweringModel, Corridor
 from gde_plugins.text_agent import plugin
 from gde_plugins.text_agent.agent import TextAgent
 from gde_plugins.text_agent.config import TextAgentConfig
@@ -27,31 +26,13 @@ TASK = Task(objective="Move A to G.", horizon=9, rules="Walls stop you.", action
 SEEN = Observation(text=GRID, actions=MOVES)
 
 
-@dataclass
-class Scripted:
-    """Gives the scripted answers in turn and keeps the requests."""
-
-    answers: Sequence[str | GdeError]
-    name: str = "scripted"
-    asked: list[ChatRequest] = field(default_factory=list)
-
-    @property
-    def info(self) -> ModelInfo:
-        return ModelInfo(name=self.name)
-
-    async def complete(self, request: ChatRequest) -> Completion:
-        answer = self.answers[len(self.asked) % len(self.answers)]
-        self.asked.append(request)
-        if isinstance(answer, GdeError):
-            raise answer
-        return Completion(text=answer, reasoning="hm", finish="stop")
-
-    def close(self) -> None:
-        pass
-
-
 def play(
-    model: Scripted, turns: int = 1, observation: Observation = SEEN, task: Task = TASK, seed: int = 3, **config: Any
+    model: AnsweringModel,
+    turns: int = 1,
+    observation: Observation = SEEN,
+    task: Task = TASK,
+    seed: int = 3,
+    **config: Any,
 ) -> list[Decision]:
     agent = TextAgent(TextAgentConfig(**config), model)
     agent.begin(Brief(task=task, seed=seed))
@@ -63,8 +44,8 @@ def play(
 
 
 @pytest.fixture
-def up() -> Iterator[Scripted]:
-    yield Scripted(['{"action": "UP"}'])
+def up() -> Iterator[AnsweringModel]:
+    yield AnsweringModel(['{"action": "UP"}'])
 
 
 def test_the_plugin_keeps_the_contract() -> None:
@@ -72,7 +53,7 @@ def test_the_plugin_keeps_the_contract() -> None:
 
 
 def test_the_agent_keeps_the_contract() -> None:
-    model = Scripted(['{"action": "RIGHT"}'])
+    model = AnsweringModel(['{"action": "RIGHT"}'])
     check_agent(lambda: TextAgent(TextAgentConfig(history=1), model), Corridor)
 
 
@@ -84,7 +65,7 @@ def test_the_offer_makes_an_agent_that_gives_activations() -> None:
     assert offer.config().model == "nano"
 
 
-def test_sampling_is_as_published(up: Scripted) -> None:
+def test_sampling_is_as_published(up: AnsweringModel) -> None:
     decisions = play(up)
     assert decisions[0].action == "UP"
     assert decisions[0].completion is not None
@@ -92,13 +73,13 @@ def test_sampling_is_as_published(up: Scripted) -> None:
     assert up.asked[0].effort == "low"
 
 
-def test_sampling_can_be_chosen(up: Scripted) -> None:
+def test_sampling_can_be_chosen(up: AnsweringModel) -> None:
     play(up, temperature=0.0, top_p=0.5, max_tokens=7, effort="high")
     assert up.asked[0].sampling == Sampling(temperature=0.0, top_p=0.5, max_tokens=7)
     assert up.asked[0].effort == "high"
 
 
-def test_seeds_differ_by_turn_and_episode_and_repeat(up: Scripted) -> None:
+def test_seeds_differ_by_turn_and_episode_and_repeat(up: AnsweringModel) -> None:
     for seed in (3, 3, 4):
         play(up, turns=3, seed=seed)
     seeds = [request.seed for request in up.asked]
@@ -106,7 +87,7 @@ def test_seeds_differ_by_turn_and_episode_and_repeat(up: Scripted) -> None:
     assert len(set(seeds)) == 6
 
 
-def test_the_paper_style_says_all_that_is_published(up: Scripted) -> None:
+def test_the_paper_style_says_all_that_is_published(up: AnsweringModel) -> None:
     play(up, style="paper")
     (message,) = up.asked[0].messages
     assert message.role == "user"
@@ -123,7 +104,7 @@ def test_the_paper_style_says_all_that_is_published(up: Scripted) -> None:
     assert message.content.endswith(f"Current state:\n{GRID}")
 
 
-def test_worlds_of_text_are_asked_in_the_same_way(up: Scripted) -> None:
+def test_worlds_of_text_are_asked_in_the_same_way(up: AnsweringModel) -> None:
     task = Task(objective="Find the key.", horizon=5)
     commands = tuple(f"go to room number {number}" for number in range(12))
     play(up, observation=Observation(text="A hall.", actions=commands), task=task)
@@ -135,20 +116,20 @@ def test_worlds_of_text_are_asked_in_the_same_way(up: Scripted) -> None:
 
 
 def test_free_worlds_take_commands() -> None:
-    model = Scripted(['{"action": "open door"}'])
+    model = AnsweringModel(['{"action": "open door"}'])
     decisions = play(model, observation=Observation(text="A hall."))
     assert decisions[0].action == "open door"
     assert '{"action": "<your command>"}' in model.asked[0].messages[0].content
 
 
-def test_the_compact_style_is_what_nano_is_trained_on(up: Scripted) -> None:
+def test_the_compact_style_is_what_nano_is_trained_on(up: AnsweringModel) -> None:
     play(up, style="compact")
     (message,) = up.asked[0].messages
     assert message.content == "Go from A to G by the shortest way; # is wall, _ is free.\n" + GRID
 
 
 @pytest.mark.parametrize("beside", ["\nCarrying key: False", "\n\nYou carry nothing.\n"])
-def test_the_compact_style_shows_the_matrix_alone(up: Scripted, beside: str) -> None:
+def test_the_compact_style_shows_the_matrix_alone(up: AnsweringModel, beside: str) -> None:
     play(up, style="compact", observation=Observation(text=GRID + beside, actions=MOVES))
     assert up.asked[0].messages[0].content.endswith("\n" + GRID)
 
@@ -157,19 +138,19 @@ def test_the_compact_style_shows_the_matrix_alone(up: Scripted, beside: str) -> 
     ("name", "compact"), [("nano", True), ("hf:elsewhere/nano", False), ("openai:http://x", False)]
 )
 def test_the_style_follows_the_model(name: str, compact: bool) -> None:
-    model = Scripted(['{"action": "UP"}'], name=name)
+    model = AnsweringModel(['{"action": "UP"}'], name=name)
     play(model)
     assert model.asked[0].messages[0].content.startswith("Go from A to G") == compact
 
 
-def test_without_history_every_turn_stands_alone(up: Scripted) -> None:
+def test_without_history_every_turn_stands_alone(up: AnsweringModel) -> None:
     play(up, turns=3)
     assert [len(request.messages) for request in up.asked] == [1, 1, 1]
     assert len({request.messages for request in up.asked}) == 1
 
 
 def test_history_shows_the_last_turns_and_explains_once() -> None:
-    model = Scripted(['{"action": "UP"}', "what?", '{"action": "LEFT"}'])
+    model = AnsweringModel(['{"action": "UP"}', "what?", '{"action": "LEFT"}'])
     play(model, turns=4, history=2)
     assert [len(request.messages) for request in model.asked] == [1, 3, 5, 5]
     last = model.asked[-1].messages
@@ -180,7 +161,7 @@ def test_history_shows_the_last_turns_and_explains_once() -> None:
 
 
 def test_an_error_of_the_model_is_a_decision_and_leaves_no_memory() -> None:
-    model = Scripted([GdeError("server on fire"), '{"action": "UP"}'])
+    model = AnsweringModel([GdeError("server on fire"), '{"action": "UP"}'])
     first, second = play(model, turns=2, history=3)
     assert (first.status, first.detail, first.completion) == ("error", "server on fire", None)
     assert second.action == "UP"
@@ -189,12 +170,12 @@ def test_an_error_of_the_model_is_a_decision_and_leaves_no_memory() -> None:
 
 
 def test_small_faults_are_forgiven_only_where_wanted() -> None:
-    model = Scripted(['```json\n{"action": "UP"}\n```'])
+    model = AnsweringModel(['```json\n{"action": "UP"}\n```'])
     assert play(model)[0].status == "unparsable"
     assert play(model, strict=False)[0].action == "UP"
 
 
-class Telling(Scripted):
+class Telling(AnsweringModel):
     """Tells all its scripted answers, each as probable as the others."""
 
     async def completions(self, request: ChatRequest, least: float) -> list[WeighedCompletion]:
@@ -216,7 +197,7 @@ def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none()
 
 
 def test_a_model_that_does_not_tell_is_named() -> None:
-    agent = TextAgent(TextAgentConfig(), Scripted(["{}"]))
+    agent = TextAgent(TextAgentConfig(), AnsweringModel(["{}"]))
     agent.begin(Brief(task=TASK, seed=3))
-    with pytest.raises(GdeError, match="model 'scripted' does not tell how probable its answers are"):
+    with pytest.raises(GdeError, match="model 'answering' does not tell how probable its answers are"):
         asyncio.run(agent.action_probabilities(SEEN, 0.01))

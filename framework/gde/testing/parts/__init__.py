@@ -4,6 +4,7 @@ from gde.testing.parts.agents import AdvisedAgent as AdvisedAgent
 from gde.testing.parts.agents import AskingAgent as AskingAgent
 from gde.testing.parts.agents import Copyist as Copyist
 from gde.testing.parts.agents import ScriptedAgent as ScriptedAgent
+from gde.testing.parts.answers import AnsweringModel as AnsweringModel
 from gde.testing.parts.corridor import ACTIONS as ACTIONS
 from gde.testing.parts.corridor import LEFT as LEFT
 from gde.testing.parts.corridor import RIGHT as RIGHT

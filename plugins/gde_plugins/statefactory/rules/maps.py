@@ -2,6 +2,7 @@
 
 from gde.data.cell_map import CellMap, Position
 from gde.data.trajectory import Trajectory
+from gde_plugins.statefactory.rules.places import lines
 from gde_plugins.statefactory.rules.told import Rules, Told
 from gde_plugins.statefactory.state import Item, Items
 
@@ -25,18 +26,7 @@ def _read(trajectory: Trajectory, _: str) -> Told | None:
 
 
 def _lines(now: CellMap, place: Position) -> dict[str, str]:
-    """A place as the lines on each side of it, so that places that are closer have more words in common."""
-    row, column = place
-    return {
-        "rows above": _numbers(0, row),
-        "rows below": _numbers(row + 1, now.height),
-        "columns to the left": _numbers(0, column),
-        "columns to the right": _numbers(column + 1, now.width),
-    }
-
-
-def _numbers(first: int, end: int) -> str:
-    return " ".join(map(str, range(first, end))) or "none"
+    return lines(*place, now.height, now.width)
 
 
 RULES = Rules("maps", _read)

@@ -2,17 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gde import Choice, Plan, evaluate, resume
-from gde.data.completion import ChatRequest, Completion, Sampling
+from gde.data.completion import Sampling
 from gde.data.trajectory import Trajectory
-from gde.errors import GdeError, Unavailable
-from gde.testing.parts import PlantedModel
+from gde.errors import ConfigError, GdeError, Unavailable
+from gde.request.settings import build
+from gde.testing.context import PlainContext
+from gde.testing.parts import AnsweringModel
+from gde_plugins.statefactory import plugin
 from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
 from gde_plugins.statefactory.asking.prompts import TASKS
 from gde_plugins.statefactory.state import Item, Level, Reading
@@ -20,29 +22,14 @@ from gde_plugins.statefactory.state import Item, Level, Reading
 GOOD = '{"state": [{"object": {"mug": [{"place": "The mug is here."}]}}]}'
 
 
-@dataclass
-class Scripted(PlantedModel):
-    """Gives its answers in turn, the last for ever; an exception is raised."""
-
-    answers: Sequence[object] = (GOOD,)
-    asked: list[ChatRequest] = field(default_factory=list)
-
-    async def complete(self, request: ChatRequest) -> Completion:
-        self.asked.append(request)
-        answer = self.answers[min(len(self.asked), len(self.answers)) - 1]
-        if isinstance(answer, Exception):
-            raise answer
-        return Completion(text=str(answer), reasoning=None, finish="stop")
-
-
-def read(model: PlantedModel, trajectory: Trajectory, hold: bool = False, level: Level = 4) -> Reading:
+def read(model: AnsweringModel, trajectory: Trajectory, hold: bool = False, level: Level = 4) -> Reading:
     sampling = Sampling(temperature=0, max_tokens=64)
     asking = Asking(level=level, repairs=2, hold=hold, seed=0, effort="low", sampling=sampling)
     return asyncio.run(ModelExtractor("m", model, asking).read(trajectory))
 
 
 def test_each_turn_asks_what_is_seen_what_is_known_and_what_is_wanted(episode: Callable[..., Trajectory]) -> None:
-    model = Scripted()
+    model = AnsweringModel([GOOD])
     reading = read(model, episode("Fetch the mug.", "A mug is here.", "You take it."))
     assert (reading.failure, reading.made_by) == ("", "language model m, level 4")
     assert reading.states == reading.goals == [[Item("mug", {"place": "The mug is here."})]] * 2
@@ -58,7 +45,7 @@ def test_each_turn_asks_what_is_seen_what_is_known_and_what_is_wanted(episode: C
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_again_with_the_reason(episode: Callable[..., Trajectory]) -> None:
-    model = Scripted(answers=["no", GOOD, "{", GdeError("too long"), GOOD])
+    model = AnsweringModel(["no", GOOD, "{", GdeError("too long"), GOOD])
     reading = read(model, episode("Fetch the mug.", "A mug is here."))
     assert (reading.failure, dict(reading.counts)) == ("", {"asked again": 3})
     assert "wanted a JSON object, got 'no'" in model.asked[1].messages[-1].content
@@ -69,26 +56,26 @@ def test_an_answer_that_cannot_be_used_is_asked_for_again_with_the_reason(episod
 def test_what_stays_unreadable_ends_the_episode_or_what_was_read_holds(episode: Callable[..., Trajectory]) -> None:
     answers = [GOOD, GOOD, GOOD, "no"]
     trajectory = episode("Fetch the mug.", "A mug is here.", "Fog.")
-    reading = read(Scripted(answers=answers), trajectory)
+    reading = read(AnsweringModel(answers), trajectory)
     assert reading.failure.startswith("turn 1: current: wanted a JSON object")
     assert (reading.states, reading.counts["asked again"]) == ((), 2)
-    held = read(Scripted(answers=answers), trajectory, hold=True)
+    held = read(AnsweringModel(answers), trajectory, hold=True)
     assert (held.failure, held.counts["unread, held"], held.states[1]) == ("", 3, held.states[0])
     # There is nothing to hold in the first turn.
-    assert read(Scripted(answers=["no"]), trajectory, hold=True).failure.startswith("turn 0: current")
+    assert read(AnsweringModel(["no"]), trajectory, hold=True).failure.startswith("turn 0: current")
 
 
 def test_a_goal_without_objects_is_no_goal_and_a_state_without_is_one(episode: Callable[..., Trajectory]) -> None:
-    reading = read(Scripted(answers=['{"state": []}']), episode("Fetch the mug.", "Fog."))
+    reading = read(AnsweringModel(['{"state": []}']), episode("Fetch the mug.", "Fog."))
     assert reading.failure == "turn 0: goal: wanted at least one object, got none"
-    reading = read(Scripted(answers=['{"state": []}', '{"state": []}', GOOD]), episode("Fetch the mug.", "Fog."))
+    reading = read(AnsweringModel(['{"state": []}', '{"state": []}', GOOD]), episode("Fetch the mug.", "Fog."))
     assert (reading.states, reading.failure) == ([[]], "")
 
 
 def test_a_model_that_answers_nobody_is_no_bad_answer(episode: Callable[..., Trajectory]) -> None:
     with pytest.raises(Unavailable):
-        read(Scripted(answers=[Unavailable("gone")]), episode("Fetch the mug.", "Fog."))
-    assert "no fact `objective`" in read(Scripted(), episode(None, "Fog.")).failure
+        read(AnsweringModel([Unavailable("gone")]), episode("Fetch the mug.", "Fog."))
+    assert "no fact `objective`" in read(AnsweringModel([GOOD]), episode(None, "Fog.")).failure
 
 
 def test_a_run_is_gone_on_with_without_asking_twice(tmp_path: Path) -> None:
@@ -115,3 +102,11 @@ def test_a_run_is_gone_on_with_without_asking_twice(tmp_path: Path) -> None:
     assert all("wanted a JSON object, got" in one.reason for one in result.failures if one.stage == "reward")
     assert resume(tmp_path / "run", catalogue).measurements == result.measurements
     assert json.loads((tmp_path / "run" / "result.json").read_text())["status"] == "partial"
+
+
+def test_nano_is_refused_as_a_reader_of_states() -> None:
+    offer, *_ = plugin.gde_reward_models()
+    with pytest.raises(ConfigError, match=r"statefactory\.model: wanted hf:PATH_OR_ID.*nano plays grids and cannot"):
+        offer.make(build(offer.config, {"model": "nano"}, "statefactory"), PlainContext())
+    # Level 1 is what is seen as it stands, which nobody has to read.
+    offer.make(build(offer.config, {"model": "nano", "level": 1}, "statefactory"), PlainContext())

@@ -1,0 +1,40 @@
+"""A language model that says what a test wants, one answer after another."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from gde.data.completion import ChatRequest, Completion, ModelInfo
+
+Answer = str | Completion | Exception | Callable[[ChatRequest], str]
+"""What is said; an exception is raised, a function is asked."""
+
+
+@dataclass
+class AnsweringModel:
+    """Gives its answers in turn, the last again and again, and keeps what it was asked. Nothing is cut off."""
+
+    answers: Sequence[Answer]
+    name: str = "answering"
+    asked: list[ChatRequest] = field(default_factory=list)
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(name=self.name)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """The next answer.
+
+        Raises:
+            Exception: where that is the answer.
+        """
+        answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
+        self.asked.append(request)
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, Completion):
+            return answer
+        said = answer if isinstance(answer, str) else answer(request)
+        return Completion(text=said, reasoning=None, finish="stop")
+
+    def close(self) -> None:
+        """Nothing is held."""
