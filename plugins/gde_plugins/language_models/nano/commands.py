@@ -32,7 +32,9 @@ def _group() -> None:
 
 
 def train(
-    out: Annotated[Path, typer.Option(help="Folder to write the model to; must not exist.")],
+    out: Annotated[
+        Path, typer.Option(help="Folder to write the model to: a new one, or that of a training that goes on.")
+    ],
     steps: Annotated[
         int, typer.Option(min=1, help="Batches; the default is what the shipped weights had.")
     ] = SHIPPED_STEPS,
@@ -43,11 +45,11 @@ def train(
     device: Annotated[str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")] = "cpu",
 ) -> None:
     """Train nano from nothing, about an hour on two cores; the folder can be evaluated with hf:FOLDER."""
-    if out.exists():
+    from gde_plugins.language_models.nano import checkpoints, training
+
+    if out.exists() and not (out / checkpoints.NAME).exists():
         raise ConfigError(f"--out {out}: wanted a folder that does not exist yet; choose another name")
     environments = _environments(env)
-    from gde_plugins.language_models.nano import training
-
     recipe = Recipe(steps=steps, seed=seed, auxiliary=auxiliary, by_effort=by_effort)
     training.train(recipe, environments, out, _reporter(steps), device)
     typer.echo(f"trained: {out}", err=True)

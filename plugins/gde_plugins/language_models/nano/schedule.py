@@ -10,11 +10,11 @@ POOL = 4
 """Batches that are drawn together and sorted by length, so that little of a batch is padding."""
 
 
-def batches(recipe: Recipe, make_environment: MakeEnvironment) -> Iterator[list[Sample]]:
-    """The samples of every step, those of one batch on grids of one size."""
+def batches(recipe: Recipe, make_environment: MakeEnvironment, start: int = 0) -> Iterator[list[Sample]]:
+    """The samples of every step from `start` on, a multiple of POOL; those of one batch on grids of one size."""
     sizes = {size for each in PHASES for size in each.sizes}
     environments = {(size, d): make_environment(size, d) for size in sizes for d in {*DENSITIES}}
-    for first in range(0, recipe.steps, POOL):
+    for first in range(start, recipe.steps, POOL):
         rng = generator(recipe.seed, "pool", first)
         now = phase(recipe, first)
         size = now.sizes[int(rng.integers(len(now.sizes)))]

@@ -11,6 +11,7 @@ from transformers import GenerationConfig
 from gde_plugins.language_models.loading import quiet
 from gde_plugins.language_models.nano.architecture import untrained_model
 from gde_plugins.language_models.nano.attention import use_fused_attention
+from gde_plugins.language_models.nano.checkpoints import Checkpoints
 from gde_plugins.language_models.nano.losses import Heads, Losses, collate, measure
 from gde_plugins.language_models.nano.recipe import Recipe, learning_rate, phase
 from gde_plugins.language_models.nano.samples import MakeEnvironment
@@ -47,7 +48,8 @@ def train(
     Args:
         recipe: how long and how fast.
         make_environment: grids of a size and a density; `samples.Sample` says what is needed of them.
-        folder: is made; a model that is already there is overwritten.
+        folder: is made; a model that is already there is overwritten. A training that was interrupted there goes on
+            from its last checkpoint.
         report: called after every step.
         device: where torch trains, e.g. cpu or cuda; on another than a CPU, with the attention of transformers.
     """
@@ -62,7 +64,9 @@ def train(
     model.to(device)
     parameters = [*model.parameters(), *heads.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=learning_rate(recipe, 0), weight_decay=0.01, betas=(0.9, 0.98))
-    for step, samples in enumerate(batches(recipe, make_environment)):
+    checkpoints = Checkpoints(folder, recipe, model=model, heads=heads, optimizer=optimizer)
+    done = checkpoints.load()
+    for step, samples in enumerate(batches(recipe, make_environment, done), start=done):
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(recipe, step)
         losses = measure(model, heads, collate(samples, tokenizer).to(device))
@@ -74,9 +78,11 @@ def train(
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(parameters, LONGEST_GRADIENT)
         optimizer.step()
+        checkpoints.keep(step + 1)
         report(Step(number=step + 1, losses=losses))
     model.config._attn_implementation = plain_attention
     save(model.cpu(), tokenizer, folder)
+    checkpoints.forget()
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:

@@ -5,7 +5,6 @@ residual stream; at `medium` it comes after a search that is written down. A tra
 what it has come to hold by itself.
 """
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,12 +53,11 @@ def train_all(
     report: Callable[[Step], None],
     device: str = "cpu",
 ) -> dict[str, Path]:
-    """The folder of every model, trained where it is not there yet. One that is interrupted begins anew."""
+    """The folder of every model, trained where it is not there yet; one that was interrupted goes on."""
     folders = {name: out / "models" / name for name in wanted}
     for name, recipe in wanted.items():
         if not folders[name].exists():
             begun = out / "models" / f"{name}.begun"
-            shutil.rmtree(begun, ignore_errors=True)
             train(recipe, make_environment, begun, report, device)
             begun.rename(folders[name])
     return folders

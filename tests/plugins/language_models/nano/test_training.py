@@ -11,12 +11,13 @@ import typer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from typer.testing import CliRunner, Result
 
-from gde.errors import ConfigError, UnknownName
+from gde.errors import ConfigError, GdeError, UnknownName
 from gde.numerics.tabular import solve
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.language_models.nano import training, trainings
+from gde_plugins.language_models.nano import checkpoints, training, trainings
 from gde_plugins.language_models.nano.architecture import untrained_model
+from gde_plugins.language_models.nano.checkpoints import Checkpoints
 from gde_plugins.language_models.nano.commands import add_commands
 from gde_plugins.language_models.nano.losses import IGNORED, Heads, collate, measure
 from gde_plugins.language_models.nano.recipe import PHASES, SHIPPED_STEPS, Recipe, learning_rate, phase
@@ -121,6 +122,34 @@ def nano_command(*arguments: str) -> Result:
     app.callback()(lambda: None)
     add_commands(app)
     return CliRunner().invoke(app, ["nano", *arguments])
+
+
+def test_a_training_that_is_interrupted_goes_on_and_ends_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "EVERY", POOL)
+    recipe, steps = Recipe(steps=2 * POOL + 1, tokens=400), []
+
+    def interrupt(step: Step) -> None:
+        steps.append(step.number)
+        if len(steps) == POOL + 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, make, tmp_path / "twice", interrupt)
+    train(recipe, make, tmp_path / "twice", interrupt)
+    assert steps == [*range(1, POOL + 3), *range(POOL + 1, 2 * POOL + 2)] and len(steps) > recipe.steps
+    train(recipe, make, tmp_path / "once", lambda _: None)
+    once, twice = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("once", "twice"))
+    assert once == twice
+    assert not (tmp_path / "twice" / checkpoints.NAME).exists()
+
+
+def test_a_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
+    layer = torch.nn.Linear(1, 1)
+    Checkpoints(tmp_path, Recipe(seed=0), model=layer).keep(checkpoints.EVERY)
+    with pytest.raises(GdeError, match="choose another folder"):
+        Checkpoints(tmp_path, Recipe(seed=1), model=layer).load()
 
 
 def nano_train(*arguments: str) -> Result:
