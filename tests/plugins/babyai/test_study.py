@@ -1,6 +1,6 @@
 """The study holds any agent against the printed numbers; the bot's competences have the order that they should."""
 
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -57,6 +57,73 @@ def test_competencies_fit_the_printed_shares_but_for_two() -> None:
     claude = MODELS.index("Claude-3.7-Sonnet")
     whole = {name for name, shares in TABLE_4.items() if near(right(shares[claude], len(COMPETENCIES[name])))}
     assert {*TABLE_4} - whole == {"go to", "location"}
+
+
+def rightly_answered() -> dict[str, int]:
+    """Of 20, by level, for the model that answered every question: what the other eight competencies and the classes
+    leave to be solved for. Of three pairs of levels only the sum follows, which stands with the first."""
+    claude = MODELS.index("Claude-3.7-Sonnet")
+    easy, moderate, hard, very_hard = (
+        round(right(TABLE_3[name][claude], len(levels))) for name, levels in DIFFICULTIES.items()
+    )
+    of = {name: round(right(shares[claude], len(COMPETENCIES[name]))) for name, shares in TABLE_4.items()}
+    found = {"GoToObj": easy, "Open": of["open"] - of["unlocking"], "PutNextLocal": of["put"] - of["unlocking"]}
+    found["UnblockPickup"] = of["unblocking"] - of["unlocking"]
+    found["Synth"] = hard - found["Open"] - found["UnblockPickup"]
+    found["GoToSeq"] = very_hard - (of["unlocking"] - found["Synth"])
+    found["SynthSeq"] = of["sequence"] - found["GoToSeq"]
+    found["SynthLoc"] = of["unlocking"] - found["Synth"] - found["SynthSeq"]
+    # Three rooms are left with 60 of 60.
+    assert of["room"] - easy - found["PutNextLocal"] == 60
+    found |= dict.fromkeys(("GoToRedBall", "GoToLocal", "PickupLoc"), 20)
+    found["Pickup"] = of["pick up"] - found["UnblockPickup"] - of["unlocking"] - found["PickupLoc"]
+    elsewhere = sum(found[name] for name in ("Pickup", "UnblockPickup", "Open", "GoToSeq")) + of["unlocking"]
+    found["GoToObjMaze"] = of["maze"] - elsewhere
+    assert moderate == sum(found.get(name, 0) for name in DIFFICULTIES["moderate"])
+    return found
+
+
+def test_the_printed_shares_are_those_of_whole_questions_level_by_level() -> None:
+    found = rightly_answered()
+    pairs = {"GoToObj": 39, "GoToObjMaze": 35, "SynthSeq": 30}
+    assert {name: found.pop(name) for name in pairs} == pairs
+    assert len(found) == 10
+    assert all(17 <= each <= 20 for each in found.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "certain", "n_sets", "sizes"),
+    [
+        ("location", ("PickupLoc", "SynthLoc", "SynthSeq", "BossLevel"), 122, {7, 14}),
+        ("go to", ("GoToSeq", "Synth", "SynthLoc", "SynthSeq", "BossLevel"), 12, {8}),
+    ],
+)
+def test_too_many_sets_of_levels_have_the_two_other_shares_to_tell_which_was_counted(
+    name: str, certain: tuple[str, ...], n_sets: int, sizes: set[int]
+) -> None:
+    """All sets with the levels that ask for it for certain, whatever the splits of the pairs of levels."""
+    known, share = rightly_answered(), TABLE_4[name][MODELS.index("Claude-3.7-Sonnet")]
+    scores = [
+        {
+            **known,
+            "GoToObj": a,
+            "GoToRedBallGrey": 39 - a,
+            "GoToObjMaze": b,
+            "GoTo": 35 - b,
+            "SynthSeq": 15,
+            "BossLevel": 15,
+        }
+        for a, b in product((19, 20), range(15, 21))
+    ]
+    others = [level for level in (COMPETENCIES[name] if name == "go to" else PAPER_LEVELS) if level not in certain]
+    sets = [(*certain, *more) for n in range(len(others) + 1) for more in combinations(others, n)]
+    fitting = [
+        each
+        for each in sets
+        if any(abs(5 * sum(score[level] for level in each) / len(each) - share) < 0.005 for score in scores)
+    ]
+    assert len(fitting) == n_sets
+    assert {*map(len, fitting)} == sizes
 
 
 @pytest.fixture(scope="module")
