@@ -2,10 +2,14 @@
 
     python benchmarks/bench_text_worlds.py [STEPS] [NAME...]
 
-At most 10 % is to be lost to the host. Both loops play the same game with the same actions and ask for the same: what
-is seen, the score, and the admissible actions. They take turns. On a machine that has other things to do, wall time
-says how long a process waits for its turn; the CPU time of a step, of both processes and whatever they start, says what
-it costs. Prints one JSON object. A simulator that is not installed is left out.
+At most 10 % is to be lost to the host. All loops play the same game with the same actions and ask for the same: what is
+seen, the score, and the admissible actions. They take turns. On a machine that has other things to do, wall time says
+how long a process waits for its turn; the CPU time of a step, of both processes and whatever they start, says what it
+costs, and shares are medians over turns.
+
+A simulator that waits for its next action finds the processor's caches filled by others, whoever asks, so that its own
+loop is timed as well with a pause of a millisecond after each step. What a question and its answer cost is asked of a
+simulator that does nothing. Prints one JSON object. A simulator that is not installed is left out.
 """
 
 import json
@@ -27,7 +31,8 @@ from gde_plugins.text_worlds.hosting.process import SimulatorProcess
 from gde_plugins.text_worlds.plugin import gde_environments
 
 STEPS = 100
-ROUNDS = 3
+ROUNDS = 9
+PAUSE = 0.001
 WORLDS: Mapping[str, tuple[dict[str, Any], str]] = {
     "textworld": ({"game": "treasure-hunt", "level": 15}, "look"),
     "alfworld": ({"split": "made"}, "look"),
@@ -38,20 +43,40 @@ OFFERS = {offer.name: offer for offer in gde_environments()}
 
 
 def cpu_seconds(group: int) -> float:
-    """CPU time so far of this thread, and of a process with whatever it has started."""
-    ticks = 0
+    """CPU time so far of all threads of a process and of whatever it has started."""
+    nanoseconds = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            told = stat.read_text().rpartition(")")[2].split()
-            ticks += int(told[11]) + int(told[12]) if int(told[2]) == group else 0
-    return time.thread_time() + ticks / os.sysconf("SC_CLK_TCK")
+            if int(stat.read_text().rpartition(")")[2].split()[2]) == group:
+                nanoseconds += sum(int(each.read_text().split()[0]) for each in stat.parent.glob("task/*/schedstat"))
+    return nanoseconds / 1e9
 
 
 def timed(call: Callable[[], object], group: int) -> tuple[float, float]:
-    """Wall and CPU seconds of a call that makes a process work."""
-    wall, cpu = time.perf_counter(), cpu_seconds(group)
+    """Wall seconds of a call that makes a process work, and CPU seconds of both."""
+    theirs, wall, own = cpu_seconds(group), time.perf_counter(), time.thread_time()
     call()
-    return time.perf_counter() - wall, cpu_seconds(group) - cpu
+    wall, own = time.perf_counter() - wall, time.thread_time() - own
+    return wall, own + cpu_seconds(group) - theirs
+
+
+def rest(seconds: float) -> None:
+    """Give the processor away, if only for a moment."""
+    if seconds:
+        time.sleep(seconds)
+
+
+class Echo:
+    """Gives the same answer to everything."""
+
+    def __init__(self, answer: object) -> None:
+        self._answer = answer
+
+    def step(self, _: str) -> object:
+        return self._answer
+
+    def close(self) -> None:
+        """Nothing runs beside it."""
 
 
 class TextworldLoop:
@@ -66,11 +91,12 @@ class TextworldLoop:
         wanted = EnvInfos(admissible_commands=True, score=True, max_score=True, won=True, lost=True, objective=True)
         self._env = textworld.start(str(game_file(Path(folder), game)), wanted)
 
-    def walk(self, action: str, steps: int) -> None:
+    def walk(self, action: str, steps: int, pause: float) -> None:
         self._env.reset()
         for _ in range(steps):
             state, _, _ = self._env.step(action)
             assert state.admissible_commands
+            rest(pause)
 
     def close(self) -> None:
         """End the game."""
@@ -91,11 +117,12 @@ class AlfworldLoop:
         self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
         self._env.load(str(made_game(Path(folder), game)))
 
-    def walk(self, action: str, steps: int) -> None:
+    def walk(self, action: str, steps: int, pause: float) -> None:
         self._env.reset()
         for _ in range(steps):
             state, _, _ = self._env.step(action)
             assert state["admissible_commands"]
+            rest(pause)
 
     def close(self) -> None:
         """Nothing runs beside it."""
@@ -110,11 +137,12 @@ class ScienceworldLoop:
         self._env = ScienceWorldEnv("", envStepLimit=10**9)
         self._env.load(game["task"], game["variation"], "")
 
-    def walk(self, action: str, steps: int) -> None:
+    def walk(self, action: str, steps: int, pause: float) -> None:
         self._env.reset()
         for _ in range(steps):
             _, _, _, infos = self._env.step(action)
             assert infos["valid"]
+            rest(pause)
 
     def close(self) -> None:
         """End the Java machine."""
@@ -127,8 +155,14 @@ def walk(environment: SimulatedEnvironment, action: str, steps: int) -> None:
         environment.step(action)
 
 
+def asked(process: SimulatorProcess, action: str, steps: int) -> None:
+    """Steps of a process, answers not looked at."""
+    for _ in range(steps):
+        process.ask("step", action, seconds=600)
+
+
 def measured(name: str, steps: int) -> dict[str, float]:
-    """What a step takes in all three ways, the median of rounds."""
+    """What a step takes in all ways, the median of rounds."""
     settings, action = WORLDS[name]
     offer, context = OFFERS[name], PlainContext()
 
@@ -138,15 +172,19 @@ def measured(name: str, steps: int) -> dict[str, float]:
         return environment
 
     pair = [make(), make()]
-    made_with = {"game": dict(pair[0]._games.game(0)), "folder": mkdtemp(prefix="gde-bench-")}
-    own = SimulatorProcess(name, f"bench_text_worlds:{name.capitalize()}Loop", made_with)
-    own.ask("walk", action, 2, seconds=600)
     process = pair[0]._host._process
     assert process is not None
+    made_with = {"game": dict(pair[0]._games.game(0)), "folder": mkdtemp(prefix="gde-bench-")}
+    own = SimulatorProcess(name, f"bench_text_worlds:{name.capitalize()}Loop", made_with)
+    own.ask("walk", action, 2, 0, seconds=600)
+    echo = SimulatorProcess("echo", "bench_text_worlds:Echo", {"answer": process.ask("step", action, seconds=600)})
+    asked(echo, action, 2)
     rounds = [
         (
-            *timed(lambda: own.ask("walk", action, steps, seconds=600), own._process.pid),
+            *timed(lambda: own.ask("walk", action, steps, 0, seconds=600), own._process.pid),
+            timed(lambda: own.ask("walk", action, steps, PAUSE, seconds=600), own._process.pid)[1],
             *timed(lambda: walk(pair[0], action, steps), process._process.pid),
+            timed(lambda: asked(echo, action, steps), echo._process.pid)[1],
         )
         for _ in range(ROUNDS)
     ]
@@ -154,15 +192,19 @@ def measured(name: str, steps: int) -> dict[str, float]:
         start = time.perf_counter()
         list(threads.map(lambda each: walk(each, action, steps), pair))
         both = time.perf_counter() - start
-    for each in (*pair, own):
+    for each in (*pair, own, echo):
         each.close()
-    own_wall, own_cpu, wall, cpu = (median(column) for column in zip(*rounds, strict=True))
+    own_wall, own_cpu, paused_cpu, wall, cpu, protocol = (median(column) for column in zip(*rounds, strict=True))
     return {
         "own_steps_per_s": steps / own_wall,
         "hosted_steps_per_s": steps / wall,
         "two_processes_steps_per_s": 2 * steps / both,
         "own_cpu_ms_per_step": 1000 * own_cpu / steps,
+        "own_paused_cpu_ms_per_step": 1000 * paused_cpu / steps,
         "hosted_cpu_ms_per_step": 1000 * cpu / steps,
+        "hosted_over_own": median(one[4] / one[1] for one in rounds),
+        "hosted_over_own_paused": median(one[4] / one[2] for one in rounds),
+        "protocol_cpu_ms_per_step": 1000 * protocol / steps,
     }
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/soak_text_worlds.py [EPISODES] [NAME...]
 
-Episodes are short walks at random; every tenth world is new, the others are begun again, because making a game takes
+Episodes are short walks at random; a world is begun 25 times before the next one is made, because making a game takes
 longer than playing it. Exits with 1 when memory went beyond its bound or a process was left behind.
 """
 
@@ -19,7 +19,9 @@ from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.environment import SimulatedEnvironment
 from gde_plugins.text_worlds.plugin import gde_environments
 
-EPISODES, TURNS, MEGABYTES = 2000, 5, 2000
+EPISODES, TURNS, MEGABYTES = 2000, 3, 2000
+PER_WORLD = 25
+"""Episodes of a world."""
 SETTINGS: dict[str, dict[str, Any]] = {
     "textworld": {"game": "treasure-hunt", "level": 5},
     "alfworld": {"split": "made", "receptacles": 8, "objects": 5},
@@ -32,7 +34,7 @@ TEXTS = ("look around", "inventory", "open door to hallway", "go to hallway", "d
 def walk(environment: SimulatedEnvironment, episode: int) -> int:
     """Turns of one episode."""
     rng = generator(episode, "soak")
-    shown = environment.reset(episode // 10)
+    shown = environment.reset(episode // PER_WORLD)
     for turn in range(TURNS):
         outcome = environment.step(str(rng.choice(shown.actions or TEXTS)))
         shown = outcome.observation

@@ -15,8 +15,9 @@ from gde_plugins.reward_prediction.files import is_written, write_pair
 from gde_plugins.reward_prediction.making import Maker
 from gde_plugins.reward_prediction.record import task_name
 
-CHUNK = 10
-"""Tasks that a worker makes with one opening of the environments."""
+CHUNK = 25
+"""Tasks that a worker makes with one opening of the environments: a simulator takes longer to start than to make a
+pair."""
 Watch = Callable[[str, int, int], None]
 """Told a domain, how many of its tasks are done, and of how many."""
 

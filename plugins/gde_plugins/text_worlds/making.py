@@ -1,6 +1,7 @@
 """Each simulator with its games as an environment."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from gde_plugins.text_worlds.alfworld.files import games, split_folder
@@ -16,6 +17,8 @@ SHAPES = {
     "custom": ("rooms", "objects", "quest_length"),
 }
 """The settings that shape each kind of TextWorld game."""
+_variations: dict[tuple[str | None, str], Sequence[tuple[str, int]]] = {}
+"""Of a task, or all, and a split, in ScienceWorld, which begins every task to list them."""
 
 
 def textworld(config: TextWorldConfig, folder: Path) -> SimulatedEnvironment:
@@ -52,12 +55,14 @@ def scienceworld(config: ScienceWorldConfig) -> SimulatedEnvironment:
     host = Host("scienceworld", f"{HERE}.scienceworld.simulator:ScienceWorldSimulator", settings, config)
     found: dict[str, dict[str, str | int]] = {}
     seen: Counter[str] = Counter()
+    asked = config.task, config.split
     try:
-        listed = host.ask("variations", config.task, config.split, seconds=config.begin_seconds)
+        if asked not in _variations:
+            _variations[asked] = host.ask("variations", *asked, seconds=config.begin_seconds)
     except BaseException:
         host.close()
         raise
-    for task, variation in listed:
+    for task, variation in _variations[asked]:
         seen[task] += 1
         if config.variations is None or seen[task] <= config.variations:
             found[f"{task} {variation}"] = {"task": task, "variation": variation}

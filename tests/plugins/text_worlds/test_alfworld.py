@@ -3,6 +3,7 @@
 import json
 import os
 import tarfile
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.alfworld.expert import House, expert_steps
 from gde_plugins.text_worlds.alfworld.files import games
 from gde_plugins.text_worlds.environment import Listed, SimulatedEnvironment
+from gde_plugins.text_worlds.hosting.process import SimulatorProcess
 
 PUBLISHED = Path(__file__).parents[3].parent / "shared" / "data" / "alfworld-scenes.tar.xz"
 SMALL = {"split": "made", "receptacles": 8, "objects": 4}
@@ -160,6 +162,18 @@ def test_what_cannot_be_played_says_so(made: Make, tmp_path: Path) -> None:
     environment = SimulatedEnvironment(made("alfworld", **SMALL)._host, Listed(listed), horizon=9, seconds=9)
     with pytest.raises(GdeError, match=r"game\.tw-pddl cannot be played: KeyError: 'pddl_domain'"):
         environment.reset(0)
+
+
+def test_what_is_remembered_is_told_to_the_letter(made: Make, context: PlainContext) -> None:
+    environment = playing(made("alfworld", **SMALL), task_type=TYPES[3], receptacles=8, objects=4)
+    environment.reset(7)
+    actions = [*environment.demonstration()[:-1], "look", "inventory", "dance", *environment.demonstration()[-1:]]
+    (file,) = context.scratch.glob(f"{TYPES[3]}-{environment._games.game(7)['seed']}-*/game.tw-pddl")
+    with closing(SimulatorProcess("plain", "plain_alfworld:Plain", {"file": str(file)})) as process:
+        plain, remembered, translations = process.ask("tell", actions, seconds=300)
+    assert remembered == plain
+    assert plain[-1][2]
+    assert translations == 1
 
 
 @pytest.mark.skipif(not PUBLISHED.is_file(), reason="needs the scenes of ../shared/data/alfworld-scenes.tar.xz")

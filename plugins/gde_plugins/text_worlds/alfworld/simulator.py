@@ -25,6 +25,9 @@ class AlfworldSimulator:
         from textworld import EnvInfos
         from textworld.envs import PddlEnv
 
+        from gde_plugins.text_worlds.alfworld.remembering import remember
+
+        remember()
         self._folder, self._play_on = Path(folder), play_on
         # One for all games: each loads a copy of the planner, which cannot be unloaded.
         self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)

@@ -33,8 +33,10 @@ class ScienceWorldSimulator:
         self._env = ScienceWorldEnv("", envStepLimit=NO_LIMIT)
         self._server = self._env.server
         self._listed, self._play_on = listed, play_on
-        self._shown_way: dict[tuple[str, int], list[str]] = {}
-        """Task and variation to the expert's way in words that are listed."""
+        self._worded: dict[tuple[str, int], Sequence[str]] = {}
+        """Task and variation to the gold path in words that are listed."""
+        self._known_way: dict[tuple[str, int], tuple[str, ...]] = {}
+        """Task and variation to actions from the beginning that have reached the goal, the last ones found."""
 
     def variations(self, task: str | None, split: str) -> list[tuple[str, int]]:
         """Task and number of every variation of a split, in ScienceWorld's order.
@@ -69,44 +71,43 @@ class ScienceWorldSimulator:
         return shown
 
     def demonstration(self) -> Sequence[str]:
-        """What is left of the gold path, in words that are listed, where it leads from here to the full score."""
-        taken = list(self._taken)
-        if self._game not in self._shown_way:
-            self._shown_way[self._game] = self._way()
-        way = self._shown_way[self._game]
-        ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(taken, way, strict=False))])
-        leads = ahead == len(taken) or self._leads(taken, way[ahead:])
-        self._go_back(taken)
-        return way[ahead:] if leads else []
+        """The gold path from here, in words that are listed, where it leads to the full score when it is tried."""
+        taken = tuple(self._taken)
+        known = self._known_way.get(self._game)
+        if known is not None and known[: len(taken)] == taken:
+            return known[len(taken) :]
+        if ahead := self._tried(taken):
+            self._known_way[self._game] = (*taken, *ahead)
+        return ahead
 
     def close(self) -> None:
         """End the Java machine, and see it end."""
         self._env.close()
         self._env._gateway.java_process.wait()
 
-    def _way(self) -> list[str]:
-        """The gold path in listed words; empty where these do not reach the full score."""
+    def _tried(self, taken: Sequence[str]) -> Sequence[str]:
+        """What is left of the gold path, up to the full score; empty where that is not reached. The game stays where it
+        is."""
+        if self._game not in self._worded:
+            self._worded[self._game] = self._gold_path()
+        way = self._worded[self._game]
+        ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(taken, way, strict=False))])
+        self._go_back(taken)
+        n = self._follow(way[ahead:])
+        self._go_back(taken)
+        return way[ahead:][:n]
+
+    def _gold_path(self) -> Sequence[str]:
+        """In listed words, where actions are listed."""
         task, number = self._game
         self._env.load(task, number, "", generateGoldPath=True)
         gold = self._env.get_gold_action_sequence()
         if not self._listed:
-            return self._up_to_the_goal(gold)
+            return gold
         self._restart(())
         answers = [self._act(action) for action in gold]
         self._restart(())
-        way = Wording(self._env, self._act, self._restart).of(gold, answers)
-        return self._up_to_the_goal(way)
-
-    def _up_to_the_goal(self, way: Sequence[str]) -> list[str]:
-        """The way as it is played, to where the score is full; empty where it never is."""
-        self._go_back(())
-        n = self._follow(way)
-        return [*way[:n]]
-
-    def _leads(self, taken: Sequence[str], rest: Sequence[str]) -> bool:
-        """Whether the rest of the way can be taken from another place, too."""
-        self._go_back(taken)
-        return self._follow(rest) > 0
+        return Wording(self._env, self._admissible, self._act, self._restart).of(gold, answers)
 
     def _follow(self, way: Sequence[str]) -> int:
         """After how many of these actions the score is full; 0 where it never is or one of them is not admissible."""
@@ -150,7 +151,12 @@ class ScienceWorldSimulator:
         return min(1.0, max(0.0, float(self._server.getScore())))
 
     def _actions(self) -> tuple[str, ...] | None:
-        return tuple(sorted({*self._env.get_valid_action_object_combinations()})) if self._listed else None
+        return tuple(sorted(self._admissible())) if self._listed else None
+
+    def _admissible(self) -> set[str]:
+        # As one text: ScienceWorld's wrapper asks Java for one action after the other, several thousand times.
+        actions = self._server.getValidActionObjectCombinations()
+        return {*self._env._gateway.jvm.java.lang.String.join("\n", actions).split("\n")}
 
     def _shown(self, text: str) -> Shown:
         before, self._score = self._score, self._clipped()

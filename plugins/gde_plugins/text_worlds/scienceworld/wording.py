@@ -6,7 +6,8 @@ in the same words.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 FILLING = frozenset({"to", "the", "in", "into", "a", "on"})
@@ -23,42 +24,57 @@ SYNONYM = re.compile("^examine ")
 class Wording:
     """Says an action in the words of the list."""
 
-    def __init__(self, env: Any, act: Callable[[str], str], restart: Callable[[Sequence[str]], None]) -> None:
-        """Ask ScienceWorld's `env`; `act` takes an action and gives the answer, `restart` begins again with some."""
-        self._env, self._act, self._restart = env, act, restart
+    def __init__(
+        self,
+        env: Any,
+        admissible: Callable[[], Container[str]],
+        act: Callable[[str], str],
+        restart: Callable[[Sequence[str]], None],
+    ) -> None:
+        """Ask ScienceWorld's `env`; `admissible` lists actions, `act` takes one and gives the answer, `restart` begins
+        again with some."""
+        self._env, self._admissible, self._act, self._restart = env, admissible, act, restart
         templates = env.get_possible_actions_with_IDs()
         self._literals = {each["template_id"]: each["action_example"].split("OBJ") for each in templates}
 
     def of(self, gold: Sequence[str], answers: Sequence[str]) -> list[str]:
         """The gold path, from the beginning of the game on. Where an action changes nothing any more, time passes."""
         way: list[str] = []
+        said: dict[str, str] = {}
         for action, answer in zip(gold, answers, strict=True):
-            if action in self._env.get_valid_action_object_combinations():
+            listed = self._admissible()
+            if action in listed:
                 self._act(action)
                 way.append(action)
             else:
-                way.append(self._same(SYNONYM.sub("look at ", action), answer, way))
+                again = said.get(action, SYNONYM.sub("look at ", action))
+                way.append(self._same(action, answer, way, [again] if again in listed else [], listed))
+                said[action] = way[-1]
         return way
 
-    def _same(self, action: str, answer: str, way: Sequence[str]) -> str:
-        """The listed action that is answered alike, taken; where none of the likely ones is, time passes."""
-        told = {*re.findall(r"\w+", answer)}
-        likely = [
-            (likeness + _share({*listed.split()}, told), listed)
-            for likeness, listed in self._likeness(action)
-            if likeness >= RELATED
-        ]
-        for _, listed in sorted(likely, key=lambda each: (-each[0], each[1]))[:TRIES]:
-            if self._act(listed) == answer:
-                return listed
+    def _same(self, action: str, answer: str, way: Sequence[str], first: Sequence[str], listed: Container[str]) -> str:
+        """The listed action that is answered alike, taken, of those to be tried `first` and the likely ones; where none
+        is, time passes."""
+        for tried in chain(first, self._likely(action, answer, listed)):
+            if self._act(tried) == answer:
+                return tried
             self._restart(way)
         self._act(WAIT)
         return WAIT
 
-    def _likeness(self, action: str) -> Iterator[tuple[float, str]]:
+    def _likely(self, action: str, answer: str, listed: Container[str]) -> Iterator[str]:
+        """Listed actions that sound like an action and its answer, the likeliest first."""
+        action, told = SYNONYM.sub("look at ", action), {*re.findall(r"\w+", answer)}
+        likely = [
+            (likeness + _share({*each.split()}, told), each)
+            for likeness, each in self._likeness(action, listed)
+            if likeness >= RELATED
+        ]
+        yield from (each for _, each in sorted(likely, key=lambda pair: (-pair[0], pair[1]))[:TRIES])
+
+    def _likeness(self, action: str, admissible: Container[str]) -> Iterator[tuple[float, str]]:
         """Every listed action of the same form, with how much its things are called alike, 0 to 1."""
         names = self._env.get_all_object_ids_types_referents_LUTJSON()
-        admissible = {*self._env.get_valid_action_object_combinations()}
         for listed in self._env.get_valid_action_object_combinations_with_templates():
             literals = self._literals[listed["template_id"]]
             known = [names.get(str(thing), {}).get("referents", []) for thing in listed["obj_ids"]]

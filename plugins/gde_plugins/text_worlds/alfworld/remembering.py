@@ -1,0 +1,58 @@
+"""What TextWorld works out again and again in games of PDDL, remembered.
+
+Whenever a game begins, once more or for the first time, TextWorld translates its problem twice, once of them for its
+planner, which nothing here asks. At every step it parses each expression of the grammar that it uses, and copies all
+that an expression may name. These are functions of a text, or copies of what nobody changes.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any
+
+import fast_downward
+from textworld.envs.pddl import textgen
+from textworld.logic import Rule
+
+GAMES = 2
+"""Translated problems that are kept, some megabytes each."""
+EXPRESSIONS = 4096
+"""Parsed expressions that are kept; the grammar has some hundred, and every game one for its task."""
+
+
+def remember() -> None:
+    """Have TextWorld remember, in this process; games are the same to the letter."""
+    fast_downward.pddl2sas = _translator(fast_downward.pddl2sas)
+    textgen._parse_and_convert = _parser(textgen._parse_and_convert)
+    textgen.copy_context = _copied
+    # A query is read and never changed.
+    Rule.parse_conjunctive_query = staticmethod(lru_cache(maxsize=EXPRESSIONS)(Rule.parse_conjunctive_query))
+
+
+def _translator(translate: Any) -> Any:
+    @lru_cache(maxsize=GAMES)
+    def translated(domain: str, problem: str) -> Any:
+        return translate(domain, problem)
+
+    def pddl2sas(domain: str, problem: str, **_: bool) -> Any:
+        """The translation that games are played with, for the planner too."""
+        return translated(domain, problem)
+
+    return pddl2sas
+
+
+def _parser(parse: Any) -> Any:
+    @lru_cache(maxsize=EXPRESSIONS)
+    def parsed(text: str, rule_name: str) -> Any:
+        return parse(text, rule_name=rule_name)
+
+    def fresh(text: str, rule_name: str, **_: bool) -> Any:
+        """Symbols of its own for each use, which gives them a context."""
+        return deepcopy(parsed(text, rule_name))
+
+    return fresh
+
+
+def _copied(context: Mapping[str, Any]) -> dict[str, Any]:
+    """With variables and mapping of its own, to which more may be added."""
+    return {**context, "variables": dict(context["variables"]), "mapping": dict(context["mapping"])}
