@@ -1,5 +1,6 @@
 """Activations on disk: safetensors shards per source, layer and mark, indexed in run.sqlite; turns of any length."""
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -84,8 +85,11 @@ class ActivationStore:
         self._journal.write(index)
 
     def table(self, source: str, layer: int, mark: str) -> ActivationTable | None:
-        """All activations of one place, ordered as the episodes are; None where there are none. One file at a time is
-        held beside the table."""
+        """All activations of one place, ordered as the episodes are; None where there are none.
+
+        Where they stand in one file in that order, nothing is read until it is used, and nothing of it is held; else
+        the table is held, and filled from one file after the other.
+        """
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
             WHERE source = ? AND layer = ? AND mark = ? ORDER BY e.stratum, e.world, e.repeat, a.turn"""
         index = self._journal.signed("activations", query, (source, layer, mark))
@@ -103,6 +107,9 @@ class ActivationStore:
         files: dict[str, list[tuple[int, sqlite3.Row]]] = {}
         for begin, row in zip(begins, index, strict=True):
             files.setdefault(row["file"], []).append((int(begin), row))
+        first = index[0]["row"]
+        if len(files) == 1 and all(row["row"] == first + begin for begin, row in zip(begins, index, strict=True)):
+            return read_arrays(self._folder / index[0]["file"])["values"][first : first + n]
         values: NDArray[np.float32] | None = None
         for name, rows in files.items():
             stored = read_arrays(self._folder / name)["values"]
@@ -126,7 +133,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The arrays of a safetensors file.
+    """The arrays of a safetensors file, mapped into memory: not writeable, and read from the file as they are used.
 
     Raises:
         RunFolderError: it is not there, or not as it was written.
@@ -135,7 +142,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
     try:
         with library.safe_open(path, framework="numpy") as file:
             signed = (file.metadata() or {}).get("checksum")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        arrays = _mapped(path)
     except (OSError, ValueError, library.SafetensorError) as error:
         raise RunFolderError(f"{path}: {str(error).splitlines()[0]}; {ADVICE}") from error
     if signed != _checksum(arrays):
@@ -143,8 +150,24 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
     return arrays
 
 
+def _mapped(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file whose structure is right. Safetensors itself gives NumPy copies of them."""
+    content = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
+    begin = 8 + int(content[:8].view("<u8")[0])
+    told = json.loads(content[8:begin].tobytes())
+    told.pop("__metadata__", None)
+    arrays = {}
+    for name, each in told.items():
+        start, end = each["data_offsets"]
+        kind = each["dtype"]  # e.g. F32
+        typed = np.dtype("?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}")
+        arrays[name] = content[begin + start : begin + end].view(typed).reshape(each["shape"])
+    return arrays
+
+
 def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    return array_checksum([(name, str(each.dtype), each.shape, each.tobytes()) for name, each in arrays.items()])
+    plain = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
+    return array_checksum([(name, str(each.dtype), each.shape, each.reshape(-1).data) for name, each in plain.items()])
 
 
 def _safetensors(module: str = "safetensors.numpy") -> ModuleType:

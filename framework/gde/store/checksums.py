@@ -9,6 +9,7 @@ from binascii import crc32
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
+from operator import itemgetter
 
 from gde.errors import RunFolderError
 
@@ -115,9 +116,9 @@ def _trigger(table: str, event: str, columns: Mapping[str, bool]) -> str:
     return f"CREATE TEMP TRIGGER {name} AFTER {event} ON main.{table}{unsigned} BEGIN {change} END;"
 
 
-def array_checksum(arrays: Sequence[tuple[str, str, tuple[int, ...], bytes]]) -> str:
+def array_checksum(arrays: Sequence[tuple[str, str, tuple[int, ...], bytes | memoryview]]) -> str:
     """Of arrays given as name, type, shape and bytes."""
     total = 0
-    for name, kind, shape, data in sorted(arrays):
+    for name, kind, shape, data in sorted(arrays, key=itemgetter(0)):
         total = crc32(data, crc32(repr((name, kind, tuple(shape))).encode(), total))
     return f"{total:08x}"

@@ -13,7 +13,7 @@ from gde.data.activations import ActivationRecord
 from gde.data.observation import World
 from gde.data.trajectory import EpisodeKey
 from gde.store import activations
-from gde.store.activations import ActivationStore, Row
+from gde.store.activations import ActivationStore, Row, read_arrays, write_arrays
 from gde.store.journal import Journal
 
 EPISODES, TURNS, WIDTH = 5, 4, 3
@@ -95,10 +95,14 @@ def layered() -> Iterator[tuple[Row, ActivationRecord]]:
             yield (f"0/{world}/0", turn), ActivationRecord(values=values)
 
 
-def test_a_sweep_of_all_layers_never_holds_more_than_one(store: ActivationStore) -> None:
+@pytest.mark.parametrize(("shard", "least", "most"), [(10_000, 0, 1), (9, 1, 2)], ids=["one file", "many files"])
+def test_a_sweep_of_all_layers_never_holds_more_than_one(
+    store: ActivationStore, monkeypatch: pytest.MonkeyPatch, shard: int, least: float, most: float
+) -> None:
+    monkeypatch.setattr(activations, "SHARD_TOKENS", shard)
     store.write("model", layered())
 
-    def most(layers: int) -> int:
+    def peak(layers: int) -> int:
         tracemalloc.start()
         try:
             for layer in range(layers):
@@ -109,9 +113,32 @@ def test_a_sweep_of_all_layers_never_holds_more_than_one(store: ActivationStore)
         finally:
             tracemalloc.stop()
 
-    alone, swept = most(1), most(LAYERS)
-    assert LAYER_BYTES < alone < 4 * LAYER_BYTES  # the table, and the file that it is read from with its checksum
-    assert swept < alone + LAYER_BYTES / 2
+    alone, swept = peak(1), peak(LAYERS)
+    assert least * LAYER_BYTES <= alone < (most - 0.5) * LAYER_BYTES  # what the comparison takes included
+    assert swept < alone + LAYER_BYTES / 4
+
+
+def test_one_file_in_order_is_read_as_it_is_used(store: ActivationStore) -> None:
+    store.write("model", layered())
+    table = store.table("model", 3, "pre")
+    assert table is not None
+    tracemalloc.start()
+    try:
+        assert (table.concatenated()[:, :5] == 3).all()
+        assert tracemalloc.get_traced_memory()[1] < LAYER_BYTES / 100
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i8", "i4", "u1", "?"])
+def test_arrays_of_every_type_come_back_as_they_were(tmp_path: Path, kind: str) -> None:
+    arrays = {"a": np.arange(6).reshape(2, 3).astype(kind), "empty": np.zeros((0, 4), dtype=kind)}
+    write_arrays(tmp_path / "all.safetensors", arrays)
+    found = read_arrays(tmp_path / "all.safetensors")
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype and found[name].shape == array.shape
+        assert (found[name] == array).all() and not found[name].flags.writeable
 
 
 def test_what_waits_for_its_file_is_bounded(store: ActivationStore, monkeypatch: pytest.MonkeyPatch) -> None:
