@@ -10,9 +10,9 @@ from scipy.special import entr
 
 from gde_plugins.meg.causal import Diagram, decision, forgetful_mouse, known_utility, target_variables, utility
 from gde_plugins.meg.causal.branch_and_bound import _most_random_beside, most_random
-from gde_plugins.meg.causal.cube import Boxes, Cube, point_of, policies_at
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.diagram import chance
+from gde_plugins.meg.causal.simplices import Cells, Simplices, point_of, policies_at
 
 XOR = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
 
@@ -76,44 +76,88 @@ def test_no_policy_of_highest_entropy_exceeds_the_bounds(seed: int) -> None:
     rng = np.random.default_rng(seed)
     outcome, pays = rng.dirichlet(np.ones(2), size=(2, 2)), np.array([0.0, 1.0])
     problem = DecisionProblem(two_hands(*rng.uniform(0.05, 0.95, size=2), outcome), [("T",)])
-    cube = Cube.of(problem, pays)
-    assert cube is not None
+    space = Simplices.of(problem, pays)
+    assert space is not None
     found = known_utility(problem.diagram.posit(utilities=[utility("U", pays, ["T"])]))
     assert found.converged
-    points = [_most_random_beside(cube, point) for point in rng.uniform(size=(20, 2))]
-    best = [point for point in points if most_random(cube, point, 1e-6)]
+    points = [_most_random_beside(space, drawn(space, rng)) for _ in range(20)]
+    best = [point for point in points if most_random(space, point, 1e-6)]
     assert len(best) >= 3
     for point in best:
-        assert cube.accuracies(Boxes(point[None], point[None]))[0] <= found.bounds[1] + 1e-9
-    assert most_random(cube, point_of(found.policies))
+        assert space.accuracy(point) <= found.bounds[1] + 1e-9
+    assert most_random(space, point_of(found.policies))
 
 
-@settings(deadline=None, max_examples=30)
-@given(st.integers(0, 10**6))
-def test_what_boxes_promise_holds_within_them(seed: int) -> None:
+@settings(deadline=None, max_examples=12)
+@given(st.integers(0, 10**6), st.booleans())
+def test_what_cells_promise_holds_within_them(seed: int, two: bool) -> None:
     rng = np.random.default_rng(seed)
-    problem = DecisionProblem(forgetful_mouse(rng.uniform()), [("C3",)])
-    cube = Cube.of(problem, rng.normal(size=2))
-    assert cube is not None
-    ends = np.sort(rng.uniform(size=(2, 4)), axis=0)
-    box, inside = Boxes(*ends[:, None]), rng.uniform(*ends, size=(20, 4))
-    points = Boxes(inside, inside)
-    assert (cube.accuracies(points) <= cube.accuracies(box) + 1e-12).all()
-    for bounds, values in (
-        (cube.utilities(box), cube.utilities(points)),
-        (cube.entropies(box), cube.entropies(points)),
-    ):
-        assert (bounds[0] <= values[0] + 1e-12).all()
-        assert (values[1] <= bounds[1] + 1e-12).all()
-    policies = policies_at(problem, inside[0])
-    assert cube.entropies(points)[0][0] == pytest.approx(problem.entropy(policies))
+    mouse = DecisionProblem(forgetful_mouse(rng.uniform()), [("C3",)])
+    problem = mouse if two else DecisionProblem(three_and_two(rng), [("T",)])
+    space = Simplices.of(problem, rng.normal(size=2))
+    assert space is not None
+    corners = Cells(tuple(rng.dirichlet(np.ones(n), size=(1, n)) for n in space.worth.shape))
+    cell = corners if rng.random() < 0.5 else space.whole().halves().halves().where(np.arange(4) == 0)
+    for _ in range(20):
+        inside = np.concatenate([rng.dirichlet(np.ones(each.shape[1])) @ each[0] for each in cell.rows])
+        here = space.at(inside)
+        assert space.accuracy(inside) <= space.accuracies(cell)[0] + 1e-12
+        assert space.accuracies(here)[0] == pytest.approx(space.accuracy(inside))
+        for bounds, values in (
+            (space.utilities(cell), space.utilities(here)),
+            (space.entropies(cell), space.entropies(here)),
+        ):
+            assert bounds[0][0] <= values[0][0] + 1e-12
+            assert values[1][0] <= bounds[1][0] + 1e-12
+        for (low, high), value in zip(space._derivatives(cell)[0], space.gradients(inside)[0], strict=True):
+            assert low[0] - 1e-9 <= value <= high[0] + 1e-9
+        assert space.entropies(here)[0][0] == pytest.approx(problem.entropy(policies_at(problem, inside)))
 
 
-def test_three_options_or_many_rows_are_left_to_the_local_search() -> None:
-    three = Diagram(
-        decision("D1", [0.2, 0.3, 0.5]), decision("D2", [0.5, 0.5]), chance("T", [[[0.5, 0.5]] * 2] * 3, ["D1", "D2"])
+def test_halves_of_a_cell_are_all_of_it() -> None:
+    space = Simplices.of(DecisionProblem(three_and_two(np.random.default_rng(0)), [("T",)]), np.array([0.0, 1.0]))
+    assert space is not None
+    cells = space.whole()
+    for _ in range(5):
+        cells = cells.halves()
+    volume = np.prod([np.abs(np.linalg.det(each)) for each in cells.rows], axis=0)
+    assert volume.sum() == pytest.approx(1)
+
+
+def three_and_two(rng: np.random.Generator) -> Diagram:
+    """Two hands that know nothing of each other, one of which has three fingers."""
+    outcome = rng.dirichlet(np.ones(2), size=(3, 2))
+    first, second = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(2))
+    return Diagram(decision("D1", first), decision("D2", second), chance("T", outcome, ["D1", "D2"]))
+
+
+def drawn(space: Simplices, rng: np.random.Generator) -> np.ndarray:
+    return np.concatenate([rng.dirichlet(np.ones(n)) for n in space.worth.shape])
+
+
+def test_bounds_of_three_options_close_around_brute_force() -> None:
+    """Policies drawn at random and made most random for their utility: none predicts better than the upper bound, and
+    the best comes near."""
+    rng = np.random.default_rng(1)
+    diagram, pays = three_and_two(rng), np.array([0.0, 1.0])
+    problem = DecisionProblem(diagram, [("T",)])
+    space = Simplices.of(problem, pays)
+    assert space is not None
+    found = known_utility(diagram.posit(utilities=[utility("U", pays, ["T"])]))
+    assert found.converged
+    points = [_most_random_beside(space, drawn(space, rng)) for _ in range(10)]
+    best = [space.accuracy(point) for point in points if most_random(space, point, 1e-5)]
+    assert len(best) >= 3
+    assert max(best) <= found.bounds[1] + 1e-9
+
+
+def test_many_rows_or_options_are_left_to_the_local_search() -> None:
+    many = Diagram(
+        decision("D1", np.full(4, 0.25)),
+        decision("D2", np.full(3, 1 / 3)),
+        chance("T", np.full((4, 3, 2), 0.5), ["D1", "D2"]),
     )
-    assert Cube.of(DecisionProblem(three, [("T",)]), np.array([0.0, 1.0])) is None
+    assert Simplices.of(DecisionProblem(many, [("T",)]), np.array([0.0, 1.0])) is None
 
 
 def test_target_variables_are_at_least_as_good_as_any_utility_of_theirs() -> None:

@@ -56,7 +56,7 @@ class Tries:
         if len(shape) != 4 or self.chances.shape != shape[:3] or self.taken.shape != shape[:1]:
             wanted = "following (D, A, M, F), chances (D, A, M) and taken (D,)"
             raise ValueError(f"wanted {wanted}, got {shape}, {self.chances.shape} and {self.taken.shape}")
-        if not (self.chances.any(axis=2)[np.arange(len(self.taken)), self.taken]).all():
+        if not self.chances[np.arange(len(self.taken)), self.taken].any(axis=1).all():
             raise ValueError("taken: wanted actions that can be taken, got one without any try")
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must be above 0 and at most 1, got {self.discount}")
