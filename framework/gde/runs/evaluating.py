@@ -13,7 +13,7 @@ from typing import TypeVar
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.errors import GdeError, RunFailed
-from gde.parts.executor import WorksElsewhere, WorksFarAway
+from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
 from gde.request.objects import with_objects
@@ -166,12 +166,6 @@ def warm(ready: Ready) -> None:
         executor = resources.make(ready.executor)
         if isinstance(executor, WorksElsewhere):
             executor.check(ready)
-        limited = ready.plan.max_calls is not None or ready.plan.max_tokens is not None
-        if limited and isinstance(executor, WorksFarAway):
-            name = ready.plan.executor.label
-            raise GdeError(
-                f"executor {name!r} keeps no run.max_calls or run.max_tokens: leave them out, or take another"
-            )
         list_worlds(ready, resources)
         for chosen in ready.rewards:
             resources.make(chosen)

@@ -20,7 +20,7 @@ from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
 from gde.request.provenance import provenance
 from gde.request.resolve import Ready
-from gde.runs.sharing import DistantSharing, Share, Sharing, answer
+from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive
 from gde.stages.capturing import merge, record, record_bags, sequences
@@ -75,15 +75,14 @@ class Pipeline:
         origin = self.begin(total, digest(worlds))
         call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
         executor: Any = self.resources.make(ready.executor)
-        n = min(executor.workers, total)
-        shares = [Share(ready=ready, worlds=worlds, index=i, of=executor.workers) for i in range(n)]
+        parts = shares(ready, worlds, self.journal, executor.workers)
         stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
         with stopping, watching(self.folder.journal_path, total, self._listeners()):
             job = Sharing(self.folder.journal_path, self.stop, self.keys_to)
             if isinstance(executor, WorksFarAway):
-                done = executor.map_asking(DistantSharing(job), shares, partial(answer, self.journal))
+                done = executor.map_asking(DistantSharing(job), parts, partial(answer, self.journal))
             else:
-                done = executor.map(job, shares)
+                done = executor.map(job, parts)
             for _ in done:
                 pass
 

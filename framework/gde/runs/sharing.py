@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import time
 from typing import Any
 
 from gde.data.trajectory import EpisodeKey
@@ -17,8 +18,10 @@ from gde.errors import RunFailed, WorkerDied
 from gde.parts.executor import Ask
 from gde.request.resolve import Ready
 from gde.runs.stopping import Stop
+from gde.stages.budget import Left, gone, left_of
 from gde.stages.context import Resources
-from gde.stages.rollout import Listed, at_once, episode_keys, roll_out, seed_of
+from gde.stages.costs import Cost, cost_before
+from gde.stages.rollout import Listed, at_once, count_episodes, episode_keys, roll_out, seed_of
 from gde.store.copying import DistantJournal, copied
 from gde.store.journal import Journal
 
@@ -40,6 +43,10 @@ class Share:
     """Played one at a time before the others."""
     finished: int = -1
     """Episodes of the share that had ended when a worker died over it last."""
+    until: float | None = None
+    """Seconds since the epoch at which `run.run_seconds` are over, whoever works on it by then."""
+    most: Left | None = None
+    """What its episodes may cost in all, None for what the plan allows: whatever becomes of its workers."""
 
     def episodes(self) -> Iterator[EpisodeKey]:
         """In their order."""
@@ -49,6 +56,39 @@ class Share:
     def note(self) -> str:
         """The name of the journal's note of the episode that is played alone."""
         return f"alone {self.index}/{self.of}"
+
+
+def shares(ready: Ready, worlds: Listed, journal: Journal, of: int) -> list[Share]:
+    """All episodes of a run, in equal parts, each with its part of what the run may still spend."""
+    n, seconds = min(of, count_episodes(ready, worlds)), ready.plan.run_seconds
+    until = None if seconds is None else time() + seconds
+    every = [Share(ready=ready, worlds=worlds, index=i, of=of, until=until) for i in range(n)]
+    left = left_of(ready.plan, cost_before(journal, ready.plan.prices))
+    if of == 1 or not left:
+        return every
+    parts = ({name: _part(name, each, share.index, of) for name, each in left.items()} for share in every)
+    before = (gone(_spent(share, journal)) for share in every)
+    return [
+        replace(share, most={name: part[name] + known[name] for name in part})
+        for share, part, known in zip(every, parts, before, strict=True)
+    ]
+
+
+def _part(name: str, left: float, index: int, of: int) -> float:
+    """Of calls and tokens there are no fractions."""
+    return left / of if name == "max_cost" else left // of + (index < left % of)
+
+
+def _spent(share: Share, journal: Journal) -> Cost:
+    return cost_before(journal, share.ready.plan.prices, {str(key) for key in share.episodes()})
+
+
+def left_to(share: Share, journal: Journal) -> Left | None:
+    """What a share may still spend; None for what the plan allows."""
+    if share.most is None:
+        return None
+    spent = gone(_spent(share, journal))
+    return {name: most - spent[name] for name, most in share.most.items()}
 
 
 @dataclass(frozen=True)
@@ -68,7 +108,7 @@ class Sharing:
         """
         with (
             closing(Journal.open(self.path)) as journal,
-            closing(Resources(share.ready, journal, workers=share.of, keys_to=self.keys_to)) as resources,
+            closing(Resources(share.ready, journal, left=left_to(share, journal), keys_to=self.keys_to)) as resources,
         ):
             self.stop.run(_within(share, resources, journal))
 
@@ -101,15 +141,17 @@ class DistantSharing:
     near: Sharing
 
     def __call__(self, share: Share, ask: Ask) -> None:
-        """As `Sharing`. Sends a share and is given what the journal knows of it, then sends what is to be written."""
+        """As `Sharing`. Sends a share and is given what the journal knows of it and what it may spend, then sends what
+        is to be written."""
         with (
             TemporaryDirectory(prefix="gde-") as folder,
             closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
-            closing(Resources(share.ready, journal, workers=share.of, keys_to=self.near.keys_to)) as resources,
         ):
-            journal.write(ask(share))
-            journal.send = ask
-            self.near.stop.run(_within(share, resources, journal))
+            known, left = ask(share)
+            with closing(Resources(share.ready, journal, left=left, keys_to=self.near.keys_to)) as resources:
+                journal.write(known)
+                journal.send = ask
+                self.near.stop.run(_within(share, resources, journal))
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
         """As `Sharing`."""
@@ -119,14 +161,14 @@ class DistantSharing:
 def answer(journal: Journal, message: Any) -> Any:
     """What a distant share is answered by the process that holds the journal."""
     if isinstance(message, Share):
-        return copied(journal, {str(key) for key in message.episodes()})
+        return copied(journal, {str(key) for key in message.episodes()}), left_to(message, journal)
     return journal.write(message)
 
 
 async def _within(share: Share, resources: Resources, journal: Journal) -> None:
-    ready, seconds = share.ready, share.ready.plan.run_seconds
+    ready = share.ready
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(None if share.until is None else max(0.0, share.until - time())):
             for key in share.suspects:
                 journal.note(share.note, str(key))
                 await roll_out(ready, resources, [key], share.worlds, journal)
@@ -134,7 +176,7 @@ async def _within(share: Share, resources: Resources, journal: Journal) -> None:
                 journal.note(share.note, None)
             await roll_out(ready, resources, share.episodes(), share.worlds, journal)
     except TimeoutError:
-        raise RunFailed(f"run.run_seconds={seconds:g} are over; go on with `gde resume`") from None
+        raise RunFailed(f"run.run_seconds={ready.plan.run_seconds:g} are over; go on with `gde resume`") from None
 
 
 def _fail(share: Share, key: EpisodeKey, died: WorkerDied, journal: Journal) -> None:

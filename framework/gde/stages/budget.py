@@ -1,11 +1,12 @@
 """What a run may ask of its language models: so many calls, tokens, so much money. When it is spent, the run stops."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cached_property
 
 from gde.data.completion import Completion
-from gde.data.plan import Plan, Prices
+from gde.data.plan import Plan
 from gde.errors import RunFailed
 from gde.stages.costs import NO_PRICES, Cost, cost_before, cost_of
 from gde.store.journal import Journal
@@ -14,37 +15,43 @@ KEPT = "what was finished is kept, and `gde resume` goes on"
 ADVICE = "raise it in plan.toml and go on with `gde resume`, or take what there is with `gde rescore`"
 
 
-class Budget:
-    """What one process of a run may still ask for. Of several processes each has its share of what was left when it
-    began. Tokens are known once they are answered: those under way may go beyond."""
+Left = Mapping[str, float]
+"""What may still be spent, by the name of the limit in a plan; only of limits that there are."""
 
-    def __init__(
-        self,
-        calls: int | None,
-        tokens: int | None,
-        journal: Journal | None,
-        workers: int = 1,
-        *,
-        money: float | None = None,
-        prices: Prices = NO_PRICES,
-    ) -> None:
-        """Take the limits of the plan, None for none, its prices, and the journal of what was spent before."""
-        self._most: dict[str, float | None] = {"max_calls": calls, "max_tokens": tokens, "max_cost": money}
-        self._prices = prices
-        limited = journal is not None and (calls is not None or tokens is not None)
-        spent = spent_before(journal) if journal is not None and limited else (0, 0)
-        self._left: dict[str, float] = {
-            name: -(-(most - (gone or 0)) // workers)
-            for name, most, gone in (("max_calls", calls, spent[0]), ("max_tokens", tokens, spent[1]))
-            if most is not None
-        }
-        self._untold, self._unpriced = None in spent, False
-        if money is not None:
-            cost = cost_before(journal, prices) if journal is not None else Cost()
-            self._left["max_cost"] = (money - cost.money) / workers
-            self._unpriced = cost.untold > 0
+
+def gone(spent: Cost) -> Left:
+    """What was spent, by the name of its limit."""
+    return {"max_calls": spent.calls, "max_tokens": spent.tokens, "max_cost": spent.money}
+
+
+def left_of(plan: Plan, spent: Cost) -> Left:
+    """What a plan allows beyond what was spent."""
+    return {name: getattr(plan, name) - each for name, each in gone(spent).items() if getattr(plan, name) is not None}
+
+
+class Budget:
+    """What one process of a run may still ask for. Tokens are known once they are answered: those under way may go
+    beyond."""
+
+    def __init__(self, plan: Plan | None, journal: Journal | None, left: Left | None = None) -> None:
+        """Take the limits of a plan, none for None, and the journal of what was spent before the first call. `left` is
+        one of several processes' share of what is left."""
+        self._plan, self._journal = plan, journal
+        self._share = left
+        self._prices = plan.prices if plan else NO_PRICES
+        self._untold = self._unpriced = False
         self._in_flight = 0
         self._landed: list[asyncio.Future[None]] = []
+
+    @cached_property
+    def _left(self) -> dict[str, float]:
+        """Found out at the first call: other processes may have spent of it until then."""
+        if self._plan is None:
+            return {}
+        limited = bool(left_of(self._plan, Cost()))
+        spent = cost_before(self._journal, self._prices) if limited and self._journal is not None else Cost()
+        self._untold, self._unpriced = spent.silent > 0, spent.untold > 0 and self._plan.max_cost is not None
+        return dict(left_of(self._plan, spent) if self._share is None else self._share)
 
     @asynccontextmanager
     async def call(self, model: str = "") -> AsyncIterator[None]:
@@ -86,7 +93,7 @@ class Budget:
         """Why there is no call at the moment; empty where there is."""
         for name, left in self._left.items():
             if left <= (self._in_flight if name == "max_calls" else 0):
-                return f"run.{name}={self._most[name]} are spent; what was finished is kept: {ADVICE}"
+                return f"run.{name}={getattr(self._plan, name)} are spent; what was finished is kept: {ADVICE}"
         if self._untold and "max_tokens" in self._left:
             return "run.max_tokens cannot be kept, for a model does not tell how many it takes: set run.max_calls"
         if "max_cost" in self._left and model not in self._prices:
@@ -96,15 +103,7 @@ class Budget:
         return ""
 
 
-def budget_of(plan: Plan, journal: Journal | None, workers: int = 1) -> Budget:
-    """The budget of a plan, for one of so many processes."""
-    return Budget(plan.max_calls, plan.max_tokens, journal, workers, money=plan.max_cost, prices=plan.prices)
-
-
 def spent_before(journal: Journal) -> tuple[int, int | None]:
     """How many requests models have answered, and with how many tokens; None where one did not tell."""
-    (row,) = journal.query(
-        "SELECT count(*), count(n_prompt + n_completion), sum(n_prompt + n_completion) FROM calls WHERE NOT cached"
-    )
-    calls, told, tokens = row
-    return calls, (tokens or 0) if told == calls else None
+    spent = cost_before(journal, NO_PRICES)
+    return spent.calls, None if spent.silent else spent.tokens

@@ -26,7 +26,7 @@ from gde.request.resolve import Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump
 from gde.seeding import derive
-from gde.stages.budget import budget_of
+from gde.stages.budget import Budget, Left
 from gde.stages.models import Models, Scope
 from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
@@ -44,13 +44,13 @@ class Resources:
         parts: Ready | Catalogue,
         journal: Journal | None = None,
         probes: Path | None = None,
-        workers: int = 1,
+        left: Left | None = None,
         keys_to: Collection[str] | None = None,
     ) -> None:
         """Take the parts of a plan, or for what belongs to no plan all that is offered.
 
-        Without a journal, what models answer is not kept; `probes` is where fitted ones are; `workers` is how many
-        processes share the budget, and `keys_to` as in `gde.request.secrets.Secrets`.
+        Without a journal, what models answer is not kept; `probes` is where fitted ones are; `left` is the share
+        of one of several processes in the budget, and `keys_to` as in `gde.request.secrets.Secrets`.
         """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
@@ -61,8 +61,7 @@ class Resources:
         plan = self.ready.plan if self.ready else None
         # A plan from a folder, which anyone may have written, names no files here.
         reuse = Reuse(Path(plan.cache)) if plan and plan.cache and keys_to is None else Reuse()
-        budget = budget_of(plan, journal, workers) if plan else None
-        self.models = Models(self._make_model, journal, budget, reuse)
+        self.models = Models(self._make_model, journal, Budget(plan, journal, left), reuse)
         self._metrics: dict[str, Metric] = {}
 
     def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":

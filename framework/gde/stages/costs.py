@@ -1,7 +1,7 @@
 """What the answers of language models cost, by the prices that a plan names. What is not known is never nothing: a sum
 that lacks it says so."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -25,6 +25,10 @@ class Cost:
     """Answers in all."""
     untold: int = 0
     """Of these, those whose price or number of tokens is not known in full."""
+    tokens: int = 0
+    """Of prompts and answers; what is known of it."""
+    silent: int = 0
+    """Answers of which the model did not tell how many tokens they took."""
 
     def __str__(self) -> str:
         known = f"cost: {self.money:.4g} for {self.calls} answers, by run.prices"
@@ -39,18 +43,23 @@ def cost_of(answer: Completion, prices: Prices) -> float | None:
     return (answer.n_prompt * price[0] + answer.n_completion * price[1]) / PER
 
 
-def cost_before(journal: Journal, prices: Prices) -> Cost:
-    """Of everything that models have answered in a run."""
-    rows = journal.query(
-        "SELECT model, count(*) AS calls, count(n_prompt + n_completion) AS told, coalesce(sum(n_prompt), 0) AS prompt,"
-        " coalesce(sum(n_completion), 0) AS completion FROM calls WHERE NOT cached GROUP BY model"
+def cost_before(journal: Journal, prices: Prices, scopes: Collection[str] | None = None) -> Cost:
+    """Of everything that models have answered in a run, or on behalf of some episodes and parts."""
+    by = "model" if scopes is None else "model, scope"
+    found = journal.query(
+        f"SELECT {by}, count(*) AS calls, count(n_prompt + n_completion) AS told,"
+        " coalesce(sum(n_prompt), 0) AS prompt, coalesce(sum(n_completion), 0) AS completion,"
+        f" coalesce(sum(n_prompt + n_completion), 0) AS tokens FROM calls WHERE NOT cached GROUP BY {by}"
     )
+    rows = [row for row in found if scopes is None or row["scope"] in scopes]
     known = [(row, *prices[row["model"]]) for row in rows if row["model"] in prices]
     calls = sum(row["calls"] for row in rows)
     return Cost(
         money=sum(row["prompt"] * into + row["completion"] * out for row, into, out in known) / PER,
         calls=calls,
         untold=calls - sum(row["told"] for row, _, _ in known),
+        tokens=sum(row["tokens"] for row in rows),
+        silent=calls - sum(row["told"] for row in rows),
     )
 
 

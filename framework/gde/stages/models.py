@@ -34,7 +34,7 @@ class Models:
         self._make, self._journal = make, journal
         self._made: dict[str, LanguageModel] = {}
         self.reach = Reach()
-        self.budget = budget or Budget(None, None, None)
+        self.budget = budget or Budget(None, None)
         self.reuse = reuse or Reuse()
         self.configs: dict[str, Json] = {}
         """With what each model was made, by its name."""

@@ -15,14 +15,18 @@ from typing import Any
 import pytest
 from own_parts import Slow, long_corridor, mined, process_of, wait_long
 
-from gde import Choice, GdeError, Plan, evaluate, load_evidence
+from gde import Choice, GdeError, Plan, RunFailed, evaluate, load_evidence
 from gde.errors import RunFolderError
+from gde.request.catalogue import Catalogue
+from gde.request.plugins import load_plugins
 from gde.shipped.executors import LeasesConfig
 from gde.shipped.joining import join, meeting_place
 from gde.shipped.leases import Leases
+from gde.stages.budget import spent_before
 from gde.store.journal import Journal
 from gde.testing import check_executor
 
+KIT = "gde.testing.plugin"
 WORK = "import sys; from pathlib import Path; from gde.shipped.joining import join; join(Path(sys.argv[1]))"
 
 
@@ -124,6 +128,15 @@ def test_an_episode_that_ends_its_process_fails_alone(tmp_path: Path) -> None:
     deadly = {key for key, each in found.items() if each.world.labels["distance"] == 4}
     assert 0 < len(deadly) < len(found)
     assert {failure.subject for failure in result.failures} == deadly
+
+
+@pytest.mark.slow
+def test_budgets_are_kept(tmp_path: Path) -> None:
+    asks = {"agent": "asking", "environment": "corridor", "episodes": 40}
+    with pytest.raises(RunFailed, match=r"run\.max_calls=12 are spent"):
+        evaluate(plan(1, max_calls=12, **asks), tmp_path / "run", Catalogue(load_plugins(modules=(KIT,))))
+    with closing(Journal.open(tmp_path / "run" / "run.sqlite", write=False)) as journal:
+        assert 0 < spent_before(journal)[0] <= 12
 
 
 def test_workers_end_when_the_work_is_stopped() -> None:

@@ -4,20 +4,29 @@ import asyncio
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gde import Completion, GdeError, Plan, RunFailed, evaluate, load_evidence, resume
+from gde import Choice, Completion, GdeError, Plan, RunFailed, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import write_plan
+from gde.runs.evaluating import prepare
+from gde.runs.sharing import left_to, shares
 from gde.shipped.reporters.screen import screen
 from gde.stages.budget import Budget, spent_before
 from gde.stages.costs import cost_before
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 
 PLAN = Plan(environment="long-corridor", agent="asking-logged", metrics=["success"], episodes=5, concurrency=3)
 TOLD = Completion(text="", reasoning=None, finish="stop", n_prompt=3, n_completion=2)
 UNTOLD = replace(TOLD, n_completion=None)
+
+
+def limited(**limits: Any) -> Budget:
+    """The budget of a plan with these."""
+    return Budget(replace(PLAN, **limits), None)
 
 
 def spend(budget: Budget, answers: list[Completion]) -> int:
@@ -39,17 +48,43 @@ def spend(budget: Budget, answers: list[Completion]) -> int:
 
 
 def test_no_more_calls_are_made_than_there_are() -> None:
-    assert spend(Budget(4, None, None), [TOLD] * 9) == 4
-    assert spend(Budget(None, None, None), [UNTOLD] * 9) == 9
+    assert spend(limited(max_calls=4), [TOLD] * 9) == 4
+    assert spend(limited(), [UNTOLD] * 9) == 9
 
 
-@pytest.mark.parametrize(("calls", "shares"), [(9, 3), (10, 4), (1, 1)])
-def test_workers_share(calls: int, shares: int) -> None:
-    assert spend(Budget(calls, None, None, workers=3), [TOLD] * 20) == shares
+@pytest.mark.parametrize("died", [False, True])
+def test_workers_share_what_is_left_and_no_death_adds_to_it(died: bool, tmp_path: Path, catalogue: Catalogue) -> None:
+    """Three shares of ten calls, of which the first had four before the run was resumed."""
+    ready = prepare(replace(PLAN, max_calls=14), catalogue)
+    with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
+        for turn in range(4):
+            asyncio.run(journal.call("0/0/0", turn, replace(TOLD, request=str(turn))))
+        parts = shares(ready, ((),), journal, 3)
+        if died:  # after two more answers
+            for turn in range(4, 6):
+                asyncio.run(journal.call("0/0/0", turn, replace(TOLD, request=str(turn))))
+        left = [left_to(share, journal) for share in parts]
+    assert left == [{"max_calls": 2.0 if died else 4.0}, {"max_calls": 3.0}, {"max_calls": 3.0}]
+    assert spend(Budget(ready.plan, None, left[1]), [TOLD] * 20) == 3
+
+
+def test_what_workers_have_spent_is_known_to_what_comes_after_them(tmp_path: Path, asking: Catalogue) -> None:
+    """A judge asks after the rollout, of the same budget."""
+    log = tmp_path / "log"
+    judge = Choice(name="progress-judge", config={"model": f"noted:{log}"})
+    request = replace(PLAN, agent="asking", rewards=[judge], language_model={})
+    with pytest.raises(RunFailed, match="are spent"):
+        evaluate(replace(request, max_calls=turns(request, tmp_path, asking) + 2), tmp_path / "run", asking)
+    assert len(log.read_text().splitlines()) == 2
+
+
+def turns(request: Plan, folder: Path, catalogue: Catalogue) -> int:
+    """As many as the agent's calls."""
+    return evaluate(replace(request, rewards=[]), folder / "whole", catalogue).subject.turns
 
 
 def test_tokens_are_counted_as_they_are_told() -> None:
-    budget = Budget(None, 12, None)
+    budget = limited(max_tokens=12)
     assert [spend(budget, [TOLD]) for _ in range(4)] == [1, 1, 1, 0]
 
 
@@ -58,7 +93,7 @@ def test_tokens_that_are_not_told_are_not_taken_for_none() -> None:
         async with budget.call():
             pass
 
-    budget = Budget(None, 1000, None)
+    budget = limited(max_tokens=1000)
     assert spend(budget, [UNTOLD]) == 1
     with pytest.raises(RunFailed, match=r"run\.max_tokens cannot be kept.*: set run\.max_calls"):
         asyncio.run(another(budget))
@@ -108,11 +143,11 @@ def paid(budget: Budget, answers: list[Completion], model: str = "m") -> int:
 
 @pytest.mark.parametrize(("money", "answers"), [(6.9, 1), (7.0, 1), (7.1, 2), (70.0, 10)])
 def test_money_is_counted_by_prices(money: float, answers: int) -> None:
-    assert paid(Budget(None, None, None, money=money, prices=PRICES), [TOLD] * 12) == answers
+    assert paid(limited(max_cost=money, prices=PRICES), [TOLD] * 12) == answers
 
 
 def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() -> None:
-    budget = Budget(None, None, None, money=1e9, prices=PRICES)
+    budget = limited(max_cost=1e9, prices=PRICES)
     assert paid(budget, [TOLD, UNTOLD, TOLD]) == 2
     with pytest.raises(RunFailed, match=r"the cost of some answers is not known: set run\.max_calls"):
         asyncio.run(_call(budget, "m"))
@@ -120,7 +155,7 @@ def test_what_an_answer_cost_is_not_taken_for_nothing_where_it_is_not_known() ->
 
 def test_a_model_without_a_price_is_not_asked() -> None:
     with pytest.raises(RunFailed, match=r"without the price of other: add it to run\.prices"):
-        asyncio.run(_call(Budget(None, None, None, money=1.0, prices=PRICES), "other"))
+        asyncio.run(_call(limited(max_cost=1.0, prices=PRICES), "other"))
 
 
 async def _call(budget: Budget, model: str) -> None:
