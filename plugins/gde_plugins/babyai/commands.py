@@ -49,6 +49,9 @@ def _seeds(text: str) -> tuple[int, ...]:
 
     first, dash, last = text.partition("-")
     try:
-        return tuple(range(int(first), int(last) + 1)) if dash else tuple(map(int, text.split(",")))
+        seeds = tuple(range(int(first), int(last) + 1)) if dash else tuple(map(int, text.split(",")))
     except ValueError:
-        raise ConfigError(f"--seeds {text!r}: wanted FIRST-LAST or numbers separated by commas, e.g. 1-500") from None
+        seeds = ()
+    if not seeds:
+        raise ConfigError(f"--seeds {text!r}: wanted FIRST-LAST or numbers separated by commas, e.g. 1-500")
+    return seeds

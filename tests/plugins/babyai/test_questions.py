@@ -242,5 +242,5 @@ def test_the_command_writes_a_dataset_and_refuses_what_it_cannot(tmp_path: Path)
     arguments = ["babyai", "dataset", "plan", "--out", str(out), "--levels", "GoToObj", "--seeds", "1-2"]
     assert run.invoke(build_app(), arguments).exit_code == 0
     assert [row["env_name"] for row in read_dataset(out)] == ["BabyAI-GoToObj-v0"] * 2
-    for wrong in (["--levels", "Nowhere"], ["--seeds", "a-b"]):
+    for wrong in (["--levels", "Nowhere"], *(["--seeds", seeds] for seeds in ("a-b", "5-1", "0--3", "-3", ""))):
         assert run.invoke(build_app(), [*arguments[:5], *wrong]).exit_code != 0

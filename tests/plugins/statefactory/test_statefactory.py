@@ -69,7 +69,11 @@ def test_what_no_rule_knows_and_level_1_are_read_as_sentences(episode: Callable[
         RulesExtractor(level).reading(episode(objective, "Block a is on block b."))  # type: ignore[arg-type]
         for objective, level in (("Clean the fridge. Now!", 4), (GOAL, 1), (GOAL, 2))
     ]
-    assert [one.made_by for one in found] == [*["sentences as they stand, level 1"] * 2, "rules for blocks, level 2"]
+    assert [one.made_by for one in found] == [
+        "sentences as they stand, level 1, no rules know this world",
+        "sentences as they stand, level 1",
+        "rules for blocks, level 2",
+    ]
     assert found[0].goals == [[Item("Clean the fridge."), Item("Now!")]]
     assert found[1].states == [[Item("Block a is on block b.")]]
     assert sentences("You see a fridge. It is open!\nDone") == [

@@ -29,6 +29,7 @@ class RulesExtractor:
         objective = trajectory.world.objective
         name, told = self._told(trajectory, objective)
         made_by = f"rules for {name}, level {self.level}" if name else "sentences as they stand, level 1"
+        made_by += ", no rules know this world" if not name and self.level > 1 else ""
         if told is None:
             return Reading(made_by=made_by, failure=_lacking(trajectory, objective))
         # What no rules know has no objects, whatever the level.
