@@ -58,6 +58,7 @@ BESIDE: Mapping[str, Sequence[str]] = {
     "ablation": ("random subspace",),
 }
 """Kind of change to its controls."""
+CAUSES = "What causes the action (beyond Arghal et al. 2026)"
 
 
 class ProbesStudy:
@@ -123,26 +124,11 @@ def _causal(general: Plan, worlds: int) -> Plan:
 
 
 def _causes(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
-    """The effect of each change at each layer, beside its control and whether it is called a cause."""
-    layers = sorted({int(one.where["layer"]) for one in measurements if one.where.get("change") == CHANGES[0]})
-    for change, layer in product(CHANGES, layers):
-        where: Labels = {"change": change, "layer": layer, "dose": 1.0}
-        others = {
-            control: find(measurements, "causes.effect", **where, control=control)
-            for control in BESIDE[change.split()[0]]
-        }
-        told = {
-            title: find(measurements, f"causes.{name}", **where, control="none")
-            for title, name in (("p, corrected", "p"), ("called a cause", "called"))
-        }
-        yield Comparison(
-            quantity=f"{change}, layer {layer}: more of the predicted actions",
-            paper=None,
-            ours=find(measurements, "causes.effect", **where, control="none"),
-            source="beyond Arghal et al. (2026)",
-            table="What causes the action (beyond Arghal et al. 2026)",
-            others={**others, **told},
-        )
+    """The effect of each change at each layer and dose, beside its control and whether it is called a cause."""
+    made = [one.where for one in measurements if one.where.get("change") in CHANGES]
+    for change, layer in product(CHANGES, sorted({int(where["layer"]) for where in made})):
+        for dose in sorted({float(where["dose"]) for where in made if where["change"] == change}):
+            yield _cause(measurements, change, layer, dose)
     for thing in ("goal", "agent", "wall"):
         change = f"prompt with another {thing}"
         yield Comparison(
@@ -150,8 +136,27 @@ def _causes(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
             paper=None,
             ours=find(measurements, "causes.effect", change=change, layer=-1, dose=1.0, control="none"),
             source="beyond Arghal et al. (2026)",
-            table="What causes the action (beyond Arghal et al. 2026)",
+            table=CAUSES,
         )
+
+
+def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: float) -> Comparison:
+    kind = change.split()[0]
+    where: Labels = {"change": change, "layer": layer, "dose": dose}
+    others = {control: find(measurements, "causes.effect", **where, control=control) for control in BESIDE[kind]}
+    told = {
+        title: find(measurements, f"causes.{name}", **where, control="none")
+        for title, name in (("p, corrected", "p"), ("called a cause", "called"))
+    }
+    at = f"layer {layer}, dose {dose:g}" if kind == "steering" else f"layer {layer}"
+    return Comparison(
+        quantity=f"{change}, {at}: more of the predicted actions",
+        paper=None,
+        ours=find(measurements, "causes.effect", **where, control="none"),
+        source="beyond Arghal et al. (2026)",
+        table=CAUSES,
+        others={**others, **told},
+    )
 
 
 def _beliefs(numbers: Sequence[Measurement]) -> Iterator[Comparison]:

@@ -51,11 +51,16 @@ def test_numbers_stand_beside_their_controls() -> None:
     sized = run(*(one("maps.accuracy", 0.5 + i / 10, variant="mlp", fit="none", layer=i) for i in (1, 3, 5)))
     caused = run(
         *(
-            replace(one(f"causes.{name}", value), where={"change": change, "layer": 3, "dose": 1.0, "control": control})
-            for name, change, control, value in (
-                ("effect", "patching goal", "none", 0.4),
-                ("effect", "patching goal", "another grid", 0.1),
-                ("called", "patching goal", "none", 1.0),
+            replace(
+                one(f"causes.{name}", value), where={"change": change, "layer": 3, "dose": dose, "control": control}
+            )
+            for name, change, dose, control, value in (
+                ("effect", "patching goal", 1.0, "none", 0.4),
+                ("effect", "patching goal", 1.0, "another grid", 0.1),
+                ("called", "patching goal", 1.0, "none", 1.0),
+                ("effect", "steering agent", 0.5, "none", 0.2),
+                ("effect", "steering agent", 0.5, "random direction", 0.0),
+                ("effect", "steering agent", 2.0, "none", 0.6),
             )
         )
     )
@@ -72,6 +77,12 @@ def test_numbers_stand_beside_their_controls() -> None:
     assert layered == [0.6, 0.8, 1.0]
     cause = rows["What causes the action", "patching goal, layer 3: more of the predicted actions"]
     assert (cause.ours.value, cause.others["another grid"].value, cause.others["called a cause"].value) == (0.4, 0.1, 1)
+    steered = {
+        dose: rows["What causes the action", f"steering agent, layer 3, dose {dose}: more of the predicted actions"]
+        for dose in ("0.5", "2")
+    }
+    assert [row.ours.value for row in steered.values()] == [0.2, 0.6]
+    assert steered["0.5"].others["random direction"].value == 0.0
     own = rows["Probes of one size", "accuracy, size 7"]
     assert (own.ours.value, own.others["general probe"].value) == (0.8, 0.4)
     assert rows["Probes of one size", "accuracy, size 9"].others["general probe"].reason == "not in the run"
