@@ -7,31 +7,42 @@ choice. So no U in the class is more accurate than that divergence, and the leas
 
 Near the maximum such a policy is found by one Newton step: the soft-optimal flow plus its tangent in the direction that
 closes the difference in moments, which is a flow with exactly these moments as long as nothing in it is negative.
+
+Newton's steps are found by conjugate gradients. Where weights are utilities of states they take a few products with the
+curvature each, made easy by `surrogate`, and begin at zero. Where weights are anything else, L-BFGS goes before.
 """
 
-from collections.abc import Sequence
-from math import inf
+from collections.abc import Callable
+from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse import diags_array
 from scipy.sparse.linalg import LinearOperator, cg
 
-from gde.data.mdp import Floats, Policy
-from gde_plugins.meg.solvers.dynamics import Occupancy, Utility
+from gde.data.mdp import Floats
+from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.family import Family
 from gde_plugins.meg.solvers.process import Observed
 from gde_plugins.meg.solvers.protocol import Fit, Process
 from gde_plugins.meg.solvers.softmax import divergence
 from gde_plugins.meg.solvers.stationary_fit import Divergent
+from gde_plugins.meg.solvers.surrogate import Surrogate
 
 ROUNDING = 1e-13
 """Difference in moments, relative to their largest, that cannot be told from none."""
 SETTLED = 1e-10
 """Relative gain a step at which L-BFGS gives over to Newton's method."""
-POLISHING = 50
-"""Newton steps at most, after L-BFGS."""
+STEPS = 100
+"""Newton steps at most."""
+FORCING = 0.1
+"""Share of the difference in moments that a Newton step may leave."""
+BOLD = 4.0
+"""Nats by which a weight changes in a step, mostly."""
+NEAR = 10.0
+"""Newton's step promises a gain of this many tolerances: then it is worth while to look for a bound."""
+SPARE = 0.1
+"""Share of the tolerance that may be spent on what is negative in a flow but next to nothing."""
 
 
 class Solution(NamedTuple):
@@ -42,28 +53,28 @@ class Solution(NamedTuple):
     upper: float
 
 
-def maximise(
-    process: Process, family: Family, policy: Policy, seen: Observed, tolerance: float, iterations: int
-) -> Solution:
-    """Maximise the accuracy of predicting a policy over a family of utilities, by L-BFGS from zero and Newton's method.
+def maximise(process: Process, family: Family, seen: Observed, tolerance: float, iterations: int) -> Solution:
+    """Maximise the accuracy of predicting a policy over a family of utilities.
 
     Args:
         process: where it acts.
         family: of utilities.
-        policy: the one measured.
-        seen: what it does.
+        seen: what the policy measured does.
         tolerance: nats between the bounds at which to stop.
-        iterations: of L-BFGS.
+        iterations: of L-BFGS, where Newton's method does not begin.
     """
-    problem = Problem(process, family, policy, seen)
-    here, upper = problem.ascend(iterations), seen.divergence
-    for _ in range(POLISHING):
+    problem = Problem(process, family, seen)
+    here, upper = problem.begin(iterations), seen.divergence
+    for _ in range(STEPS):
         step = problem.newton_step(here)
-        upper = min(upper, problem.upper(here, step))
-        better = problem.along(here, step) if upper - here.value > tolerance else None
-        if better is None:
+        far = float(here.missing @ step) > NEAR * tolerance
+        ahead = problem.along(here, step) if far else None
+        if ahead is None:
+            upper = min(upper, problem.upper(here, step, SPARE * tolerance))
+            ahead = None if far else problem.along(here, step)
+        settled, here = ahead is None or upper - here.value <= tolerance, ahead or here
+        if settled:
             break
-        here = better
     return Solution(here.weights, here.value, max(here.value, upper))
 
 
@@ -72,15 +83,18 @@ class Point(NamedTuple):
 
     weights: Floats
     value: float
+    missing: Floats
+    """(K,) the gradient: by how much the moments of the soft-optimal policy fall short of those of the one measured."""
     fit: Fit
 
 
 class Problem:
     """The accuracy of predicting one policy as a function of the weights."""
 
-    def __init__(self, process: Process, family: Family, policy: Policy, seen: Observed) -> None:
-        self._process, self._family, self._policy, self._seen = process, family, policy, seen
-        self._target = family.moments(seen.occupancy)
+    def __init__(self, process: Process, family: Family, seen: Observed) -> None:
+        self._process, self._family = process, family
+        self._surrogate = None if family.where is None else Surrogate(process.dynamics, family.where)
+        self._target = family.moments(seen.occupancy.counts(family.on_actions))
         self._rounding = ROUNDING * float(np.abs(self._target).max(initial=0.0))
 
     def at(self, weights: Floats) -> Point | None:
@@ -89,68 +103,101 @@ class Problem:
             fit = self._process.fit(self._process.dynamics.utility(self._family.utility(weights)))
         except Divergent:
             return None
-        return Point(weights, float(self._target @ weights) - fit.value, fit)
+        missing = self._target - self._family.moments(fit.counts(self._family.on_actions))
+        return Point(weights, float(self._target @ weights) - fit.value, missing, fit)
 
-    def missing(self, flow: Sequence[Occupancy]) -> Floats:
-        """(K,) the gradient: by how much the moments of a flow fall short of the policy's."""
-        return self._target - self._family.moments(Occupancy.total(flow))
-
-    def ascend(self, iterations: int) -> Point:
-        """What L-BFGS finds from zero."""
-
-        def loss(weights: Floats) -> tuple[float, Floats]:
-            here = self.at(weights)
-            return (-here.value, -self.missing(here.fit.flow)) if here else (inf, np.zeros_like(weights))
-
-        start = np.zeros(self._family.size)
-        options = {"maxiter": iterations, "maxfun": 2 * iterations, "gtol": self._rounding, "ftol": SETTLED}
-        found = self.at(minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x) or self.at(start)
-        if found is None:
+    def begin(self, iterations: int) -> Point:
+        """Where Newton's method begins: at zero, or at what L-BFGS finds from there."""
+        zero = self.at(np.zeros(self._family.size))
+        if zero is None:
             raise Divergent("no soft-optimal policy ends, whatever the utility: give a horizon or a discount below 1")
-        return found
+        return zero if self._surrogate else self._ascend(zero, iterations)
 
     def along(self, here: Point, step: Floats) -> Point | None:
         """A better point, at the step or on the way back from it; None if there is none."""
+        slope = float(here.missing @ step)
         while np.abs(step).max(initial=0.0) > ROUNDING:
             ahead = self.at(here.weights + step)
             if ahead and ahead.value > here.value:
                 return ahead
-            step = step / 2
+            fall = here.value + slope - ahead.value if ahead else inf
+            top = slope / (2 * fall) if 0 < fall < inf else 0.5  # of the parabola through what is known
+            shorter = min(max(top, 0.1), 0.5)
+            step, slope = shorter * step, shorter * slope
         return None
 
     def newton_step(self, here: Point) -> Floats:
-        """The change of weights that closes the difference in moments to first order, by conjugate gradients."""
-        size = self._family.size
-        curvature = LinearOperator((size, size), matvec=lambda step: self._change(here.fit, step), dtype=np.float64)
-        spread = self._family.squares(Occupancy.total(here.fit.flow))
-        # A feature that is never met has no spread, and nothing to be made easier.
-        easier = diags_array(1 / np.where(spread > self._rounding, spread, self._rounding or 1.0))
-        step, _ = cg(curvature, self.missing(here.fit.flow), rtol=0.0, atol=self._rounding, maxiter=2 * size, M=easier)
-        return np.asarray(step, dtype=np.float64)
+        """The change of weights that closes the difference in moments to first order, by conjugate gradients.
 
-    def upper(self, here: Point, step: Floats) -> float:
+        What is hardly visited moves by no more than `BOLD`, if little is lost: it counts exponentially.
+        """
+        size = self._family.size
+        curvature = _linear(size, lambda step: self._change(here.fit, step))
+        easier = _linear(size, self._easier(here.fit))
+        step, _ = cg(curvature, here.missing, rtol=FORCING, atol=self._rounding, maxiter=2 * size, M=easier)
+        careful = np.clip(step, -BOLD, BOLD)
+        return careful if here.missing @ careful > here.missing @ step / 3 else step
+
+    def upper(self, here: Point, step: Floats, spare: float) -> float:
         """The divergence of a policy with the moments of the one measured: that of the tilted flow, if it is one.
 
-        Where the tangent would make something negative, as much of the policy's own flow is mixed in as it takes. What
-        difference in moments is left counts for weights of up to twice the size of those found.
+        Where the tangent would make something negative, only as much of it is added as leaves nothing so. What
+        difference in moments is left then counts for weights of up to twice the size of those found. So does what is
+        cut off where it is negative but costs at most `spare`: it takes probability from where it is due, which is
+        worth no more than the value of a state.
         """
-        fit = here.fit
-        tangent = fit.tangent(self._direction(step))
-        tilted = [now.taken + change.taken for now, change in zip(fit.flow, tangent, strict=True)]
-        own = [now.taken for now in self._process.flow_of(self._policy)]
-        share = max(_share(*pair) for pair in zip(tilted, own, strict=True))
-        mixed = ((1 - share) * taken + share * actual for taken, actual in zip(tilted, own, strict=True))
-        left = np.abs(self.missing([*fit.flow, *tangent])) @ np.abs(2 * (here.weights + step))
-        return float(left) + sum(divergence(np.maximum(taken, 0.0)) for taken in mixed)
+        fit, weights = here.fit, 2 * np.abs(here.weights + step)
+        pairs = [
+            (now.taken, change.taken) for now, change in zip(fit.flow, fit.tangent(self._direction(step)), strict=True)
+        ]
+        cost, wrong = self._worth(weights), sum(np.count_nonzero(now + change < 0) for now, change in pairs)
+        cut = max(ROUNDING, spare / (cost * max(1, wrong)))
+        share = min(_share(now, change, cut) for now, change in pairs)
+        left = here.missing - share * self._change(fit, step)
+        unsure = float(np.abs(left) @ weights)
+        for now, change in pairs:
+            taken = now + share * change
+            unsure += divergence(np.maximum(taken, 0.0))
+            unsure -= cost * float(taken[taken < 0].sum()) if cost < inf else 0.0
+        return unsure
+
+    def _ascend(self, zero: Point, iterations: int) -> Point:
+        """What L-BFGS finds."""
+
+        def loss(weights: Floats) -> tuple[float, Floats]:
+            here = self.at(weights)
+            return (-here.value, -here.missing) if here else (inf, np.zeros_like(weights))
+
+        options = {"maxiter": iterations, "maxfun": 2 * iterations, "gtol": self._rounding, "ftol": SETTLED}
+        return self.at(minimize(loss, zero.weights, jac=True, method="L-BFGS-B", options=options).x) or zero
+
+    def _easier(self, fit: Fit) -> Callable[[Floats], Floats]:
+        """About the inverse of the curvature."""
+        if self._surrogate:
+            return self._surrogate.solve(fit.deciding, fit.counts(on_actions=False))
+        spread = self._family.squares(fit.counts(self._family.on_actions))
+        # A feature that is never met has no spread, and nothing to be made easier.
+        spread = np.where(spread > self._rounding, spread, self._rounding or 1.0)
+        return lambda missing: missing / spread
+
+    def _worth(self, weights: Floats) -> float:
+        """Nats by which the value of a state, and its visit, can differ from zero, both ways of what is cut off."""
+        dynamics = self._process.dynamics
+        utility = float(np.abs(self._family.direction(weights)).max(initial=0.0))
+        return 2 * self._process.horizon * (utility + log(dynamics.n_actions)) + utility
 
     def _change(self, fit: Fit, step: Floats) -> Floats:
-        return self._family.moments(Occupancy.total(fit.tangent(self._direction(step))))
+        return self._family.moments(fit.change(self._direction(step), self._family.on_actions))
 
     def _direction(self, step: Floats) -> Utility:
         return self._process.dynamics.utility(self._family.direction(step))
 
 
-def _share(tilted: Floats, own: Floats) -> float:
-    """How much of one's own (A, S) actions makes a mixture nowhere negative."""
-    negative = tilted < -ROUNDING
-    return float((tilted[negative] / (tilted[negative] - own[negative])).max(initial=0.0))
+def _linear(size: int, product: Callable[[Floats], Floats]) -> LinearOperator:
+    return LinearOperator((size, size), matvec=product, dtype=np.float64)
+
+
+def _share(now: Floats, change: Floats, cut: float) -> float:
+    """How much of a change of (A, S) actions taken leaves none of them below zero."""
+    wrong = now + change < -cut
+    return float((now[wrong] / -change[wrong]).min(initial=1.0))

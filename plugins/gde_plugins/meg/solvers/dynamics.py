@@ -47,6 +47,19 @@ class Occupancy(NamedTuple):
             visits += now.visits
         return cls(taken, visits)
 
+    def counts(self, on_actions: bool) -> Floats:
+        """(S, A) actions taken, or (S,) visits: what a reward of that shape is earned for."""
+        return self.taken.T if on_actions else self.visits
+
+    @staticmethod
+    def counted(flow: Iterable["Occupancy"], on_actions: bool) -> Floats:
+        """The sum of counts over time."""
+        first, *later = (now.counts(on_actions) for now in flow)
+        total = first.copy()
+        for counts in later:
+            total += counts
+        return total
+
     def earns(self, utility: Utility) -> float:
         """Expected utility."""
         return float((self.taken * utility.acting).sum() + self.visits @ utility.ending)

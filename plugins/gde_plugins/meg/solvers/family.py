@@ -1,12 +1,13 @@
 """Parametric classes of utilities that are linear in their weights, so that MEG is a concave maximisation."""
 
-from typing import Protocol
+from copy import copy
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Occupancy
+from gde_plugins.meg.solvers.dynamics import Indices, Occupancy
 
 
 class Family(Protocol):
@@ -23,10 +24,13 @@ class Family(Protocol):
     def direction(self, weights: Floats) -> Floats:
         """(S,) or (S, A) change of the utility when the weights change so; finite."""
 
-    def moments(self, occupancy: Occupancy) -> Floats:
-        """(K,) derivative of a policy's expected utility by the weights."""
+    where: NDArray[np.bool_] | None
+    """(S,) which states have a weight of their own, which is their utility; None if weights are of something else."""
 
-    def squares(self, occupancy: Occupancy) -> Floats:
+    def moments(self, counts: Floats) -> Floats:
+        """(K,) derivative of a policy's expected utility by the weights, given its (S,) visits or (S, A) actions."""
+
+    def squares(self, counts: Floats) -> Floats:
         """(K,) the same of squared features: about how much the moments vary between episodes."""
 
 
@@ -39,7 +43,8 @@ class Table:
 
     def __init__(self, seen: Occupancy, on_actions: bool) -> None:
         self.on_actions = on_actions
-        self._visited = self._counts(seen) > 0
+        self._visited = seen.counts(on_actions) > 0
+        self.where = None if on_actions else self._visited
         self.size = int(self._visited.sum())
 
     def utility(self, weights: Floats) -> Floats:
@@ -48,13 +53,10 @@ class Table:
     def direction(self, weights: Floats) -> Floats:
         return self._spread(weights, 0.0)
 
-    def moments(self, occupancy: Occupancy) -> Floats:
-        return self._counts(occupancy)[self._visited]
+    def moments(self, counts: Floats) -> Floats:
+        return counts[self._visited]
 
     squares = moments
-
-    def _counts(self, occupancy: Occupancy) -> Floats:
-        return occupancy.taken.T if self.on_actions else occupancy.visits
 
     def _spread(self, weights: Floats, elsewhere: float) -> Floats:
         table = np.full(self._visited.shape, elsewhere)
@@ -69,6 +71,8 @@ class Features:
         ValueError: the features do not fit the model or are not finite.
     """
 
+    where = None
+
     def __init__(self, features: NDArray[np.float64], mdp: TabularMDP) -> None:
         shape, wanted = features.shape, (mdp.n_states, mdp.n_actions)
         if shape[:-1] not in {wanted[:1], wanted} or not shape[-1]:
@@ -78,18 +82,20 @@ class Features:
         self.size, self.on_actions = shape[-1], len(shape) == 3
         self._features = features
 
+    def at(self, states: Indices) -> Self:
+        """The same features of these states alone."""
+        part = copy(self)
+        part._features = self._features[states]
+        return part
+
     def utility(self, weights: Floats) -> Floats:
         summed: Floats = self._features @ weights
         return summed
 
     direction = utility
 
-    def moments(self, occupancy: Occupancy) -> Floats:
-        return self._summed(occupancy, self._features)
+    def moments(self, counts: Floats) -> Floats:
+        return np.tensordot(counts, self._features, axes=counts.ndim)
 
-    def squares(self, occupancy: Occupancy) -> Floats:
-        return self._summed(occupancy, self._features**2)
-
-    def _summed(self, occupancy: Occupancy, features: Floats) -> Floats:
-        counts = occupancy.taken.T if self.on_actions else occupancy.visits
-        return np.tensordot(counts, features, axes=counts.ndim)
+    def squares(self, counts: Floats) -> Floats:
+        return np.tensordot(counts, self._features**2, axes=counts.ndim)

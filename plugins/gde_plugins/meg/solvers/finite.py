@@ -10,14 +10,17 @@ Ziebart et al. (2010).
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property
 
 import numpy as np
 
 from gde.data.mdp import Floats, Policy, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Transitions, Utility
+from gde_plugins.meg.solvers.afterstates import AfterstateFit, Afterstates, TooWide
+from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
 from gde_plugins.meg.solvers.limits import Limit, backwards, limit
-from gde_plugins.meg.solvers.protocol import Moments, check_horizon, check_size
-from gde_plugins.meg.solvers.softmax import SoftStep, soften
+from gde_plugins.meg.solvers.protocol import Fit, Moments, check_horizon, check_size
+from gde_plugins.meg.solvers.softmax import SoftStep, soft_step
 
 
 class Finite:
@@ -30,6 +33,10 @@ class Finite:
     def __init__(self, mdp: TabularMDP, horizon: int) -> None:
         check_horizon(horizon)
         self.dynamics, self.horizon = Dynamics(mdp), horizon
+
+    @cached_property
+    def _afterstates(self) -> Afterstates:
+        return Afterstates(self.dynamics)
 
     def moments(self, utility: Utility, beta: float) -> Moments:
         """In one pass backwards and O(S * A) memory."""
@@ -82,7 +89,10 @@ class Finite:
             values = step.values
             yield step
 
-    def fit(self, utility: Utility) -> "FiniteFit":
+    def fit(self, utility: Utility) -> Fit:
+        if len(utility.acting) == 1 and self._afterstates.few:
+            with suppress(TooWide):
+                return AfterstateFit(self._afterstates, utility, self.horizon)
         return FiniteFit(self, utility)
 
     def flow(self, policies: Iterable[Floats]) -> Iterator[Occupancy]:
@@ -92,16 +102,6 @@ class Finite:
             taken = (visits * self.dynamics.going) * policy
             yield Occupancy(taken, visits)
             visits = self.dynamics.arrivals(taken)
-
-
-def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> SoftStep:
-    """One step of the recursion, from the (M,) values of what follows."""
-    quality = transitions.ahead(values)
-    quality += utility.acting
-    values, policy = soften(quality)
-    values[transitions.ending] = utility.ending[transitions.ending]
-    policy[:, transitions.ending] = 1 / transitions.n_actions
-    return SoftStep(values, policy)
 
 
 class FiniteFit:
@@ -116,6 +116,16 @@ class FiniteFit:
             self.value = process.dynamics.at_start(values)
         self._policies = policies[::-1]
         self.flow = [*process.flow(self._policies)]
+
+    @cached_property
+    def deciding(self) -> Floats:
+        return sum((now.taken for now in self.flow[:-1]), start=np.zeros_like(self.flow[0].taken))
+
+    def counts(self, on_actions: bool) -> Floats:
+        return Occupancy.counted(self.flow, on_actions)
+
+    def change(self, direction: Utility, on_actions: bool) -> Floats:
+        return Occupancy.counted(self.tangent(direction), on_actions)
 
     def tangent(self, direction: Utility) -> list[Occupancy]:
         dynamics, values, surprises = self._dynamics, np.zeros(self._dynamics.n_states), []

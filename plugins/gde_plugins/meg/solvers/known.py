@@ -10,6 +10,7 @@ from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.limits import TIE
 from gde_plugins.meg.solvers.process import observe, process_of
 from gde_plugins.meg.solvers.protocol import check_tolerance
+from gde_plugins.meg.solvers.reach import Reach
 from gde_plugins.meg.solvers.result import Meg
 from gde_plugins.meg.solvers.search import Point, climb
 
@@ -49,10 +50,11 @@ def known_utility(
         ValueError: the horizon is not positive, the tolerance negative, or the policy does not fit the model.
     """
     check_tolerance(tolerance)
-    process = process_of(mdp, horizon)
-    reward, scale = _normal(mdp)
+    reach = Reach.of(mdp, policy, horizon)
+    process = process_of(reach.mdp, horizon)
+    reward, scale = _normal(reach.mdp)
     utility = process.dynamics.utility(reward)
-    seen = observe(process, policy, on_actions=mdp.reward.ndim == 2)
+    seen = observe(process, reach.policy, on_actions=mdp.reward.ndim == 2)
     earned = seen.occupancy.earns(utility)
     chance = process.moments(utility, 0.0)
     sign = 1.0 if earned >= chance.mean else -1.0
@@ -71,17 +73,22 @@ def known_utility(
     certain = max(limit.tolerance, TIE * size) <= _finest(reward)
     most = max(seen.divergence, best.value)
     lower, upper = max(best.lower - off, 0.0), (min(best.upper, most) if certain else most) + off
-    beta = sign * best.beta + 0.0  # no negative zero
+    beta = (sign * best.beta + 0.0) / scale  # no negative zero
     return Meg(
         value=best.value,
-        beta=beta / scale,
+        beta=beta,
         bounds=(lower, upper),
         converged=upper - lower <= close,
         decisions=seen.decisions,
         n_actions=mdp.n_actions,
         utility=mdp.reward,
-        find_policy=partial(process.tabulate, utility, beta),
+        find_policy=partial(_soft_policy, mdp, beta, horizon),
     )
+
+
+def _soft_policy(mdp: TabularMDP, beta: float, horizon: int | None) -> Policy:
+    process, (reward, scale) = process_of(mdp, horizon), _normal(mdp)
+    return process.tabulate(process.dynamics.utility(reward), beta * scale)
 
 
 def _normal(mdp: TabularMDP) -> tuple[Floats, float]:

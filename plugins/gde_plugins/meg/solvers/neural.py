@@ -123,7 +123,7 @@ def _fit(process: Process, seen: Occupancy, network: "Module", inputs: Floats, t
         fit = process.fit(dynamics.utility(utility))
         value = float(seen.visits @ utility) - fit.value
         best = max(best, Trained(value, utility), key=lambda trained: trained.value)
-        excess = Occupancy.total(fit.flow).visits - seen.visits
+        excess = fit.counts(on_actions=False) - seen.visits
         computed.backward(torch.as_tensor(excess, dtype=computed.dtype).reshape(computed.shape))
         optimiser.step()
     return best

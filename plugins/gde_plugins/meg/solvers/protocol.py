@@ -1,11 +1,11 @@
 """What the measures of goal-directedness ask of a decision process, whether its horizon is finite or not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import prod
 from numbers import Integral, Real
 from typing import NamedTuple, Protocol
 
-from gde.data.mdp import Policy
+from gde.data.mdp import Floats, Policy
 from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
 from gde_plugins.meg.solvers.limits import Limit
 
@@ -31,11 +31,21 @@ class Fit(Protocol):
         """The soft value of the start."""
 
     @property
-    def flow(self) -> Sequence[Occupancy]:
+    def flow(self) -> Iterable[Occupancy]:
         """What the policy visits and does, time step by time step; a single one if the horizon is infinite."""
 
-    def tangent(self, direction: Utility) -> Sequence[Occupancy]:
+    @property
+    def deciding(self) -> Floats:
+        """(A, S) actions taken in a whole episode of which something can follow."""
+
+    def counts(self, on_actions: bool) -> Floats:
+        """(S,) visits in a whole episode, or (S, A) actions taken."""
+
+    def tangent(self, direction: Utility) -> Iterable[Occupancy]:
         """Derivative of the flow in a direction of the utility. It keeps probability: added to a flow it gives one."""
+
+    def change(self, direction: Utility, on_actions: bool) -> Floats:
+        """Derivative of the counts in a direction of the utility."""
 
 
 class Process(Protocol):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gde.data.mdp import Floats
+from gde_plugins.meg.solvers.dynamics import Transitions, Utility
 
 LEAST = float(np.finfo(np.float64).min)
 
@@ -34,6 +35,16 @@ def _hopeless(best: Floats, weights: Floats, total: Floats) -> SoftStep:
     weights[:, nothing], total[nothing] = 1.0, len(weights)
     values = np.where(nothing, -np.inf, best + np.log(total / len(weights)))
     return SoftStep(values, np.divide(weights, total, out=weights))
+
+
+def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> SoftStep:
+    """One step of the recursion, from the (M,) values of what follows."""
+    quality = transitions.ahead(values)
+    quality += utility.acting
+    values, policy = soften(quality)
+    values[transitions.ending] = utility.ending[transitions.ending]
+    policy[:, transitions.ending] = 1 / transitions.n_actions
+    return SoftStep(values, policy)
 
 
 def divergence(taken: Floats) -> float:

@@ -101,6 +101,16 @@ class StationaryFit:
         variance = evaluation.values(Utility(spread**2, np.zeros(dynamics.n_states)))
         return dynamics.at_start(mean), dynamics.at_start(variance)
 
+    @property
+    def deciding(self) -> Floats:
+        return self.flow[0].taken
+
+    def counts(self, on_actions: bool) -> Floats:
+        return self.flow[0].counts(on_actions)
+
+    def change(self, direction: Utility, on_actions: bool) -> Floats:
+        return self.tangent(direction)[0].counts(on_actions)
+
     def tangent(self, direction: Utility) -> list[Occupancy]:
         """See `Fit.tangent`."""
         evaluation, dynamics = self.evaluation, self._dynamics

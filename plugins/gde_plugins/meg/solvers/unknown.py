@@ -16,6 +16,7 @@ from gde_plugins.meg.solvers.known import known_utility
 from gde_plugins.meg.solvers.neural import Training, train
 from gde_plugins.meg.solvers.process import observe, process_of
 from gde_plugins.meg.solvers.protocol import check_tolerance
+from gde_plugins.meg.solvers.reach import Reach
 from gde_plugins.meg.solvers.result import Meg
 
 if TYPE_CHECKING:
@@ -64,14 +65,16 @@ def unknown_utility(
         wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
         raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
     check_tolerance(tolerance)
-    process = process_of(mdp, horizon)
-    features = Features(utilities, mdp) if isinstance(utilities, np.ndarray) else None
+    tabular = isinstance(utilities, str | np.ndarray)
+    reach = Reach.of(mdp, policy, horizon if tabular else None)
+    process, policy = process_of(reach.mdp, horizon), reach.policy
+    features = Features(utilities, mdp).at(reach.states) if isinstance(utilities, np.ndarray) else None
     on_actions = features.on_actions if features else isinstance(utilities, str) and utilities == "state-actions"
     seen = observe(process, policy, on_actions)
     family = features or Table(seen.occupancy, on_actions)
     close = tolerance * max(1.0, seen.decisions * log(mdp.n_actions))
-    best = maximise(process, family, policy, seen, close, iterations)
-    utility = family.utility(best.weights)
+    best = maximise(process, family, seen, close, iterations)
+    utility = utilities @ best.weights if features else reach.whole(family.utility(best.weights), -np.inf)
     meg = Meg(
         value=best.value,
         beta=1.0,
@@ -81,13 +84,14 @@ def unknown_utility(
         n_actions=mdp.n_actions,
         utility=utility,
         weights=best.weights if features else None,
-        find_policy=partial(process.tabulate, process.dynamics.utility(utility), 1.0),
+        find_policy=partial(_soft_policy, mdp, utility, horizon),
     )
-    return (
-        meg
-        if isinstance(utilities, str | np.ndarray)
-        else train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
-    )
+    return meg if tabular else train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
+
+
+def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Policy:
+    process = process_of(mdp, horizon)
+    return process.tabulate(process.dynamics.utility(utility), 1.0)
 
 
 def _is_fitted(utilities: object) -> bool:

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array, vstack
 
 from gde.data.mdp import Floats
 from gde_plugins.meg.solvers.dynamics import Dynamics, Indices, Transitions, Utility
-from gde_plugins.meg.solvers.finite import soft_step
 from gde_plugins.meg.solvers.limits import Limits, limit_step
+from gde_plugins.meg.solvers.softmax import soft_step
 
 
 class Stage(Transitions):
