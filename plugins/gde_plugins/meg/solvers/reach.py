@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, diags_array
 
 from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.solvers.protocol import check_horizon
 
 ROUNDING = 1e-9
 """Probability that is as good as none."""
@@ -33,6 +34,7 @@ class Reach(NamedTuple):
         everything = cls(mdp, policy, np.arange(mdp.n_states), mdp.n_states)
         if horizon is None or policy.probabilities.shape[-2] != mdp.n_states:
             return everything
+        check_horizon(horizon)
         states = np.flatnonzero(_reached(mdp, horizon))
         if len(states) == mdp.n_states:
             return everything
