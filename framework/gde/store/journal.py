@@ -47,13 +47,13 @@ class Journal(Database):
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn. The completions that went into it are in the journal already, see `call`."""
-        await self.commit([(f"INSERT INTO turns VALUES ({_marks(16)}, 0)", rows.turn_row(key, turn))])
+        await self.commit([(f"INSERT INTO turns VALUES ({_marks(17)}, 0)", rows.turn_row(key, turn))])
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an episode or a part."""
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)}, 0)"
         changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        call = (f"INSERT INTO calls VALUES ({_marks(15)}, 0)", rows.call_row(scope, turn, completion))
+        call = (f"INSERT INTO calls VALUES ({_marks(17)}, 0)", rows.call_row(scope, turn, completion))
         await self.commit([*changes, call])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
