@@ -10,7 +10,9 @@
     [one.key, Object.entries(one.labels).filter(([name]) => varied(name)).map((pair) => pair.join(" ")).join(", ")]));
   const title = (one) => `${one.key}  ${one.marks.includes("missed") ? "✗" : "✓"}  ${labels[one.key]}`;
   let mark = "";
-  let film = films.find((one) => one.marks.includes("decoded")) || films.find((one) => one.turns.length > 2) || films[0];
+  const long = films.filter((one) => one.turns.length > 2);
+  const decoded = (one) => one.marks.includes("decoded");
+  let film = long.find(decoded) || films.find(decoded) || long[0] || films[0];
   let at = 0;
 
   const write = (name, text) => { const node = part(name); node.textContent = text || ""; node.hidden = !text; };
