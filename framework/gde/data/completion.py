@@ -81,10 +81,15 @@ class Completion:
     """Identity of the request that it answers. The run fills it in; whoever changes a completion keeps it."""
     model: str = ""
     """The language model that answered, as the user named it. The run fills it in."""
+    prompt: tuple[Message, ...] = ()
+    """The conversation that it answers, before the model's template. The run fills it in."""
     interventions: "tuple[Intervention, ...]" = ()
     """The changes of the residual stream that it was made with, which a replay makes again. The run fills them in."""
     cached: bool = False
     """Whether it was given in an earlier run, to the same request. The run fills it in."""
+    seconds: float | None = field(default=None, compare=False)
+    """How long the model took, waiting included; None where that is not known. The run fills it in. Two answers that
+    differ in nothing else are equal."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The record of an episode: decisions, outcomes and the certified optimum beside them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gde.data.completion import Completion
@@ -22,6 +23,8 @@ class Decision:
     detail: str = ""
     """For an unusable answer: what was wanted and what came. The agent may note here what the decision took."""
     completion: Completion | None = None
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+    """Of actions that could have been chosen, where the agent tells them; they need not add up to 1."""
 
     def __post_init__(self) -> None:
         if (self.status == "ok") != (self.action is not None):

@@ -9,7 +9,7 @@ from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
 from gde.request.kinds import KINDS, SEVERAL, SINGLE
-from gde.request.planfile import configure_run, read_plan
+from gde.request.planfile import configure_run, listed_agents, read_plan
 from gde.request.settings import parse_settings
 
 Names = Mapping[str, Sequence[str]]
@@ -27,6 +27,8 @@ class Wanted:
     """Fields of the run; None where nothing is said."""
     file: Path | None = None
     """A plan, which all others override."""
+    listed: int | None = None
+    """Which of the plan's agents, where it lists several."""
 
 
 def build_plan(wanted: Wanted) -> Plan:
@@ -55,12 +57,17 @@ def _with_names(wanted: Wanted) -> Plan:
             chosen[kind.field] = tuple(map(choose, names))
     if wanted.file is not None:
         changed = {"language_model": {}, **chosen} if "agent" in chosen else chosen
-        return replace(read_plan(wanted.file), **changed)
+        return replace(read_plan(wanted.file, _agent(wanted)), **changed)
     for kind in (KINDS["environment"], KINDS["agent"]):
         if kind.field not in chosen:
             listed = f"`gde list {kind.name}s` shows what there is"
             raise ConfigError(f"wanted --{kind.table} NAME (or --plan FILE), got none; {listed}")
     return Plan(**chosen)
+
+
+def _agent(wanted: Wanted) -> int | None:
+    """Of a file that lists several agents, any will do where another is named."""
+    return 0 if wanted.names.get(KINDS["agent"].table) and listed_agents(wanted.file or Path()) else wanted.listed
 
 
 def _with_settings(plan: Plan, wanted: Wanted) -> Plan:

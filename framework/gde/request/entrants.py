@@ -18,6 +18,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.check import lacking
 from gde.request.kinds import KINDS
 from gde.request.model_names import find_model, model_names, names_models
+from gde.request.planfile import listed_agents
 from gde.request.resolve import resolve
 from gde.request.settings import build, field_names, parse_settings, sweep
 
@@ -31,16 +32,16 @@ OPTIONAL = ("probes", "metrics")
 def entrants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
     """A plan for each entrant by its name; a single one where one agent is asked for as it is.
 
-    Several agents are named with commas in between, several values of a field of theirs or of their language model
-    likewise; all are crossed. A setting is for those agents that have the field. A probe or metric that an entrant
-    cannot feed is left out for this one, if another can.
+    Several agents are named with commas in between, or listed in a plan file as `[[agent]]`; several values of a field
+    of theirs or of their language model with commas as well; all are crossed. A setting is for those agents that have
+    the field. A probe or metric that an entrant cannot feed is left out for this one, if another can.
 
     Raises:
         ConfigError: no environment, no agent, two entrants that are the same, or a setting that cannot be read.
         UnknownName: a name that does not exist, or a field that none of the agents has.
     """
-    agents = [each.strip() for name in wanted.names.get(AGENT, ()) for each in name.split(",")]
-    plans = [_alone(wanted, name, agents, catalogue) for name in agents] if len(agents) > 1 else [build_plan(wanted)]
+    asked = _asked(wanted)
+    plans = _each(asked, catalogue) if len(asked) > 1 else [build_plan(asked[0][1] if asked else wanted)]
     found: dict[str, Plan] = {}
     for plan in plans:
         for varied, one in _variations(plan, catalogue):
@@ -52,18 +53,31 @@ def entrants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
     return _fed(found, catalogue) if len(found) > 1 else found
 
 
-def _alone(wanted: Wanted, name: str, agents: Sequence[str], catalogue: Catalogue) -> Plan:
-    """The plan of one of several agents, with those settings that mean something to it."""
-    configs = {each: catalogue.find("agent", choose(each).name).offer.config for each in agents}
-    parsed = parse_settings(wanted.settings)
-    for field in parsed.get(AGENT, {}):
-        if not any(field in field_names(config) for config in configs.values()):
-            known = dict.fromkeys(each for config in configs.values() for each in field_names(config))
+def _asked(wanted: Wanted) -> list[tuple[str, Wanted]]:
+    """The offer of each agent, and what is asked for of it."""
+    names = [each.strip() for name in wanted.names.get(AGENT, ()) for each in name.split(",")]
+    if wanted.file is not None and not names:
+        return [(name, replace(wanted, listed=i)) for i, name in enumerate(listed_agents(wanted.file))]
+    return [(choose(name).name, replace(wanted, names={**wanted.names, AGENT: [name]})) for name in names]
+
+
+def _each(asked: Sequence[tuple[str, Wanted]], catalogue: Catalogue) -> list[Plan]:
+    """The plan of each of several agents, with those settings that mean something to it."""
+    configs = [catalogue.find("agent", name).offer.config for name, _ in asked]
+    for field in parse_settings(asked[0][1].settings).get(AGENT, {}):
+        if not any(field in field_names(config) for config in configs):
+            known = dict.fromkeys(each for config in configs for each in field_names(config))
             raise UnknownName("field of agent", field, list(known))
-    asking = [each for each, config in configs.items() if names_models(config)]
-    kept = {AGENT: field_names(configs[name]), MODEL: None if name in asking or not asking else ()}
-    settings = [each for each in wanted.settings if _concerns(each, kept)]
-    return build_plan(replace(wanted, names={**wanted.names, AGENT: [name]}, settings=settings))
+    anybody = any(map(names_models, configs))
+    return [_alone(one, config, anybody) for (_, one), config in zip(asked, configs, strict=True)]
+
+
+def _alone(wanted: Wanted, config: type[Any], anybody: bool) -> Plan:
+    """The plan of one of several agents; where another asks a language model and it does not, without one."""
+    mute = anybody and not names_models(config)
+    kept = {AGENT: field_names(config), MODEL: () if mute else None}
+    plan = build_plan(replace(wanted, settings=[each for each in wanted.settings if _concerns(each, kept)]))
+    return replace(plan, language_model={}) if mute else plan
 
 
 def _concerns(setting: str, kept: Mapping[str, Sequence[str] | None]) -> bool:

@@ -27,13 +27,32 @@ WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS, *BUDGET, MONE
 """Fields of a plan that change where and how, never what."""
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path, agent: int | None = None) -> Plan:
     """The plan in a TOML file.
 
+    Args:
+        path: of the file.
+        agent: which of the agents, where the file lists several as `[[agent]]`.
+
     Raises:
-        ConfigError: not TOML, a newer version, an unknown table or a wrong value.
+        ConfigError: not TOML, a newer version, an unknown table or a wrong value; several agents, and none is chosen.
     """
-    return plan_of(read_toml(path), str(path))
+    tables = read_toml(path)
+    if isinstance(tables.get("agent"), list):
+        if agent is None:
+            raise ConfigError(f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several")
+        tables["agent"] = tables["agent"][agent]
+    return plan_of(tables, str(path))
+
+
+def listed_agents(path: Path) -> list[str]:
+    """The names of the agents that a plan file lists as `[[agent]]`; none where it has a single one.
+
+    Raises:
+        ConfigError: not TOML, or an agent without a name.
+    """
+    agents = read_toml(path).get("agent")
+    return [_choice(each, "agent").name for each in agents] if isinstance(agents, list) else []
 
 
 def plan_of(tables: dict[str, Any], path: str) -> Plan:

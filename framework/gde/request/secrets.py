@@ -72,7 +72,8 @@ class Secrets:
             return answer
         reasoning = None if answer.reasoning is None else self.scrubbed(answer.reasoning)
         name = self.scrubbed(answer.answered_by)
-        return replace(answer, text=self.scrubbed(answer.text), reasoning=reasoning, answered_by=name)
+        prompt = tuple(replace(each, content=self.scrubbed(each.content)) for each in answer.prompt)
+        return replace(answer, text=self.scrubbed(answer.text), reasoning=reasoning, answered_by=name, prompt=prompt)
 
     def scrubbed_failures(self, failures: Sequence[Failure]) -> tuple[Failure, ...]:
         """Failures, whose reasons are what parts said."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gde.data.activations import Intervention
-from gde.data.completion import Completion
+from gde.data.completion import Completion, Message
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.errors import GdeError
@@ -37,8 +37,9 @@ def read_trajectory(plain: Mapping[str, Any]) -> Trajectory:
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The vectors of interventions are arrays."""
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields}
+    """The vectors of interventions are arrays; how long an answer took is not the same a second time."""
+    told = ((name, value) for name, value in fields if name != "seconds")
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in told}
 
 
 def _turn(plain: Mapping[str, Any]) -> Turn:
@@ -61,7 +62,8 @@ def _completion(plain: Mapping[str, Any] | None) -> Completion | None:
         Intervention(**{**each, "vector": np.array(each["vector"], dtype=np.float32)})
         for each in plain["interventions"]
     )
-    return Completion(**{**plain, **tokens, "marks": marks, "interventions": changes})
+    prompt = tuple(Message(**each) for each in plain.get("prompt", ()))
+    return Completion(**{**plain, **tokens, "marks": marks, "interventions": changes, "prompt": prompt})
 
 
 def _state(plain: Mapping[str, Any] | None) -> State | None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from time import perf_counter
 from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
@@ -130,7 +131,8 @@ class Scope:
 
     async def _written(self, name: str, request: ChatRequest, identity: str, answer: Completion) -> Completion:
         """The answer as it stands in the journal."""
-        completion = replace(answer, request=identity, model=name, interventions=request.interventions)
+        asked = {"request": identity, "prompt": request.messages, "interventions": request.interventions}
+        completion = replace(answer, model=name, **asked)  # type: ignore[arg-type]
         if self._journal is not None:
             completion = self._journal.secrets.scrubbed_answer(completion)
             await self._journal.call(self.name, self.turn, completion)
@@ -138,6 +140,7 @@ class Scope:
 
     async def _asked_of(self, name: str, model: LanguageModel, request: ChatRequest) -> Completion:
         reach = self.models.reach
+        begun = perf_counter()
         try:
             answer = await model.complete(request)
         except Unavailable as error:
@@ -146,7 +149,7 @@ class Scope:
             raise
         self.unanswered = None
         reach.answered(name)
-        return answer
+        return replace(answer, seconds=perf_counter() - begun)
 
 
 class Journaled:

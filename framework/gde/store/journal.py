@@ -19,7 +19,7 @@ from gde.store.database import Database, Statement
 
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
-INSERT_TURN = checksums.signed_insert("turns", 16)
+INSERT_TURN = checksums.signed_insert("turns", 17)
 """Of all that is written, what is written most often."""
 PAGE = 64
 """Episodes that are read with one query."""
@@ -55,7 +55,7 @@ class Journal(Database):
         """Write what a language model answered to a request made on behalf of an episode or a part."""
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)}, 0)"
         changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        call = (f"INSERT INTO calls VALUES ({_marks(15)}, 0)", rows.call_row(scope, turn, completion))
+        call = (f"INSERT INTO calls VALUES ({_marks(17)}, 0)", rows.call_row(scope, turn, completion))
         await self.commit([*changes, call])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gde.data.activations import Intervention
-from gde.data.completion import Completion
+from gde.data.completion import Completion, Message
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Status, Trajectory, Turn
 from gde.errors import RunFolderError
@@ -52,6 +52,7 @@ def turn_row(key: EpisodeKey, turn: Turn) -> tuple[Any, ...]:
         int(turn.terminated),
         int(turn.truncated),
         None if turn.success is None else float(turn.success),
+        to_json(decision.probabilities) if decision.probabilities else None,
     )
 
 
@@ -62,7 +63,8 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any,
     asked = scope, completion.request, completion.model, turn
     changes = to_json([each.identity for each in completion.interventions])
     told = completion.n_prompt, completion.n_completion, completion.answered_by
-    return *asked, *text, *tokens, *told, changes, int(completion.cached)
+    prompt = to_json([[each.role, each.content] for each in completion.prompt])
+    return *asked, *text, *tokens, *told, changes, int(completion.cached), prompt, completion.seconds
 
 
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
@@ -93,18 +95,20 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
         model=row["model"],
         interventions=interventions,
         cached=bool(row["cached"]),
+        prompt=tuple(Message(role=role, content=content) for role, content in _decode(row["prompt"])),
+        seconds=row["seconds"],
     )
 
 
 def read_turn(row: Row, completion: Completion | None) -> Turn:
     """The turn in a row of `turns`."""
-    # By place, which takes half the time of looking sixteen columns up by name: most of reading a run is this.
+    # By place, which takes half the time of looking so many columns up by name: most of reading a run is this.
     _, index, text, actions, state, state_index, optimal, value, status, action, detail, _, *rest = row
-    reward, terminated, truncated, success, *_ = rest
+    reward, terminated, truncated, success, probabilities, *_ = rest
     return Turn(
         index=index,
         observation=Observation(text=text, actions=_tuple(actions)),
-        decision=_decision(status, action, detail, completion),
+        decision=_decision(status, action, detail, completion, probabilities),
         reward=reward,
         terminated=bool(terminated),
         truncated=bool(truncated),
@@ -158,10 +162,13 @@ def _acted(action: str) -> Decision:
     return Decision.act(action)
 
 
-def _decision(status: Status, action: str | None, detail: str, completion: Completion | None) -> Decision:
-    if action is not None and not detail and completion is None:
+def _decision(
+    status: Status, action: str | None, detail: str, completion: Completion | None, told: str | None
+) -> Decision:
+    if action is not None and not detail and completion is None and told is None:
         return _acted(action)
-    return Decision(status=status, action=action, detail=detail, completion=completion)
+    probabilities = {} if told is None else _decode(told)
+    return Decision(status=status, action=action, detail=detail, completion=completion, probabilities=probabilities)
 
 
 # The same few lists of actions stand in most rows.

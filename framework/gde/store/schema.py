@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 
-VERSION = 6
+VERSION = 7
 
 TABLES = """
 CREATE TABLE facts (    -- about the run, e.g. which model answered
@@ -27,6 +27,7 @@ CREATE TABLE turns (
     status TEXT NOT NULL, action TEXT, detail TEXT NOT NULL,
     completion TEXT,            -- the request of the call that decided it
     reward REAL NOT NULL, terminated INTEGER NOT NULL, truncated INTEGER NOT NULL, success REAL,
+    probabilities TEXT,         -- JSON, of actions, where the agent tells them
     checksum INTEGER NOT NULL,
     PRIMARY KEY (episode, turn)
 ) STRICT;
@@ -39,6 +40,8 @@ CREATE TABLE calls (
     marks TEXT NOT NULL, n_prompt INTEGER, n_completion INTEGER, answered_by TEXT NOT NULL,
     interventions TEXT NOT NULL,    -- JSON list of those it was made with
     cached INTEGER NOT NULL,    -- whether it was given in an earlier run
+    prompt TEXT NOT NULL,       -- JSON list of [role, text]
+    seconds REAL,
     checksum INTEGER NOT NULL,
     PRIMARY KEY (scope, request)
 ) STRICT, WITHOUT ROWID;

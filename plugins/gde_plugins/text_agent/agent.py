@@ -2,6 +2,7 @@
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gde.data.completion import ChatRequest, Sampling
 from gde.data.observation import Observation
@@ -15,6 +16,8 @@ from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
 
 EMBEDDED = "nano"
+LEAST = 0.001
+"""Answers that are each less probable are left out of the probabilities that a turn keeps."""
 
 
 class TextAgent:
@@ -35,13 +38,14 @@ class TextAgent:
     async def act(self, observation: Observation) -> Decision:
         """Ask once; an error of the model is a decision of status "error"."""
         request = self._request(observation)
-        self._turn += 1
         try:
+            told = await self.action_probabilities(observation, LEAST) if self._config.probabilities else {}
+            self._turn += 1
             completion = await self._model.complete(request)
         except GdeError as error:
             return Decision.unusable("error", str(error))
         self._past.append(Exchange(observation=observation, answer=completion.text))
-        return decide(completion, observation.actions, strict=self._config.strict)
+        return replace(decide(completion, observation.actions, strict=self._config.strict), probabilities=told)
 
     async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
         """Of each action: that of all completions that name it, of those that are as probable as `least` themselves.

@@ -31,3 +31,6 @@ class TextAgentConfig:
     strict: bool = True
     """Whether the whole answer must be JSON, as in Arghal et al. (2026); else code fences and trailing commas are
     forgiven."""
+    probabilities: bool = False
+    """Whether each turn also keeps how probable every action was: takes about as long again as the answer, and only
+    models that tell it can be asked."""

@@ -9,6 +9,7 @@ from gde.errors import ConfigError, UnknownName
 from gde.request.building import Wanted
 from gde.request.catalogue import Catalogue
 from gde.request.entrants import entrants
+from gde.request.planfile import read_plan
 from gde.request.plugins import load_plugins
 from gde.runs.evaluating import prepare
 
@@ -49,6 +50,30 @@ def test_a_plan_file_may_sweep_its_agent(tmp_path: Path) -> None:
     file = tmp_path / "plan.toml"
     file.write_text('[env]\nuse = "grid"\n[agent]\nuse = "noisy"\np = [0.0, 0.5]\n')
     assert list(asked("", file=file)) == ["noisy-0.0", "noisy-0.5"]
+
+
+def test_a_plan_file_may_list_agents(tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    agents = (
+        '[[agent]]\nuse = "noisy"\np = [0.0, 0.5]\n[[agent]]\nuse = "gpt-oss"\nas = "llm"\n[[agent]]\nuse = "optimal"\n'
+    )
+    file.write_text(f'[env]\nuse = "grid"\n[model]\nbatch_size = 4\n{agents}')
+    plans = asked("", "agent.effort=high", file=file)
+    assert list(plans) == ["noisy-0.0", "noisy-0.5", "llm", "optimal"]
+    assert plans["llm"].agent.config == {"effort": "high"} and plans["llm"].language_model == {"batch_size": 4}
+    assert not plans["optimal"].language_model
+    (only,) = entrants(Wanted(names={"agent": ["random"]}, file=file), Catalogue(load_plugins())).values()
+    assert only.agent.name == "random"
+    with pytest.raises(ConfigError, match="wanted one \\[agent\\], got a list"):
+        read_plan(file)
+
+
+@pytest.mark.parametrize("agents", ["[[agent]]\np = 1\n", "agent = []\n", 'agent = ["noisy"]\n'])
+def test_a_list_of_agents_that_names_none_is_refused(agents: str, tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text(f'{agents}[env]\nuse = "grid"\n')
+    with pytest.raises(ConfigError, match="wanted"):
+        asked("", file=file)
 
 
 @pytest.mark.parametrize(

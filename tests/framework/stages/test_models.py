@@ -140,6 +140,15 @@ def test_the_turn_is_in_the_record(journal: Journal) -> None:
     assert [tuple(row) for row in rows] == [("0/0/0", None, "m"), ("0/0/0", 3, "m")]
 
 
+def test_what_was_sent_and_how_long_it_took_is_in_the_record(journal: Journal) -> None:
+    scope = Models(lambda _: ScriptedModel(), journal).scope("0/0/0")
+    answer = asyncio.run(scope.model("m").complete(request()))
+    assert answer.prompt == request().messages and (answer.seconds or -1) >= 0
+    (kept,) = journal.calls("0/0/0").values()
+    assert (kept, kept.seconds) == (answer, answer.seconds)
+    assert kept == replace(answer, seconds=1e9), "a second time takes another time"
+
+
 def test_a_name_is_one_model_that_is_noted_and_closed_once(journal: Journal) -> None:
     made: list[Drifting] = []
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gde import Completion, Decision, Observation, RunFailed, State, Trajectory
+from gde.data.completion import Message
 from gde.errors import RunFolderError
 from gde.store.journal import Journal
 from gde.testing.samples import sample_evidence
@@ -33,6 +34,7 @@ COMPLETIONS = st.builds(
     n_completion=st.integers(0, 10**9),
     request=st.text("0123456789abcdef", min_size=8),
     model=TEXT,
+    prompt=st.lists(st.builds(Message, role=st.sampled_from(("system", "user", "assistant")), content=TEXT)).map(tuple),
 )
 
 
@@ -72,7 +74,7 @@ def test_any_text_any_token_and_any_value_come_back(
     turn = replace(
         turn,
         observation=Observation(text=text, actions=None),
-        decision=Decision.act(action, completion),
+        decision=replace(Decision.act(action, completion), probabilities={action: 0.25}),
         optimal=(action,),
         value=value,
         state=State(facts=facts),

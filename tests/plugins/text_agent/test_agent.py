@@ -196,6 +196,18 @@ def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none()
     assert model.asked[0] == model.asked[1], "telling is no turn"
 
 
+def test_a_turn_keeps_probabilities_where_they_are_asked_for() -> None:
+    model = Telling(['{"action": "UP"}', '{"action": "LEFT"}'])
+    agent = TextAgent(TextAgentConfig(probabilities=True), model)
+    agent.begin(Brief(task=TASK, seed=3))
+    decision = asyncio.run(agent.act(SEEN))
+    assert decision.probabilities == {"UP": 0.5, "LEFT": 0.5}
+    assert model.asked[0] == model.asked[1], "both are of the same turn"
+    silent = TextAgent(TextAgentConfig(probabilities=True), Scripted(["{}"]))
+    silent.begin(Brief(task=TASK, seed=3))
+    assert "does not tell how probable" in asyncio.run(silent.act(SEEN)).detail
+
+
 def test_a_model_that_does_not_tell_is_named() -> None:
     agent = TextAgent(TextAgentConfig(), AnsweringModel(["{}"]))
     agent.begin(Brief(task=TASK, seed=3))

@@ -16,7 +16,7 @@ from gde.data.view import moves, view_of
 from gde.shipped.reporters.claim import main_report
 from gde.shipped.reporters.examples import examples
 from gde.shipped.reporters.pictures import MARKS, Keys, decoded_picture, decoded_places, legend, true_picture
-from gde.shipped.reporters.wording import number
+from gde.shipped.reporters.wording import number, quantity
 
 MAX_TURNS = 12
 """Of an episode that is shown without the player."""
@@ -24,6 +24,8 @@ MAX_FRAMES = 200
 """Of an episode in the player."""
 MAX_CHARACTERS = 420
 """Of reasoning shown a turn."""
+MAX_ODDS = 8
+"""Actions whose probability is told."""
 MAX_TEXT = 4_000
 """Characters of a text shown in full."""
 
@@ -65,13 +67,17 @@ class TurnView:
     verdict: str
     """"optimal", "not optimal", "unusable", or "" where no optimum is known."""
     best: str
+    odds: str
+    """How probable the agent says that each action was, the likeliest first."""
     reasoning: str
     shown: str
     """What the agent was shown."""
+    prompt: str
+    """All that its language model was sent, where that is more than it was shown."""
     said: str
     """Its answer in its own words."""
     facts: str
-    """Reward, tokens."""
+    """Reward, tokens, time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +88,8 @@ class EpisodeView:
     """Why this one was chosen; empty for one among all."""
     key: str
     labels: Labels
+    task: str
+    """What was asked for."""
     outcome: str
     marks: tuple[str, ...]
     """What it can be found by: of `MARKED`."""
@@ -136,6 +144,7 @@ def _view(why: str, trajectory: Trajectory, maps: DecodedMaps, most: int, charac
         why=why,
         key=str(trajectory.key),
         labels=trajectory.labels,
+        task=shorten(trajectory.world.objective, MAX_CHARACTERS, placeholder=" \u2026"),
         outcome=f"{_end(trajectory)} after {n_turns} of at most {trajectory.horizon} turns",
         marks=tuple(_marks(trajectory, turns)),
         turns=turns,
@@ -166,11 +175,18 @@ def _turn(trajectory: Trajectory, turn: Turn, maps: DecodedMaps, characters: int
         move=decision.action or f"none, {decision.status}: {shorten(decision.detail, MAX_CHARACTERS)}",
         verdict=_verdict(turn),
         best=", ".join(turn.optimal or ()),
+        odds=_odds(decision.probabilities),
         reasoning=shorten((completion and completion.reasoning) or "", characters, placeholder=" \u2026"),
         shown=_cut(turn.observation.text),
+        prompt=_cut(_prompt(turn)),
         said=_cut(completion.text if completion else ""),
         facts=_facts(turn),
     )
+
+
+def _odds(probabilities: Mapping[str, float]) -> str:
+    likeliest = sorted(probabilities.items(), key=lambda one: -one[1])
+    return ", ".join(f"{action} {quantity(p, 'share', 0)}" for action, p in likeliest[:MAX_ODDS])
 
 
 def _cut(text: str) -> str:
@@ -178,12 +194,22 @@ def _cut(text: str) -> str:
 
 
 def _facts(turn: Turn) -> str:
-    """Reward, value and tokens, as far as they are known."""
+    """Reward, value, tokens and time, as far as they are known."""
     completion = turn.decision.completion
     told = [f"reward {number(turn.reward, '')}"]
     told += [f"worth {number(turn.value, '')} under optimal play"] if turn.value is not None else []
     told += [f"{completion.n_prompt} + {completion.n_completion} tokens"] if completion else []
+    told += [f"{number(completion.seconds, 's')} s"] if completion and completion.seconds is not None else []
     return ", ".join(told)
+
+
+def _prompt(turn: Turn) -> str:
+    """The messages, each under the name of its role."""
+    completion = turn.decision.completion
+    sent = completion.prompt if completion else ()
+    if [each.content for each in sent] == [turn.observation.text]:
+        return ""
+    return "\n\n".join(f"{each.role}:\n{each.content}" for each in sent)
 
 
 def _pictures(trajectory: Trajectory, turn: Turn, maps: DecodedMaps) -> TurnPictures:

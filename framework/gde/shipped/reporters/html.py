@@ -39,6 +39,7 @@ class HtmlReporter:
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
     strata, meanings, episodes = stratum_keys(evidence), result.meanings, episode_views(evidence)
+    told = cards(result)
     played, style = films(evidence), source("style.css")
     script = source("page.js") + (source("player.js") if played else "")
     return template(f"{NAME}.j2").render(
@@ -46,7 +47,8 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         result=result,
         claim=claim(result),
         notice=str(result.provenance.get("notice") or ""),
-        cards=[(card, [(figure, svg(figure)) for figure in card.figures]) for card in cards(result)],
+        cards=[(card, [(figure, svg(figure)) for figure in card.figures]) for card in told],
+        ticks=any("tick" in line.picture for card in told for line in card.lines),
         groups=group_tables(result, strata),
         strata=stratum_table(result, strata),
         tests=tests_tables(result),

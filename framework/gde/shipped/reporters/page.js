@@ -54,6 +54,17 @@
     });
   }
 
+  // A table that is wider than its place is shown as where there is less of it: row by row.
+  function fit() {
+    for (const place of document.querySelectorAll(".scroll")) {
+      place.classList.remove("narrow");
+      place.classList.toggle("narrow", place.scrollWidth > place.clientWidth);
+    }
+  }
+  addEventListener("resize", fit);
+  document.addEventListener("toggle", fit, true);
+  fit();
+
   const drawn = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "font", "text-anchor", "dominant-baseline", "paint-order", "color"];
   function keep(picture, name) {
     const made = picture.cloneNode(true);

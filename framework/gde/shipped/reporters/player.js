@@ -10,7 +10,9 @@
     [one.key, Object.entries(one.labels).filter(([name]) => varied(name)).map((pair) => pair.join(" ")).join(", ")]));
   const title = (one) => `${one.key}  ${one.marks.includes("missed") ? "✗" : "✓"}  ${labels[one.key]}`;
   let mark = "";
-  let film = films.find((one) => one.marks.includes("decoded")) || films.find((one) => one.turns.length > 2) || films[0];
+  const long = films.filter((one) => one.turns.length > 2);
+  const decoded = (one) => one.marks.includes("decoded");
+  let film = long.find(decoded) || films.find(decoded) || long[0] || films[0];
   let at = 0;
 
   const write = (name, text) => { const node = part(name); node.textContent = text || ""; node.hidden = !text; };
@@ -24,7 +26,7 @@
   const found = () => {
     const words = part("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     return films.filter((one) => (!mark || one.marks.includes(mark)) &&
-      words.every((word) => `${one.key} ${labels[one.key]} ${one.outcome}`.toLowerCase().includes(word)));
+      words.every((word) => `${one.key} ${labels[one.key]} ${one.task} ${one.outcome}`.toLowerCase().includes(word)));
   };
 
   function list() {
@@ -57,13 +59,15 @@
     write("verdict", turn.verdict);
     part("verdict").className = turn.verdict === "optimal" ? "optimal" : "off";
     write("best", turn.best && `Optimal: ${turn.best}`);
+    write("odds", turn.odds && `Probabilities: ${turn.odds}`);
     write("facts", turn.facts);
     draw("truth", turn.truth, turn.truth ? ["True map", turn.truthNote].filter(Boolean).join("; ") : turn.truthNote, turn.drawn);
     draw("decoded", turn.decoded, turn.decodedNote);
     write("thought", turn.thought);
     write("said", turn.said);
     write("shown", turn.shown);
-    for (const name of ["thought", "said", "shown"]) part(name).parentElement.hidden = !turn[name];
+    write("sent", turn.sent);
+    for (const name of ["thought", "said", "shown", "sent"]) part(name).parentElement.hidden = !turn[name];
     part("shown").parentElement.open = part("shown").parentElement.open || !(turn.thought || turn.said);
     history.replaceState(null, "", `#episode=${film.key}&turn=${at + 1}`);
   }
@@ -71,6 +75,7 @@
   function open(one, index) {
     film = one;
     part("episode").value = film.key;
+    write("task", film.task && `Asked for: ${film.task}`);
     write("outcome", `${film.outcome[0].toUpperCase()}${film.outcome.slice(1)}.`);
     strip();
     show(index);

@@ -24,13 +24,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare
-from gde.runs.contest import Contest
+from gde.runs.contest import Contest, read_contest
 from gde.runs.exporting import summaries
 from gde.shipped.reporters.contest import contest_page
 from gde.shipped.reporters.html import page
 from gde.shipped.reporters.policy import content_policy
 from gde.shipped.reporters.templates import source, template
-from gde.shipped.viewer.library import library, state
+from gde.shipped.viewer.library import contest_of, library, state
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RESULT, RunFolder
 
@@ -58,6 +58,7 @@ def create_app(root: Path, catalogue: Catalogue | None = None) -> Starlette:
         Route("/compare", _answering(pages.compare), methods=["GET"]),
         Route("/episodes", _answering(pages.episodes), methods=["GET"]),
         Route("/live/{name:path}", _answering(pages.live), methods=["GET"]),
+        Route("/contest/{name:path}", _answering(pages.contest), methods=["GET"]),
         Route("/run/{name:path}", _answering(pages.run), methods=["GET"]),
     ]
     guards = [Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False), Middleware(OwnPages)]
@@ -136,6 +137,15 @@ class Pages:
         except GdeError as error:
             found = replace(found, reason=str(error))
         return HTMLResponse(contest_page(found, {name: f"/run/{quote(name)}" for name in results}))
+
+    def contest(self, request: Request) -> Response:
+        """All entrants of a contest side by side."""
+        asked = request.path_params["name"]
+        known = {name: path for name, path in library(self._root).items() if contest_of(name, path) == asked != name}
+        if not known:
+            raise GdeError(f"unknown contest {asked!r}: the list has those that there are")
+        found = read_contest(next(iter(known.values())).parent, self._catalogue)
+        return HTMLResponse(contest_page(found, {name: f"/run/{quote(f'{asked}/{name}')}" for name in found.results}))
 
     def episodes(self, request: Request) -> Response:
         """Episodes of all runs, those that have every word that is asked for."""

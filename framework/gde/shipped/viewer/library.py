@@ -11,7 +11,7 @@ from gde.shipped.reporters.wording import estimate
 from gde.stages.budget import spent_before
 from gde.stages.models import NOTED
 from gde.store.atomic import HOLDER
-from gde.store.folder import JOURNAL, PLAN, RESULT, RunFolder
+from gde.store.folder import CONTEST, JOURNAL, PLAN, RESULT, RunFolder
 from gde.store.journal import Journal
 
 DEPTH = 3
@@ -26,6 +26,8 @@ class RunState:
 
     name: str
     """Its path beneath the folder that is shown."""
+    contest: str = ""
+    """The path of the contest that it is an entrant of; empty for none."""
     agent: str = ""
     environment: str = ""
     model: str = ""
@@ -48,14 +50,30 @@ class RunState:
 
 
 def library(root: Path) -> dict[str, Path]:
-    """The run folders in a folder, itself included, by their paths beneath it, the last one written to first; links
-    are not followed."""
+    """The run folders in a folder, itself included, by their paths beneath it, the last one written to first and the
+    entrants of a contest together; links are not followed."""
     found, level = dict[str, Path](), [root]
     for _ in range(DEPTH + 1):
         runs = [path for path in level if (path / PLAN).is_file()]
         found |= {str(path.relative_to(root)) if path != root else root.resolve().name: path for path in runs}
         level = [below for path in level if path not in runs for below in _folders(path)]
-    return dict(sorted(found.items(), key=lambda one: (_changed(one[1]), one[0]), reverse=True))
+    changed = {name: _changed(path) for name, path in found.items()}
+    together: dict[str, float] = {}
+    for name, path in found.items():
+        place = contest_of(name, path)
+        together[place] = max(together.get(place, 0.0), changed[name])
+
+    def order(name: str) -> tuple[float, str, float, str]:
+        place = contest_of(name, found[name])
+        return together[place], place, changed[name], name
+
+    return {name: found[name] for name in sorted(found, key=order, reverse=True)}
+
+
+def contest_of(name: str, path: Path) -> str:
+    """The path of the contest that a run is an entrant of; that of any other run is its own."""
+    above = name.rpartition("/")[0]
+    return above if above and (path.parent / CONTEST).is_file() else name
 
 
 def state(name: str, path: Path) -> RunState:
@@ -68,6 +86,7 @@ def state(name: str, path: Path) -> RunState:
             status, found = _status(folder, journal)
             return RunState(
                 name=name,
+                contest=contest if (contest := contest_of(name, path)) != name else "",
                 agent=plan.agent.label,
                 environment=plan.environment.label,
                 model=", ".join(journal.noted(NOTED) or ()),
@@ -99,7 +118,9 @@ def _is_written(folder: RunFolder) -> bool:
 def _changed(run: Path) -> float:
     """When the record was last written to, in seconds since the epoch."""
     with suppress(OSError):  # the files beside the record come and go
-        return max((path.stat().st_mtime for path in run.glob(f"{JOURNAL}*")), default=0.0)
+        # Who reads makes and empties files beside the journal, too.
+        files = [path.stat() for path in run.glob(f"{JOURNAL}*") if not path.name.endswith("-shm")]
+        return max((each.st_mtime for each in files if each.st_size), default=0.0)
     return 0.0
 
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 from gzip import decompress
 from typing import Any
 
+from gde.data.completion import Completion, Message
 from gde.data.evidence import Evidence
+from gde.data.trajectory import Decision
 from gde.shipped.reporters.films import Films, films
 
 
@@ -53,6 +55,20 @@ def test_what_does_not_fit_is_left_out_and_counted(evidence: Evidence) -> None:
 
 def test_runs_without_turns_have_no_player() -> None:
     assert films(Evidence(trajectories=())) is None
+
+
+def test_what_was_sent_how_probable_actions_were_and_the_time_are_told_where_they_are_known(evidence: Evidence) -> None:
+    first = next(one for one in evidence.trajectories if one.turns)
+    sent = (Message(role="system", content="Be brief."), Message(role="user", content=first.turns[0].observation.text))
+    answer = Completion(text="UP", reasoning=None, finish="stop", prompt=sent, seconds=1.25)
+    told = Decision.act("UP", answer)
+    turn = replace(first.turns[0], decision=replace(told, probabilities={"LEFT": 0.25, "UP": 0.75}))
+    plain = replace(turn, decision=replace(told, completion=replace(answer, prompt=sent[1:], seconds=None)))
+    (film,) = unpacked(films(replace(evidence, trajectories=(replace(first, turns=(turn, plain)),))))
+    frame, bare = film["turns"]
+    assert frame["sent"].startswith("system:\nBe brief.\n\nuser:\n")
+    assert frame["odds"] == "UP 75\u00a0%, LEFT 25\u00a0%" and frame["facts"].endswith("1.25 s")
+    assert "sent" not in bare and "odds" not in bare, "what was shown is not shown twice"
 
 
 def test_long_texts_are_cut_and_say_so(evidence: Evidence) -> None:

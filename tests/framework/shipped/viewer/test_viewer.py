@@ -98,7 +98,7 @@ def test_every_page_is_there_and_holds_nothing_from_elsewhere(client: TestClient
 
 def test_two_runs_stand_side_by_side_with_their_differences(client: TestClient) -> None:
     text = client.get("/compare?a=contest/scripted&b=contest/random").text
-    assert "contest/random less contest/scripted" in text and 'href="/run/contest/scripted"' in text
+    assert "contest/random (B) less contest/scripted (A)" in text and 'href="/run/contest/scripted"' in text
     for bad in (
         "a=contest/scripted&b=contest/scripted",
         "a=contest/scripted&b=nothing",
