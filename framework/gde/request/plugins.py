@@ -11,7 +11,7 @@ from types import ModuleType
 import pluggy
 
 from gde import hookspecs
-from gde.errors import GdeError
+from gde.errors import FAULTS, GdeError
 from gde.offers import Offer
 
 GROUP = "gde"
@@ -51,7 +51,8 @@ class Plugins:
 def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = ()) -> Plugins:
     """Load every declared plugin that is not disabled, then the named modules.
 
-    `disable` and `modules` add to the comma-separated names in GDE_DISABLE_PLUGINS and GDE_LOAD_PLUGINS.
+    `disable` and `modules` add to the comma-separated names in GDE_DISABLE_PLUGINS and GDE_LOAD_PLUGINS. A module that
+    is named twice, or declared besides, is loaded once.
 
     Raises:
         GdeError: a name to disable that no plugin has.
@@ -60,7 +61,9 @@ def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = ()) -> Pl
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     declared = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
-    extra = [EntryPoint(name=module, value=module, group=GROUP) for module in (*_names(LOAD), *modules)]
+    known = {entry.value for entry in declared}
+    named = [module for module in dict.fromkeys((*_names(LOAD), *modules)) if module not in known]
+    extra = [EntryPoint(name=module, value=module, group=GROUP) for module in named]
     disabled = {*disable, *_names(DISABLE)}
     _check_disabled(disabled, [entry.name for entry in (*declared, *extra)])
     records = [_load(manager, entry) for entry in (*declared, *extra) if entry.name not in disabled]
@@ -89,7 +92,7 @@ def _load(manager: pluggy.PluginManager, entry: EntryPoint) -> PluginRecord:
     hooks: tuple[str, ...] = ()
     try:
         hooks = _register(manager, import_module(entry.value), entry.name)
-    except Exception as reason:  # a plugin may fail in any way; the reason is kept and shown
+    except FAULTS as reason:  # a plugin may fail in any way; the reason is kept and shown
         error = f"{type(reason).__name__}: {reason}".splitlines()[0]
     return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
 
@@ -110,7 +113,7 @@ def call_each(hook: pluggy.HookCaller, complain: Callable[[str], None], **argume
         given = {name: arguments[name] for name in implementation.argnames}
         try:
             implementation.function(**given)
-        except Exception as error:
+        except FAULTS as error:
             complain(f"plugin {implementation.plugin_name}: {hook.name} failed: {type(error).__name__}: {error}")
 
 
@@ -119,7 +122,7 @@ def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str) -> t
         manager.register(plugin, name)
         manager.check_pending()
         _check_offers(manager, plugin)
-    except Exception:
+    except FAULTS:
         if manager.get_plugin(name) is not None:
             manager.unregister(name=name)
         raise
