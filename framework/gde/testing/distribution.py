@@ -192,7 +192,7 @@ def _check_all(
 
 def _check_module(record: PluginRecord) -> None:
     if record.error:
-        raise AssertionError(f"{record.module} must be importable, with its hooks as specified; got {record.error}")
+        raise ImportError(f"{record.module} cannot be used, {record.error}")
     check_plugin(import_module(record.module))
 
 
