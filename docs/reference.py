@@ -13,6 +13,7 @@ from string import Template
 from typing import Any
 
 import typer
+from numpy.typing import ArrayLike
 
 import gde
 import gde.testing
@@ -103,7 +104,13 @@ def _signature(name: str, thing: Any) -> str:
 
 
 def _plain(signature: str) -> str:
-    """Without what a reader does not need: quotes, homes of types, and the addresses of defaults."""
+    """Without what a reader does not need: quotes, homes of types, parts of `ArrayLike`, addresses of defaults."""
+    arrays = re.sub(r"\btyping\.", "", str(ArrayLike)).removesuffix("]")
+    signature = (
+        re.sub(r"\btyping\.", "", signature)
+        .replace(f"{arrays}, NoneType]", "ArrayLike | None")
+        .replace(f"{arrays}]", "ArrayLike")
+    )
     signature = re.sub(r"<factory>|<[^<>]* at 0x[0-9a-f]+>|mappingproxy\(\{\}\)", "...", signature)
     return re.sub(r"['\"]|\b(?:typing|collections\.abc|pathlib|gde(?:\.\w+)+|numpy|types)\.(?=\w)", "", signature)
 

@@ -11,7 +11,7 @@ from types import ModuleType
 import pluggy
 
 from gde import hookspecs
-from gde.errors import GdeError
+from gde.errors import FAULTS, GdeError
 from gde.offers import Offer
 
 GROUP = "gde"
@@ -51,8 +51,9 @@ class Plugins:
 def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, offers: bool = True) -> Plugins:
     """Load every declared plugin that is not disabled, then the named modules.
 
-    `disable` and `modules` add to the comma-separated names in GDE_DISABLE_PLUGINS and GDE_LOAD_PLUGINS. Without
-    `offers` nobody wants to know yet what is offered, and a plugin whose offers are broken is not found out.
+    `disable` and `modules` add to the comma-separated names in GDE_DISABLE_PLUGINS and GDE_LOAD_PLUGINS. A module that
+    is named twice, or declared besides, is loaded once. Without `offers` nobody wants to know yet what is offered, and a
+    plugin whose offers are broken is not found out.
 
     Raises:
         GdeError: a name to disable that no plugin has.
@@ -61,7 +62,9 @@ def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, of
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     declared = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
-    extra = [EntryPoint(name=module, value=module, group=GROUP) for module in (*_names(LOAD), *modules)]
+    known = {entry.value for entry in declared}
+    named = [module for module in dict.fromkeys((*_names(LOAD), *modules)) if module not in known]
+    extra = [EntryPoint(name=module, value=module, group=GROUP) for module in named]
     disabled = {*disable, *_names(DISABLE)}
     _check_disabled(disabled, [entry.name for entry in (*declared, *extra)])
     records = [_load(manager, entry, offers) for entry in (*declared, *extra) if entry.name not in disabled]
@@ -90,7 +93,7 @@ def _load(manager: pluggy.PluginManager, entry: EntryPoint, offers: bool) -> Plu
     hooks: tuple[str, ...] = ()
     try:
         hooks = _register(manager, import_module(entry.value), entry.name, offers)
-    except Exception as reason:  # a plugin may fail in any way; the reason is kept and shown
+    except FAULTS as reason:  # a plugin may fail in any way; the reason is kept and shown
         error = f"{type(reason).__name__}: {reason}".splitlines()[0]
     return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
 
@@ -111,7 +114,7 @@ def call_each(hook: pluggy.HookCaller, complain: Callable[[str], None], **argume
         given = {name: arguments[name] for name in implementation.argnames}
         try:
             implementation.function(**given)
-        except Exception as error:
+        except FAULTS as error:
             complain(f"plugin {implementation.plugin_name}: {hook.name} failed: {type(error).__name__}: {error}")
 
 
@@ -121,7 +124,7 @@ def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str, offe
         manager.check_pending()
         if offers:
             _check_offers(manager, plugin)
-    except Exception:
+    except FAULTS:
         if manager.get_plugin(name) is not None:
             manager.unregister(name=name)
         raise

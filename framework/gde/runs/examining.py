@@ -14,6 +14,7 @@ from platform import python_version
 from tempfile import TemporaryDirectory
 
 from gde.data.plan import Choice, Plan
+from gde.errors import FAULTS
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
 from gde.request.plugins import PluginRecord, load_plugins
@@ -125,7 +126,7 @@ def _at_hand(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
         subject = f"{KINDS[kind].title} {entry.offer.name}"
         try:
             yield from (Finding(subject, True, line) for line in entry.offer.at_hand())
-        except Exception as error:
+        except FAULTS as error:
             yield Finding(subject, False, f"cannot say what it finds: {type(error).__name__}: {error}")
 
 
@@ -146,12 +147,14 @@ def _disk() -> Finding:
 
 
 def self_test() -> Finding:
-    """Episodes of the kit's agent in its corridor, a probe of its model's activations, numbers and a report."""
+    """Episodes of the kit's agent in its corridor, a probe of its model's activations where these can be kept, numbers
+    and, where it is installed, a page. Its parts are named in full: another plugin may have such names too."""
     began = time.monotonic()
+    probed = find_spec("safetensors") is not None
     plan = Plan(
-        environment=Choice(name="corridor", config={"length": 5}),
-        agent=Choice(name="asking"),
-        probes=(Choice(name="moves"),),
+        environment=Choice(name=f"{KIT}:corridor", config={"length": 5}),
+        agent=Choice(name=f"{KIT}:asking"),
+        probes=(Choice(name=f"{KIT}:moves", alias="moves"),) if probed else (),
         metrics=(Choice(name="scores"),),
         episodes=EPISODES,
         run_seconds=SECONDS,
@@ -159,8 +162,9 @@ def self_test() -> Finding:
     try:
         with TemporaryDirectory(prefix="gde-doctor-") as folder:
             result = evaluate(plan, Path(folder) / "run", Catalogue(load_plugins(modules=(KIT,))))
-    except Exception as error:
+    except FAULTS as error:
         return Finding("self-test", False, f"{type(error).__name__}: {error}", vital=True)
     took = f"{len(result.measurements)} numbers in {time.monotonic() - began:.1f} s"
+    took += "" if probed else f", without a probe: pip install '{OURS}[probes]'"
     reasons = "; ".join(f"{each.stage} of {each.subject}: {each.reason}" for each in result.failures)
     return Finding("self-test", result.status == "ok", f"{took}{f', but {reasons}' if reasons else ''}", vital=True)

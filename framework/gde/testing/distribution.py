@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from gde.data.json import Json
-from gde.errors import GdeError, MissingExtra, Unavailable, UnknownName
+from gde.errors import FAULTS, GdeError, MissingExtra, Unavailable, UnknownName
 from gde.offers import AnyOffer, Facet
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
@@ -192,7 +192,7 @@ def _check_all(
 
 def _check_module(record: PluginRecord) -> None:
     if record.error:
-        raise AssertionError(f"{record.module} must be importable, with its hooks as specified; got {record.error}")
+        raise ImportError(f"{record.module} cannot be used, {record.error}")
     check_plugin(import_module(record.module))
 
 
@@ -225,7 +225,7 @@ def _checked(kind: str, name: str, check: Callable[[], None]) -> Checked:
         status, reason = "unchecked", str(error)
     except AssertionError as error:
         status, reason = "broken", str(error) or "an assertion of its own fails"
-    except Exception as error:  # a part may fail in any way, and the others are checked all the same
+    except FAULTS as error:  # a part may fail in any way, and the others are checked all the same
         status, reason = "broken", f"{type(error).__name__}: {error}"
     took = time.monotonic() - began
     return Checked(kind=kind, name=name, status=status, reason=" ".join(reason.split()), seconds=round(took, 2))

@@ -39,6 +39,8 @@ def test_bundled_plugins_load_through_the_public_group() -> None:
     [
         ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
         ("import does_not_exist_anywhere", "ModuleNotFoundError"),
+        ("raise SystemExit(7)", "SystemExit: 7"),
+        ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): raise SystemExit('bye')", "SystemExit: bye"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agentz(): ...", "unknown hook 'gde_agentz'"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): import nowhere_at_all", "ModuleNotFoundError"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): return ['random']", "must give a sequence of Offers"),
@@ -72,6 +74,15 @@ def test_plugins_can_be_left_out_and_added(modules: Path, monkeypatch: pytest.Mo
     assert catalogue.names("environment") == []
     assert "success" not in catalogue.names("metric")
     assert "extra" in catalogue.names("agent")
+
+
+def test_a_module_that_is_named_twice_or_declared_besides_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,gde_plugins.grid.plugin")
+    plugins = load_plugins(modules=("gde.testing.plugin",))
+    assert not plugins.broken
+    modules = [record.module for record in plugins.records]
+    assert len(modules) == len(set(modules))
+    assert "gde.testing.plugin" in modules
 
 
 def test_disabling_what_does_not_exist_is_refused() -> None:

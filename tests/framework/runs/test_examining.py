@@ -82,7 +82,19 @@ def test_weights_in_the_cache_are_found_without_loading_them(tmp_path: Path, mon
 def test_the_self_test_runs_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tested = self_test()
     assert tested.ok and tested.vital, tested.detail
+    assert "without a probe" not in tested.detail
     monkeypatch.setattr("gde.runs.examining.KIT", "no.such.kit")
     broken = self_test()
     assert (broken.ok, broken.vital) == (False, True)
     assert "corridor" in broken.detail
+
+
+def test_the_self_test_leaves_out_what_no_package_is_there_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is not disturbed by a plugin that is asked for besides, of names like its own."""
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,plugin_of_the_test")
+    monkeypatch.setitem(sys.modules, "plugin_of_the_test", sys.modules[__name__])
+    monkeypatch.setattr(sys.modules[__name__], "LACKING", replace(LACKING, name="asking"))
+    monkeypatch.setattr("gde.runs.examining.find_spec", lambda _: None)
+    tested = self_test()
+    assert tested.ok, tested.detail
+    assert tested.detail.endswith("without a probe: pip install 'gde-eval[probes]'")

@@ -1,8 +1,10 @@
 """Every skeleton works at once: it runs, and its own tests pass."""
 
 import importlib
+import re
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -10,7 +12,11 @@ from gde.errors import ConfigError
 from gde.request.catalogue import Catalogue
 from gde.request.kinds import SKELETONS
 from gde.request.plugins import load_plugins
+from gde.testing import check_environment
 from gde.testing.template import write_plugin
+
+NUMPY = "import numpy as np\n\nBACK, ON"
+TAB = "    "
 
 
 @pytest.mark.parametrize("kind", SKELETONS)
@@ -30,6 +36,22 @@ def test_a_skeleton_keeps_the_promises_of_its_kind(kind: str, tmp_path: Path, mo
     assert catalogue.find(kind.replace("-", "_"), name.replace("_", "-")).offer.summary
     for module in (f"test_{name}", f"gde_{name}"):
         sys.modules.pop(module)
+
+
+def test_the_process_that_the_page_shows_is_that_of_the_skeleton(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[3] / "docs/how-to/environment.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```python\n(def mdp.*?)```", page, re.DOTALL)
+    module = write_plugin("counted", tmp_path / "made", "environment") / "gde_counted.py"
+    head, _, rest = module.read_text(encoding="utf-8").partition("    def optimum")
+    step = rest[rest.index("    def step") :]
+    body = f"{head}{indent(shown, TAB)}\n{step}".replace("State(facts=", "State(index=self._at, facts=")
+    module.write_text(body.replace("import Context,", "import TabularMDP, Context,").replace("BACK, ON", NUMPY))
+    monkeypatch.syspath_prepend(str(module.parent))
+    counted = importlib.import_module("gde_counted")
+    check_environment(lambda: counted.Path(counted.Config(length=4)), gives={"mdp"})
+    sys.modules.pop("gde_counted")
 
 
 def test_a_kind_without_skeleton_is_refused_and_nothing_written(tmp_path: Path) -> None:
