@@ -50,6 +50,13 @@ def ray(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def served(session: nox.Session) -> None:
+    """A real server over HTTP: nano behind `transformers serve`."""
+    install(session, "-e", ".[dev]", "transformers[serving]")
+    session.run("pytest", "-m", "slow", "tests/plugins/language_models/test_served.py", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
 def lint(session: nox.Session) -> None:
     """Rules and format."""
     install(session, "ruff")

@@ -1,5 +1,6 @@
 """What servers answer: read for what is usable in it, whatever else is odd."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
@@ -11,6 +12,9 @@ FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal
 """All other reasons, those of the protocol and those that a server makes up, are an ordinary stop."""
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where servers put what the model thought; the protocol itself has no place for it."""
+FLATTENED = re.compile("analysis(.*?)assistantfinal(.*)", re.DOTALL)
+"""An answer in channels (gpt-oss) whose special tokens a server has left out, as `transformers serve` does: names of
+channels run into their texts."""
 MOST_TOKENS = 2**31
 """No answer has more: what says so is no count."""
 NAME_LENGTH = 200
@@ -31,10 +35,11 @@ def read_answer(answer: ChatCompletion) -> Completion:
     thoughts = [getattr(message, field, None) for field in REASONING_FIELDS]
     refusal = getattr(message, "refusal", None)
     finish, usage = getattr(choice, "finish_reason", None), getattr(answer, "usage", None)
+    text, thought = _parted(str(refusal or message.content or ""), next((str(each) for each in thoughts if each), None))
     prompt, said = _tokens(answer, "prompt_token_ids"), _tokens(choice, "token_ids")
     return Completion(
-        text=clean(str(refusal or message.content or "")),
-        reasoning=next((clean(str(thought)) for thought in thoughts if thought), None),
+        text=clean(text),
+        reasoning=None if thought is None else clean(thought),
         finish="refusal" if refusal else FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
         prompt_tokens=prompt if said else (),
         tokens=said if prompt else (),
@@ -42,6 +47,12 @@ def read_answer(answer: ChatCompletion) -> Completion:
         n_completion=_count(usage, "completion_tokens"),
         answered_by=clean(name)[:NAME_LENGTH] if isinstance(name := getattr(answer, "model", None), str) else "",
     )
+
+
+def _parted(text: str, thought: str | None) -> tuple[str, str | None]:
+    """The answer and the reasoning, which may stand in one text."""
+    flattened = FLATTENED.fullmatch(text) if thought is None else None
+    return (flattened[2], flattened[1]) if flattened else (text, thought)
 
 
 def clean(text: str) -> str:

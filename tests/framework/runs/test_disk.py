@@ -1,11 +1,14 @@
 """A disk that takes no more, and a folder that goes away, as a user meets them."""
 
+import os
 import resource
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 LIMIT = 200 * 1024
 """Bytes of a file: enough for the beginning of a run."""
@@ -51,3 +54,54 @@ def test_a_folder_that_is_removed_is_named(tmp_path: Path) -> None:
     _, said = going.communicate()
     assert going.returncode == 3, said
     assert str(run) in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("part", "after"),
+    [
+        ("run.sqlite", 30),
+        pytest.param("run.sqlite", 3, marks=pytest.mark.slow),
+        pytest.param("result.json", 0, marks=pytest.mark.slow),
+    ],
+)
+def test_a_disk_that_fails_stops_the_run_and_it_goes_on(part: str, after: int, tmp_path: Path) -> None:
+    """EIO of every write from some moment on."""
+    compiler = shutil.which("cc")
+    if compiler is None or sys.platform != "linux":
+        pytest.skip("needs a C compiler, on Linux")
+    source, library, run = Path(__file__).with_name("failing_disk.c"), tmp_path / "failing_disk.so", tmp_path / "run"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    failing = {**os.environ, "LD_PRELOAD": str(library), "EIO_IN": part, "EIO_AFTER": str(after)}
+    command = [sys.executable, "-m", "gde", *evaluation(20, run)]
+    stopped = subprocess.run(command, env=failing, capture_output=True, text=True)
+    said = stopped.stderr
+    assert "Traceback" not in said and str(run) in said
+    assert stopped.returncode == 3 if run.exists() else stopped.returncode == 2, said
+    if run.exists():
+        again = gde("resume", str(run))
+        assert again.communicate()[1] and again.returncode == 0
+
+
+FULL = """mount -t tmpfs -o size=400k none "$1" || exit 99
+shift; "$@"; echo "code $?" >&2
+mount -o remount,size=64m none "$RUN_DISK" || exit 99
+"$PYTHON" -m gde resume "$RUN_DISK/run"; echo "code $?" >&2
+"""
+
+
+@pytest.mark.slow
+def test_a_full_disk_stops_the_run_and_it_goes_on(tmp_path: Path) -> None:
+    """A file system in memory that is full, in a name space of its own, and grows afterwards."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    environment = {**os.environ, "RUN_DISK": str(disk), "PYTHON": sys.executable}
+    command = ["unshare", "-rm", "sh", "-c", FULL, "sh", str(disk)]
+    command += [sys.executable, "-m", "gde", *evaluation(400, disk / "run")]
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        pytest.skip("needs name spaces")
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if ended.returncode == 99:
+        pytest.skip("may not mount")
+    codes = [line for line in ended.stderr.splitlines() if line.startswith("code ")]
+    assert codes == ["code 3", "code 0"], ended.stderr
+    assert str(disk / "run") in ended.stderr and "Traceback" not in ended.stderr

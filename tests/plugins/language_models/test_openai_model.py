@@ -135,6 +135,23 @@ def test_reasoning_is_read_where_servers_put_it(server: Server, field: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("content", "text", "reasoning"),
+    [
+        ('analysis A wall.\nassistantfinal{"action": "UP"}', '{"action": "UP"}', " A wall.\n"),
+        ("analysisassistantfinalUP", "UP", ""),
+        ("analysis of the maze: UP", "analysis of the maze: UP", None),
+        ("The assistantfinal is UP", "The assistantfinal is UP", None),
+    ],
+)
+def test_channels_whose_names_have_run_into_the_text_are_told_apart(
+    server: Server, content: str, text: str, reasoning: str | None
+) -> None:
+    server.replies = [reply({"content": content})]
+    completion = ask(server)
+    assert (completion.text, completion.reasoning) == (text, reasoning)
+
+
+@pytest.mark.parametrize(
     ("answer", "text", "finish"),
     [
         (reply({"content": "cut"}, "length"), "cut", "length"),
