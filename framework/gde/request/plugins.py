@@ -52,8 +52,8 @@ def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, of
     """Load every declared plugin that is not disabled, then the named modules.
 
     `disable` and `modules` add to the comma-separated names in GDE_DISABLE_PLUGINS and GDE_LOAD_PLUGINS. A module that
-    is named twice, or declared besides, is loaded once. Without `offers` nobody wants to know yet what is offered, and a
-    plugin whose offers are broken is not found out.
+    is named twice, or declared besides, is loaded once. Without `offers` nobody wants to know yet what is offered, and
+    a plugin whose offers are broken is not found out.
 
     Raises:
         GdeError: a name to disable that no plugin has.

@@ -203,7 +203,7 @@ def test_a_turn_keeps_probabilities_where_they_are_asked_for() -> None:
     decision = asyncio.run(agent.act(SEEN))
     assert decision.probabilities == {"UP": 0.5, "LEFT": 0.5}
     assert model.asked[0] == model.asked[1], "both are of the same turn"
-    silent = TextAgent(TextAgentConfig(probabilities=True), Scripted(["{}"]))
+    silent = TextAgent(TextAgentConfig(probabilities=True), AnsweringModel(["{}"]))
     silent.begin(Brief(task=TASK, seed=3))
     assert "does not tell how probable" in asyncio.run(silent.act(SEEN)).detail
 

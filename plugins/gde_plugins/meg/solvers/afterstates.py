@@ -103,7 +103,8 @@ class AfterstateFit:
     def _moved(self, t: int) -> Floats:
         """(R,) probability of each afterstate."""
         moved: Floats = self._after.collected @ (self._shares[t] * self._visits[t])
-        return np.multiply(moved, self._weights[t], out=moved)
+        moved *= self._weights[t]
+        return moved
 
     def _tangent(self, direction: Utility) -> Iterator[tuple[int, Floats, Floats, Floats]]:
         """Of each time: (R,) change of what afterstates are worth, (S,) of visits, (S,) of what states lead to."""

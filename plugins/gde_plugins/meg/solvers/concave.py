@@ -135,8 +135,9 @@ class Problem:
         curvature = _linear(size, lambda step: self._change(here.fit, step))
         easier = _linear(size, self._easier(here.fit))
         step, _ = cg(curvature, here.missing, rtol=FORCING, atol=self._rounding, maxiter=2 * size, M=easier)
-        careful = np.clip(step, -BOLD, BOLD)
-        return careful if here.missing @ careful > here.missing @ step / 3 else step
+        careful: Floats = np.clip(step, -BOLD, BOLD)
+        whole: Floats = step
+        return careful if here.missing @ careful > here.missing @ whole / 3 else whole
 
     def upper(self, here: Point, step: Floats, spare: float) -> float:
         """The divergence of a policy with the moments of the one measured: that of the tilted flow, if it is one.

@@ -71,7 +71,7 @@ class Features:
         ValueError: the features do not fit the model or are not finite.
     """
 
-    where = None
+    where: NDArray[np.bool_] | None = None
 
     def __init__(self, features: NDArray[np.float64], mdp: TabularMDP) -> None:
         shape, wanted = features.shape, (mdp.n_states, mdp.n_actions)

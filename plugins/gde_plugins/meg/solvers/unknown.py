@@ -65,8 +65,8 @@ def unknown_utility(
         wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
         raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
     check_tolerance(tolerance)
-    tabular = isinstance(utilities, str | np.ndarray)
-    reach = Reach.of(mdp, policy, horizon if tabular else None)
+    # A module reads the number of every state.
+    reach = Reach.of(mdp, policy, horizon if isinstance(utilities, str | np.ndarray) else None)
     process, policy = process_of(reach.mdp, horizon), reach.policy
     features = Features(utilities, mdp).at(reach.states) if isinstance(utilities, np.ndarray) else None
     on_actions = features.on_actions if features else isinstance(utilities, str) and utilities == "state-actions"
@@ -74,7 +74,8 @@ def unknown_utility(
     family = features or Table(seen.occupancy, on_actions)
     close = tolerance * max(1.0, seen.decisions * log(mdp.n_actions))
     best = maximise(process, family, seen, close, iterations)
-    utility = utilities @ best.weights if features else reach.whole(family.utility(best.weights), -np.inf)
+    everywhere = utilities @ best.weights if isinstance(utilities, np.ndarray) else None
+    utility = reach.whole(family.utility(best.weights), -np.inf) if everywhere is None else everywhere
     meg = Meg(
         value=best.value,
         beta=1.0,
@@ -86,7 +87,9 @@ def unknown_utility(
         weights=best.weights if features else None,
         find_policy=partial(_soft_policy, mdp, utility, horizon),
     )
-    return meg if tabular else train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
+    if isinstance(utilities, str | np.ndarray):
+        return meg
+    return train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
 
 
 def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Policy:

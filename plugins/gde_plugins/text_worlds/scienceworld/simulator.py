@@ -101,7 +101,7 @@ class ScienceWorldSimulator:
         """In listed words, where actions are listed."""
         task, number = self._game
         self._env.load(task, number, "", generateGoldPath=True)
-        gold = self._env.get_gold_action_sequence()
+        gold: Sequence[str] = self._env.get_gold_action_sequence()
         if not self._listed:
             return gold
         self._restart(())
