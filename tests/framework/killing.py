@@ -76,8 +76,8 @@ class Run:
 
     def workers(self) -> list[int]:
         """The processes that it has started."""
-        pid = self.process.pid
-        return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(pid) for thread in threads for pid in thread.read_text().split()]
 
     def _hear(self) -> bool:
         try:

@@ -53,7 +53,7 @@ def join(run: Path) -> int:
 
     Raises:
         RunFolderError: no process of this machine has the run and lends its work.
-        GdeError: the work cannot be loaded here.
+        GdeError: the work cannot be loaded here, or is of another version.
         RunFailed: the holder is gone.
     """
     try:
@@ -91,11 +91,14 @@ def work(address: Path) -> int:
 
 def _worked(line: "_Line", lent: bytes) -> bytes:
     try:
-        job, item, asks = pickle.loads(lent)
+        found = pickle.loads(lent)
     except Exception as error:
         reason = f"the work cannot be loaded here ({error}): every worker needs the plugins and modules of the run"
         line.say("left", reason)
         raise GdeError(reason) from error
+    if isinstance(found, GdeError):
+        raise found
+    job, item, asks = found
     try:
         return outcome(partial(job, item, line.ask) if asks else partial(job, item))
     except KeyboardInterrupt:

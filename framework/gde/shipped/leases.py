@@ -197,7 +197,9 @@ class _Desk:
             case "here":
                 worker.pid, same = content
                 if same != SAME:
-                    self._lose(line, f"has {same} where this process has {SAME}")
+                    refusal = GdeError(f"the run is of {SAME}, this process of {same}: take the same for both")
+                    self._send(line, pickle.dumps(refusal))
+                    self._lose(line, "")
             case "ask":
                 self._send(line, outcome(partial(self._answered, content)))
             case "done":

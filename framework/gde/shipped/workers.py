@@ -144,7 +144,7 @@ def work() -> None:
     """The other end: do what comes by standard input until it ends."""
     waiting: SimpleQueue[bytes | None] = SimpleQueue()
     busy = Event()
-    with os.fdopen(_moved(1, 2), "wb") as answers, suppress(BrokenPipeError):
+    with suppress(BrokenPipeError), os.fdopen(_moved(1, 2), "wb") as answers:
         try:
             Thread(target=_listen, args=(waiting, busy), name="gde-work", daemon=True).start()
             while (wanted := waiting.get()) is not None:

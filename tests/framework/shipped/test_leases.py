@@ -20,7 +20,7 @@ from gde.errors import RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
 from gde.shipped.executors import LeasesConfig
-from gde.shipped.joining import join, meeting_place
+from gde.shipped.joining import join, meeting_place, work
 from gde.shipped.leases import Leases
 from gde.stages.budget import spent_before
 from gde.store.journal import Journal
@@ -156,6 +156,24 @@ def test_a_run_that_nobody_holds_cannot_be_joined(tmp_path: Path) -> None:
     (tmp_path / ".writer").write_text(f"process {os.getpid()} on {os.uname().nodename} since today")
     with pytest.raises(RunFolderError, match=r"process \d+ has the run .* does not listen"):
         join(tmp_path)
+
+
+def test_another_version_is_told_so_and_given_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gde.shipped.leases.SAME", "gde 0, Python 0")
+    executor = Leases(LeasesConfig(workers=0))
+
+    def hold() -> None:
+        with pytest.raises(GdeError, match="the workers were stopped"):
+            [*executor.map(process_of, [0])]
+
+    holder = Thread(target=hold)
+    holder.start()
+    while not meeting_place(os.getpid()).exists():
+        time.sleep(0.02)
+    with pytest.raises(GdeError, match=r"the run is of gde 0, Python 0, this process of gde "):
+        work(meeting_place(os.getpid()))
+    executor.stop()
+    holder.join()
 
 
 def test_where_others_can_enter_nobody_meets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
