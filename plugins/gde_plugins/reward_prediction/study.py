@@ -159,12 +159,15 @@ class RewardPredictionStudy:
         for one in run.result.measurements if run else ():
             if one.name == "success" and not one.where:
                 return one
-        reason = "agents are run with --set study.agents=true"
-        if self._config.agents:
-            needs_model = agent in ASKING and domain not in self._missing
-            asked = "it asks a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
-            reason = asked if needs_model else self._missing.get(domain, "its domain was not named")
-        return _none("success", "the run has no such number" if run else reason)
+        return _none("success", "the run has no such number" if run else self._why_no_run(agent, domain))
+
+    def _why_no_run(self, agent: str, domain: str) -> str:
+        if not self._config.agents:
+            return "agents are run with --set study.agents=true"
+        if domain not in {each.name for each in self._domains}:
+            return self._missing.get(domain, f"its domain was not named: --set study.domains={domain}")
+        asks = "it asks a language model: --set study.model=hf:PATH_OR_ID or openai:BASE_URL"
+        return asks if agent in ASKING else "the run has no such number"
 
 
 def _gain(without: Measurement, rewarded: Measurement) -> Measurement:

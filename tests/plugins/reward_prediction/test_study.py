@@ -101,7 +101,7 @@ def test_table_2_says_what_was_found_what_is_printed_and_what_is_missing(tmp_pat
     rows = {row.quantity: row for row in found.rows if row.table.endswith("(table 2)")}
     assert rows["mcts, BlocksWorld"].ours.value is not None and rows["random, BlocksWorld"].ours.value is not None
     assert "it asks a language model" in rows["react, BlocksWorld"].ours.reason
-    assert rows["react, AlfWorld"].ours.reason
+    assert "study.domains=alfworld" in rows["react, AlfWorld"].ours.reason
     gains = {name: row for name, row in rows.items() if name.startswith("gain")}
     assert [row.paper for row in gains.values()] == [0.2164, 0.124, None]
     assert all(row.ours.reason for row in gains.values())
