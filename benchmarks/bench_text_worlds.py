@@ -91,8 +91,10 @@ class TextworldLoop:
         wanted = EnvInfos(admissible_commands=True, score=True, max_score=True, won=True, lost=True, objective=True)
         self._env = textworld.start(str(game_file(Path(folder), game)), wanted)
 
-    def walk(self, action: str, steps: int, pause: float) -> None:
+    def begin(self) -> None:
         self._env.reset()
+
+    def walk(self, action: str, steps: int, pause: float) -> None:
         for _ in range(steps):
             state, _, _ = self._env.step(action)
             assert state.admissible_commands
@@ -117,8 +119,10 @@ class AlfworldLoop:
         self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
         self._env.load(str(made_game(Path(folder), game)))
 
-    def walk(self, action: str, steps: int, pause: float) -> None:
+    def begin(self) -> None:
         self._env.reset()
+
+    def walk(self, action: str, steps: int, pause: float) -> None:
         for _ in range(steps):
             state, _, _ = self._env.step(action)
             assert state["admissible_commands"]
@@ -137,8 +141,10 @@ class ScienceworldLoop:
         self._env = ScienceWorldEnv("", envStepLimit=10**9)
         self._env.load(game["task"], game["variation"], "")
 
-    def walk(self, action: str, steps: int, pause: float) -> None:
+    def begin(self) -> None:
         self._env.reset()
+
+    def walk(self, action: str, steps: int, pause: float) -> None:
         for _ in range(steps):
             _, _, _, infos = self._env.step(action)
             assert infos["valid"]
@@ -176,14 +182,22 @@ def measured(name: str, steps: int) -> dict[str, float]:
     assert process is not None
     made_with = {"game": dict(pair[0]._games.game(0)), "folder": mkdtemp(prefix="gde-bench-")}
     own = SimulatorProcess(name, f"bench_text_worlds:{name.capitalize()}Loop", made_with)
-    own.ask("walk", action, 2, 0, seconds=600)
     echo = SimulatorProcess("echo", "bench_text_worlds:Echo", {"answer": process.ask("step", action, seconds=600)})
+
+    def own_loop(pause: float) -> tuple[float, float]:
+        own.ask("begin", seconds=600)
+        return timed(lambda: own.ask("walk", action, steps, pause, seconds=600), own._process.pid)
+
+    def hosted() -> tuple[float, float]:
+        pair[0].reset(0)
+        return timed(lambda: walk(pair[0], action, steps), process._process.pid)
+
     asked(echo, action, 2)
     rounds = [
         (
-            *timed(lambda: own.ask("walk", action, steps, 0, seconds=600), own._process.pid),
-            timed(lambda: own.ask("walk", action, steps, PAUSE, seconds=600), own._process.pid)[1],
-            *timed(lambda: walk(pair[0], action, steps), process._process.pid),
+            *own_loop(0),
+            own_loop(PAUSE)[1],
+            *hosted(),
             timed(lambda: asked(echo, action, steps), echo._process.pid)[1],
         )
         for _ in range(ROUNDS)

@@ -83,6 +83,10 @@ def make_positive(environment: Demonstrating, seed: int, recipe: Recipe, rng: np
         if len(play.steps) == before and not play.over and (not play.steps or play.steps[-1].raw < 1) and _follow(play):
             _wander(play, int(rng.integers(recipe.padding + 1)), rng)
             return _shaped(play.record(), recipe.offset)
+        if left == TRIES - 1:
+            environment.reset(seed)
+            if not environment.demonstration():
+                break
     raise Unsuitable("the demonstration does not reach the goal")
 
 

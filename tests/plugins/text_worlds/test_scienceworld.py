@@ -11,7 +11,7 @@ from gde.errors import GdeError
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.scienceworld.simulator import ScienceWorldSimulator
-from gde_plugins.text_worlds.scienceworld.wording import things
+from gde_plugins.text_worlds.scienceworld.wording import settled, things
 
 SMALL = {"task": "lifespan-longest-lived", "variations": 2, "listed": False}
 TRIED = ("look around", "go to outside", "dance with the agent")
@@ -61,3 +61,11 @@ def test_an_action_is_read_in_every_way() -> None:
     assert things("wait", ["wait"]) == [[]]
     assert things("wait1", ["wait"]) == []
     assert things("close door", ["open ", ""]) == []
+
+
+def test_what_is_asked_back_about_is_one_action_with_its_number() -> None:
+    asked = "Ambiguous request: Please enter the number"
+    told = [("wait", "Time passes."), ("move seed to pot", asked), ("0", "You move the seed."), ("1", "Nothing.")]
+    assert [*settled(told)] == [("wait", "Time passes."), ("move seed to pot", "You move the seed."), ("1", "Nothing.")]
+    assert [*settled([("move seed", asked), ("2", asked), ("0", "Done.")])] == [("move seed", "Done.")]
+    assert [*settled([("move seed", asked), ("look", "A room.")])] == [("look", "A room.")]

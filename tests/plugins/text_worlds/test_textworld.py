@@ -1,6 +1,7 @@
 """TextWorld's engine makes the games, and its expert wins them."""
 
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,16 @@ def test_a_game_without_room_for_its_quest_is_refused(monkeypatch: pytest.Monkey
 def test_refused_configurations(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         build(TextWorldConfig, values, "env")  # type: ignore[arg-type]
+
+
+def test_facts_are_sorted_as_textworld_sorts_them() -> None:
+    logic = pytest.importorskip("textworld.logic")
+    from gde_plugins.text_worlds.textworld.sorting import before
+
+    parts = [logic.Variable(name, kind) for name in ("lamp", "table") for kind in ("o", "s")]
+    facts = [
+        logic.Proposition(name, each) for name in ("in", "on") for n in range(3) for each in product(parts, repeat=n)
+    ]
+    for one, other in product(facts, repeat=2):
+        assert before(one, other) == (one < other)
+    assert before(facts[0], "in") is NotImplemented

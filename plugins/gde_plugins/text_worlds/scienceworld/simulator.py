@@ -10,7 +10,9 @@ from gde.errors import GdeError
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 from gde_plugins.text_worlds.scienceworld.wording import Wording
 
-HEAP_MEGABYTES = 700
+JAVA = "-Xmx700m -XX:+UseSerialGC -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
+"""The machine would take a quarter of the memory there is before it looks for what it could drop. With one hash for all
+objects the gold paths, which go through sets of them, are the same in every process and whenever they are asked for."""
 NO_LIMIT = 10**9
 """Steps after which ScienceWorld would stop; a run counts for itself."""
 
@@ -26,8 +28,7 @@ class ScienceWorldSimulator:
         """
         if shutil.which("java") is None:
             raise GdeError("scienceworld needs Java, there is no program java: install Java 17, e.g. openjdk-17-jre")
-        # The machine would take a quarter of the memory there is before it looks for what it could drop.
-        os.environ.setdefault("JAVA_TOOL_OPTIONS", f"-Xmx{HEAP_MEGABYTES}m -XX:+UseSerialGC")
+        os.environ.setdefault("JAVA_TOOL_OPTIONS", JAVA)
         from scienceworld import ScienceWorldEnv
 
         self._env = ScienceWorldEnv("", envStepLimit=NO_LIMIT)
@@ -92,8 +93,9 @@ class ScienceWorldSimulator:
             self._worded[self._game] = self._gold_path()
         way = self._worded[self._game]
         ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(taken, way, strict=False))])
-        self._go_back(taken)
-        n = self._follow(way[ahead:])
+        n = self._followed(taken, way[ahead:])
+        if n == 0 and self._game not in self._known_way and (not taken or self._followed((), way) == 0):
+            self._worded[self._game] = ()  # not even from the beginning: it is not tried again
         self._go_back(taken)
         return way[ahead:][:n]
 
@@ -109,9 +111,12 @@ class ScienceWorldSimulator:
         self._restart(())
         return Wording(self._env, self._admissible, self._act, self._restart).of(gold, answers)
 
-    def _follow(self, way: Sequence[str]) -> int:
-        """After how many of these actions the score is full; 0 where it never is or one of them is not admissible."""
-        listed = self._actions()
+    def _followed(self, taken: Sequence[str], way: Sequence[str]) -> int:
+        """After how many actions of a way from there the score is full; 0 where it never is or one of them is not
+        admissible."""
+        if not way:
+            return 0
+        listed = self._go_back(taken)
         for n, action in enumerate(way, 1):
             if listed is not None and action not in listed:
                 return 0
@@ -121,16 +126,17 @@ class ScienceWorldSimulator:
             listed = self._actions()
         return 0
 
-    def _go_back(self, taken: Sequence[str]) -> None:
+    def _go_back(self, taken: Sequence[str]) -> tuple[str, ...] | None:
         """Begin again and take these actions as they were taken: to list what is admissible may leave its traces in
-        what is listed next."""
+        what is listed next. What is admissible then."""
         self._restart(())
-        self._actions()
+        listed = self._actions()
         for action in taken:
             self._act(action)
-            self._actions()
+            listed = self._actions()
         self._taken = list(taken)
         self._score = self._clipped() if taken else 0.0
+        return listed
 
     def _restart(self, taken: Sequence[str]) -> None:
         """Begin the game again and take these actions."""

@@ -6,8 +6,9 @@ in the same words.
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import chain
+from statistics import fmean
 from typing import Any
 
 FILLING = frozenset({"to", "the", "in", "into", "a", "on"})
@@ -17,6 +18,7 @@ TRIES = 6
 RELATED = 0.3
 """Least share of words in common, for each thing named, of an action that is tried."""
 WAIT = "wait1"
+ASKED_BACK = "Ambiguous request"
 SYNONYM = re.compile("^examine ")
 """What the gold paths say for "look at"."""
 
@@ -41,7 +43,7 @@ class Wording:
         """The gold path, from the beginning of the game on. Where an action changes nothing any more, time passes."""
         way: list[str] = []
         said: dict[str, str] = {}
-        for action, answer in zip(gold, answers, strict=True):
+        for action, answer in settled(zip(gold, answers, strict=True)):
             listed = self._admissible()
             if action in listed:
                 self._act(action)
@@ -66,25 +68,36 @@ class Wording:
         """Listed actions that sound like an action and its answer, the likeliest first."""
         action, told = SYNONYM.sub("look at ", action), {*re.findall(r"\w+", answer)}
         likely = [
-            (likeness + _share({*each.split()}, told), each)
+            (fmean(likeness) + _share({*each.split()}, told), each)
             for likeness, each in self._likeness(action, listed)
-            if likeness >= RELATED
+            if min(likeness) >= RELATED
         ]
         yield from (each for _, each in sorted(likely, key=lambda pair: (-pair[0], pair[1]))[:TRIES])
 
-    def _likeness(self, action: str, admissible: Container[str]) -> Iterator[tuple[float, str]]:
-        """Every listed action of the same form, with how much its things are called alike, 0 to 1."""
+    def _likeness(self, action: str, admissible: Container[str]) -> Iterator[tuple[list[float], str]]:
+        """Every listed action of the same form, with how much each of its things is called alike, 0 to 1."""
         names = self._env.get_all_object_ids_types_referents_LUTJSON()
         for listed in self._env.get_valid_action_object_combinations_with_templates():
             literals = self._literals[listed["template_id"]]
             known = [names.get(str(thing), {}).get("referents", []) for thing in listed["obj_ids"]]
-            likeness = [
-                min(map(_alike, ours, theirs, known), default=0.0)
+            readings = [
+                [*map(_alike, ours, theirs, known)] or [0.0]
                 for ours in things(action, literals)
                 for theirs in things(listed["action"], literals)
             ]
-            if likeness and listed["action"] in admissible:
-                yield max(likeness), listed["action"]
+            if readings and listed["action"] in admissible:
+                yield max(readings, key=min), listed["action"]
+
+
+def settled(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Actions and answers, where one of them is asked back about and a number settles it as one: the action as it was
+    said, and what followed. What is listed is never asked back about."""
+    said = ""
+    for action, answer in told:
+        whole = said if said and action.isdecimal() else action
+        said = whole if answer.startswith(ASKED_BACK) else ""
+        if not said:
+            yield whole, answer
 
 
 def things(action: str, literals: Sequence[str]) -> list[list[str]]:

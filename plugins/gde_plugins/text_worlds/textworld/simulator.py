@@ -11,6 +11,7 @@ from textworld import EnvInfos
 
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 from gde_plugins.text_worlds.textworld.games import game_file
+from gde_plugins.text_worlds.textworld.sorting import sort_by_key
 
 PROMPT = re.compile(r"\n>[^\n]*(?:\n.*)?\Z", re.DOTALL)
 """The line that a player would type on, and the line of status that is drawn over it."""
@@ -22,6 +23,7 @@ class TextWorldSimulator:
 
     def __init__(self, folder: str) -> None:
         """Keep the games that are made in this folder."""
+        sort_by_key()
         self._folder = Path(folder)
         self._env: Any = None
 
