@@ -75,7 +75,7 @@ def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
         utility=float(problem.outcomes(best_policies) @ towards), divergence=divergence, gap=inf, tolerance=0.0
     )
     start = Point(0.0, 0.0, gained - sign * chance, 0.0)
-    best = climb(point, start, gained, limit, unit=1.0, tolerance=TOLERANCE, iterations=ITERATIONS)
+    best = climb(point, start, gained, lambda: limit, unit=1.0, tolerance=TOLERANCE, iterations=ITERATIONS)
     policies = soft_optimal(problem, utility, sign * best.beta)
     return measured(problem, utility, sign * best.beta, policies, best.value, (best.lower, best.upper))
 

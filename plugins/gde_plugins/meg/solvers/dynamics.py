@@ -106,6 +106,10 @@ class Dynamics(Transitions):
         self.going: NDArray[np.bool_] = np.ones(mdp.n_states, dtype=bool) if mdp.terminal is None else ~mdp.terminal
         successors = vstack(mdp.transition, format="csr")
         successors.eliminate_zeros()  # a stored zero times a value of -inf would be NaN
+        if max(successors.nnz, successors.shape[0]) < 2**31:
+            # Half of what a product reads are indices.
+            indices, ends = (each.astype(np.int32, copy=False) for each in (successors.indices, successors.indptr))
+            successors = csr_array((successors.data, indices, ends), shape=successors.shape)
         super().__init__(successors, mdp.n_actions, mdp.discount, np.flatnonzero(~self.going))
         self.start = mdp.start
 

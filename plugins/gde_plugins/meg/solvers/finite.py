@@ -90,6 +90,12 @@ class Finite:
             yield step
 
     def fit(self, utility: Utility) -> Fit:
+        """See `Process.fit`.
+
+        Raises:
+            ValueError: the policy is too large to be held, as it is for a bound.
+        """
+        check_size((self.horizon, self.dynamics.n_states, self.dynamics.n_actions), "the soft-optimal policy")
         if len(utility.acting) == 1 and self._afterstates.few:
             with suppress(TooWide):
                 return AfterstateFit(self._afterstates, utility, self.horizon)
@@ -109,7 +115,6 @@ class FiniteFit:
 
     def __init__(self, process: Finite, utility: Utility) -> None:
         self._dynamics = process.dynamics
-        check_size((process.horizon, self._dynamics.n_states, self._dynamics.n_actions), "the soft-optimal policy")
         policies: list[Floats] = []
         for values, policy in process.soft_steps(utility):
             policies.append(policy)

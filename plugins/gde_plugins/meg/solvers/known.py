@@ -66,11 +66,11 @@ def known_utility(
 
     start = Point(0.0, 0.0, gained - sign * chance.mean, chance.variance)
     close = tolerance * max(1.0, seen.decisions * log(mdp.n_actions))
-    limit, size = process.limit(towards), seen.occupancy.earns(Utility(np.abs(utility.acting), np.abs(utility.ending)))
+    size = seen.occupancy.earns(Utility(np.abs(utility.acting), np.abs(utility.ending)))
     largest = UNREADABLE / (ROUNDING * size) if size else inf
-    best = climb(accuracy, start, gained, limit, 1.0, close, iterations, largest)
+    best = climb(accuracy, start, gained, partial(process.limit, towards), 1.0, close, iterations, largest)
     off = ROUNDING * size * best.beta if best.beta < inf else 0.0
-    certain = max(limit.tolerance, TIE * size) <= _finest(reward)
+    certain = max(best.tolerance, TIE * size) <= _finest(reward)
     most = max(seen.divergence, best.value)
     lower, upper = max(best.lower - off, 0.0), (min(best.upper, most) if certain else most) + off
     beta = (sign * best.beta + 0.0) / scale  # no negative zero

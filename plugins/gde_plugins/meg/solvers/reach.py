@@ -1,6 +1,7 @@
 """What of a world an episode can come to: nothing else bears on goal-directedness, and a long world is mostly else."""
 
 from dataclasses import replace
+from numbers import Integral
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -9,7 +10,6 @@ from scipy.sparse import csr_array, diags_array
 
 from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Indices
-from gde_plugins.meg.solvers.protocol import check_horizon
 
 ROUNDING = 1e-9
 """Probability that is as good as none."""
@@ -32,10 +32,9 @@ class Reach(NamedTuple):
         Where the last step of an episode would leave it, the step stays: nobody is there any more to see it.
         """
         everything = cls(mdp, policy, np.arange(mdp.n_states), mdp.n_states)
-        if horizon is None or policy.probabilities.shape[-2] != mdp.n_states:
-            return everything
-        check_horizon(horizon)
-        states = np.flatnonzero(_reached(mdp, horizon))
+        if not isinstance(horizon, Integral) or policy.probabilities.shape[-2] != mdp.n_states:
+            return everything  # what does not fit is refused by the process
+        states = np.flatnonzero(_reached(mdp, int(horizon)))
         if len(states) == mdp.n_states:
             return everything
         part = replace(

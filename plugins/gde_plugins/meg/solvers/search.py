@@ -8,6 +8,10 @@ from gde_plugins.meg.solvers.limits import Limit
 
 BEYOND = 40.0
 """At a rationality of this over the smallest gap, an inferior action weighs exp(-40): the policy is as in the limit."""
+PATIENCE = 4
+"""Evaluations after which, the maximum still being ahead, it is asked what lies at infinity."""
+NO_LIMIT = Limit(inf, inf, inf, 0.0)
+"""Where nobody asked."""
 
 
 class Point(NamedTuple):
@@ -27,6 +31,8 @@ class Optimum(NamedTuple):
     value: float
     lower: float
     upper: float
+    tolerance: float = 0.0
+    """That of the limit, if it had to be asked for."""
 
 
 class Bracket(NamedTuple):
@@ -66,7 +72,7 @@ def climb(
     accuracy: Callable[[float], Point],
     start: Point,
     utility: float,
-    limit: Limit,
+    find_limit: Callable[[], Limit],
     unit: float,
     tolerance: float,
     iterations: int,
@@ -78,9 +84,9 @@ def climb(
         accuracy: concave.
         start: the accuracy at zero, where it is zero and does not fall.
         utility: the policy's expected utility.
-        limit: soft-optimal behaviour at infinite rationality. Since the soft value is at least what the limit policy
-            has, the accuracy never exceeds that policy's divergence from random choice, and comes as near as one
-            likes if and only if the policy measured is optimal.
+        find_limit: soft-optimal behaviour at infinite rationality; asked for where the search seems to go there. Since
+            the soft value is at least what the limit policy has, the accuracy never exceeds that policy's divergence
+            from random choice, and comes as near as one likes if and only if the policy measured is optimal.
         unit: the first step at most; each further one at most quadruples the rationality.
         tolerance: nats between the bounds at which to stop.
         iterations: evaluations before giving up.
@@ -88,22 +94,29 @@ def climb(
     """
     if start.slope <= 0:
         return Optimum(0.0, 0.0, 0.0, 0.0)
-    bracket = Bracket(start, None)
-    if (
-        limit.utility - utility <= limit.tolerance
-        and tolerance < limit.divergence < inf
-        and limit.gap * largest >= BEYOND
-    ):
-        beyond = accuracy(BEYOND / limit.gap)
-        if limit.divergence - beyond.value <= tolerance:
-            return Optimum(inf, limit.divergence, min(beyond.value, limit.divergence), limit.divergence)
-    for _ in range(iterations):
-        upper = min(bracket.upper(), limit.divergence)
-        if upper - bracket.best().value <= tolerance:
-            break
+    bracket, limit = Bracket(start, None), NO_LIMIT
+    for number in range(iterations + 1):
         beta = bracket.next(unit)
-        if beta > largest or beta == bracket.low.beta or (bracket.high and beta == bracket.high.beta):
-            break  # there is no number in between, or none that can be told
+        between = bracket.low.beta < beta and (bracket.high is None or beta < bracket.high.beta)
+        over = number == iterations or beta > largest or not between
+        if bracket.high is None and limit is NO_LIMIT and (over or number >= PATIENCE):
+            limit = find_limit()
+            tells = limit.utility - utility <= limit.tolerance and limit.gap * largest >= BEYOND
+            if tells and (found := _at_infinity(accuracy, limit, tolerance)):
+                return found
+        if over or min(bracket.upper(), limit.divergence) - bracket.best().value <= tolerance:
+            break
         bracket = bracket.with_point(accuracy(beta))
     best = max(start, bracket.best(), key=lambda point: point.value)
-    return Optimum(best.beta, best.value, best.value, max(min(bracket.upper(), limit.divergence), best.value))
+    upper = max(min(bracket.upper(), limit.divergence), best.value)
+    return Optimum(best.beta, best.value, best.value, upper, limit.tolerance)
+
+
+def _at_infinity(accuracy: Callable[[float], Point], limit: Limit, tolerance: float) -> Optimum | None:
+    """The maximum of an optimal policy, if it is seen to be there."""
+    if not tolerance < limit.divergence < inf:
+        return None
+    beyond = accuracy(BEYOND / limit.gap)
+    if limit.divergence - beyond.value > tolerance:
+        return None
+    return Optimum(inf, limit.divergence, min(beyond.value, limit.divergence), limit.divergence, limit.tolerance)
