@@ -104,14 +104,21 @@ def test_what_cannot_be_tried_is_said() -> None:
         try_out(slippery.environment, [Played(0, ("LEFT",))], slippery.told, tries=2)
 
 
+def test_the_most_that_a_function_of_states_predicts_is_goal_directedness_towards_any_utility_of_states() -> None:
+    """The claim that the bound stands on, by ascent over the whole table."""
+    for box in (grid(), cliff(), lake()):
+        assert box.best[0] == pytest.approx(box.truth(), abs=2e-3)
+
+
 SEEDS = 100
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "n", "tries"), [(grid, 40, 1), (cliff, 40, 1), (cliff, 40, 4), (lake, 40, 4)])
-def test_the_bound_exceeds_the_truth_in_few_of_many_samples(make: Callable[[], Box], n: int, tries: int) -> None:
-    """The lower end of a 95 % interval may do so in 2.5 % of them."""
+@pytest.mark.parametrize("oracle", [False, True])
+@pytest.mark.parametrize(("make", "tries"), [(grid, 1), (cliff, 4)])
+def test_the_bound_exceeds_the_truth_in_few_of_many_samples(make: Callable[[], Box], tries: int, oracle: bool) -> None:
+    """The lower end of a 95 % interval may do so in 2.5 % of them; it nearly does where an oracle tells all."""
     box = make()
     truth = box.truth()
-    ends = np.array([(box.bound(n, seed, tries).interval or (0.0, 0.0))[0] for seed in range(SEEDS)])
-    assert (ends > truth).sum() <= binom.ppf(0.999, SEEDS, 0.025)
+    ends = [box.bound(40, seed, tries, oracle).interval or (0.0, 0.0) for seed in range(SEEDS)]
+    assert sum(low > truth for low, _ in ends) <= binom.ppf(0.999, SEEDS, 0.025)

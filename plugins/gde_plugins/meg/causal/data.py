@@ -78,8 +78,8 @@ def estimate(
 
 def _columns(columns: Mapping[str, ArrayLike]) -> Mapping[str, Indices]:
     if not isinstance(columns, Mapping) or not columns:
-        got = "none" if isinstance(columns, Mapping) else type(columns).__name__
-        raise ValueError(f"columns: wanted the values of each of the variables by name, got {got}")
+        got = "no column" if isinstance(columns, Mapping) else type(columns).__name__
+        raise ValueError(f"columns: wanted at least one variable with its values, by name, got {got}")
     return {name: _column(name, values) for name, values in columns.items()}
 
 

@@ -55,7 +55,7 @@ def _probabilistic(kind: Literal["chance", "decision"], name: str, table: ArrayL
     if values.ndim != len(parents) + 1 or not values.size:
         raise ValueError(
             f"table of {name!r}: wanted one axis for each of the parents ({', '.join(parents) or 'none'}) and one for"
-            f" {name!r} itself, none of them empty, got shape {values.shape}"
+            f" {name!r} itself, got shape {values.shape}"
         )
     off = np.abs(values.sum(axis=-1) - 1)
     if not (off.max() <= TOLERANCE and values.min() >= 0):
