@@ -131,8 +131,9 @@ class Scope:
 
     async def _written(self, name: str, request: ChatRequest, identity: str, answer: Completion) -> Completion:
         """The answer as it stands in the journal."""
-        asked = {"request": identity, "prompt": request.messages, "interventions": request.interventions}
-        completion = replace(answer, model=name, **asked)  # type: ignore[arg-type]
+        completion = replace(
+            answer, request=identity, model=name, prompt=request.messages, interventions=request.interventions
+        )
         if self._journal is not None:
             completion = self._journal.secrets.scrubbed_answer(completion)
             await self._journal.call(self.name, self.turn, completion)

@@ -170,7 +170,7 @@ def test_the_same_test_is_found_whatever_its_sign_and_none_where_nothing_differs
 
 
 def test_headlines_are_compared_in_each_stratum(make_run: MakeRun, catalogue: Catalogue) -> None:
-    compared = compare(make_run("a", length=(5, 9)), make_run("b", "random", length=(5, 9)), catalogue)  # type: ignore[arg-type]
+    compared = compare(make_run("a", length=(5, 9)), make_run("b", "random", length=(5, 9)), catalogue)
     strata = [each for each in compared.rows if each.where]
     assert [each.where for each in strata] == [{"length": 5}, {"length": 9}]
     assert {each.family for each in strata} == {("accuracy", "length")}

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from gzip import compress
 from typing import Any
 
@@ -39,9 +39,8 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
         room: characters that they may take before packing; those that come after it are left out.
     """
     n_episodes = len(evidence.trajectories)
-    spread = evidence.trajectories[:: max(1, -(-n_episodes // most))]
     told, keys, marks = list[str](), dict[str, str](), set[str]()
-    for view in views(spread, evidence):
+    for view in views(spread(evidence, most).trajectories, evidence):
         film = _film(view)
         room -= len(film)
         if told and room < 0:
@@ -60,6 +59,13 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
         n_shown=len(told),
         n_episodes=n_episodes,
     )
+
+
+def spread(evidence: Evidence, most: int = MOST) -> Evidence:
+    """The same with the episodes that a page shows: of a large run every k-th from the first on, and only they are
+    read."""
+    step = max(1, -(-len(evidence.trajectories) // most))
+    return evidence if step == 1 else replace(evidence, trajectories=evidence.trajectories[::step])
 
 
 def _film(view: EpisodeView) -> str:

@@ -10,7 +10,7 @@ from gde.shipped.reporters.cards import cards
 from gde.shipped.reporters.claim import claim
 from gde.shipped.reporters.episodes import episode_views
 from gde.shipped.reporters.figures import breakdowns, svg
-from gde.shipped.reporters.films import films
+from gde.shipped.reporters.films import films, spread
 from gde.shipped.reporters.findings import of_metrics
 from gde.shipped.reporters.policy import content_policy
 from gde.shipped.reporters.probe_tables import probe_stratum_table, probe_tables
@@ -38,7 +38,8 @@ class HtmlReporter:
 
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
-    strata, meanings, episodes = stratum_keys(evidence), result.meanings, episode_views(evidence)
+    shown = spread(evidence)
+    strata, meanings, episodes = stratum_keys(shown), result.meanings, episode_views(shown)
     told = cards(result)
     played, style = films(evidence), source("style.css")
     script = source("page.js") + (source("player.js") if played else "")

@@ -1,5 +1,6 @@
 """The viewer: what it tells of runs, whom it turns away, and that a folder of a stranger stays data."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -65,6 +66,26 @@ def test_runs_are_found_beneath_a_folder_and_links_are_not_followed(root: Path, 
     assert [*library(root / "begun")] == ["begun"]
     (tmp_path / "link").symlink_to(root)
     assert library(tmp_path) == {}
+
+
+def test_entrants_of_a_contest_stand_together_with_their_page(root: Path, client: TestClient) -> None:
+    os.utime(root / "begun" / "run.sqlite", (5e9, 5e9))
+    assert next(iter(library(root))) == "begun"
+    os.utime(root / "contest" / "random" / "run.sqlite", (6e9, 6e9))
+    assert list(library(root)) == ["contest/random", "contest/scripted", "begun"]
+    assert state("contest/random", root / "contest" / "random").contest == "contest"
+    assert state("begun", root / "begun").contest == ""
+    assert client.get("/").text.count('href="/contest/contest"') == 1
+    page = client.get("/contest/contest").text
+    assert 'href="/run/contest/scripted"' in page and "gde contest" in page
+    for unknown in ("begun", "contest/random", "..%2fcontest", ""):
+        assert client.get(f"/contest/{unknown}").status_code == 404
+
+
+def test_reading_a_run_does_not_change_its_place(root: Path, client: TestClient) -> None:
+    before = list(library(root))
+    client.get("/episodes")
+    assert list(library(root)) == before
 
 
 def test_a_line_tells_how_a_run_is(root: Path) -> None:
