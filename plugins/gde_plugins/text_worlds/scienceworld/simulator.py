@@ -103,9 +103,9 @@ class ScienceWorldSimulator:
         """In listed words, where actions are listed."""
         task, number = self._game
         self._env.load(task, number, "", generateGoldPath=True)
-        gold: Sequence[str] = self._env.get_gold_action_sequence()
+        gold: list[str] = self._env.get_gold_action_sequence()
         if not self._listed:
-            return gold
+            return [*gold]
         self._restart(())
         answers = [self._act(action) for action in gold]
         self._restart(())
