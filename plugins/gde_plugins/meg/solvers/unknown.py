@@ -51,8 +51,7 @@ def unknown_utility(
             that of any function of states, and `table` has every start.
         horizon: number of states visited, hence of decisions; None for episodes that go on until they end.
         tolerance: nats between the bounds at which to stop, relative to the ceiling where that is above one.
-        iterations: steps of L-BFGS at most; Newton's method goes on from there. If even that is not enough, `converged`
-            is False and the bounds are apart.
+        iterations: steps of L-BFGS at most, then Newton's method; where that is not enough, `converged` is False.
         training: how a torch module is fitted, from which inputs and how often; None for the defaults.
 
     Raises:
