@@ -67,7 +67,8 @@ def _logged(line: str, where: str) -> Logged:
 
 
 def _sample(logged: Logged, where: str) -> Sample:
-    values, scores = logged.model_extra or {}, {}
+    values = logged.model_extra or {}
+    scores: dict[str, float | None] = {}
     for name in logged.metrics:
         if name not in values:
             raise GdeError(f"{where}: wanted a value of each of its metrics, got none of {name!r}")
