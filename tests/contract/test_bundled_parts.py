@@ -21,7 +21,13 @@ QUICK: dict[str, dict[str, Any]] = {
 """Configurations that make a check quick; what matters is that the promises are kept, not how good the part is."""
 SIMULATORS = dict.fromkeys(("textworld", "alfworld", "scienceworld"), "takes long: tests/plugins/text_worlds checks it")
 TRAINED = dict.fromkeys(("supervised", "vlwm"), "needs the folder of a trained model")
-CANNOT = {"hf": "needs a folder with weights", "openai": "needs a server", **SIMULATORS, **TRAINED}
+CANNOT = {
+    "hf": "needs a folder with weights",
+    "openai": "needs a server",
+    "judge": "needs a language model that can judge",
+    **SIMULATORS,
+    **TRAINED,
+}
 """Offers that nothing is made of here; their own tests use stand-ins, or small worlds."""
 
 

@@ -110,8 +110,8 @@ class TabularMDP:
                 raise ValueError(f"{name} must be a NumPy array of numbers, got {_kind(values)}: use TabularMDP.of")
         if self.terminal is not None and not isinstance(self.terminal, np.ndarray):
             raise ValueError(f"terminal must be a NumPy array, got {_kind(self.terminal)}: use TabularMDP.of")
-        if not isinstance(self.discount, Real) or not 0 < self.discount <= 1:
-            raise ValueError(f"discount must be above 0 and at most 1, got {self.discount!r}")
+        if not isinstance(self.discount, Real) or not 0 <= self.discount <= 1:
+            raise ValueError(f"discount must be from 0 to 1, got {self.discount!r}")
 
     def _check_probabilities(self, S: int) -> None:
         if self.start.shape != (S,) or not _sum_to_one(self.start):

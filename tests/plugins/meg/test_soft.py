@@ -169,7 +169,7 @@ def test_rationality_is_a_number() -> None:
 
 
 def test_the_discount_is_a_probability() -> None:
-    with pytest.raises(ValueError, match=r"discount must be above 0 and at most 1, got 1\.5"):
+    with pytest.raises(ValueError, match=r"discount must be from 0 to 1, got 1\.5"):
         soft_policy(replace(random_mdp(0, "endless"), discount=1.5), 1.0, 3)
 
 

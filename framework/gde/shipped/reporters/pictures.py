@@ -51,7 +51,7 @@ def true_picture(shown: CellMap, optimal: Sequence[Position], taken: Position | 
         *(_pointer(thing.place, thing.direction) for thing in seen if thing.direction),
         *(_letter(thing.place, thing.letter, _style(thing, tones), _named(thing)) for thing in seen if thing.letter),
     ]
-    told = [f"{_named(thing)} at {thing.place}" for thing in shown.things]
+    told = [f"{thing.name} at {thing.place}{f' ({thing.note})' if thing.note else ''}" for thing in shown.things]
     label = f"True map, {shown.height} by {shown.width}: {', '.join(told) or 'nothing on it'}"
     return _svg(shown.height, shown.width, label, parts)
 

@@ -4,14 +4,12 @@ Nothing but the samples is random in it, and those of a step are a function of t
 """
 
 from dataclasses import asdict
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from gde.errors import GdeError
-from gde.store.atomic import write_whole
 from gde_plugins.language_models.nano.recipe import Recipe
 from gde_plugins.language_models.nano.schedule import POOL
 
@@ -46,10 +44,10 @@ class Checkpoints:
         """Write the checkpoint, where one is due after so many steps."""
         if step % EVERY == 0:
             states = {name: each.state_dict() for name, each in self._changing.items()}
-            content = BytesIO()
-            torch.save({"recipe": self._recipe, "step": step, **states}, content)
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path, content.getvalue())
+            begun = self._path.with_suffix(".begun")
+            torch.save({"recipe": self._recipe, "step": step, **states}, begun)
+            begun.replace(self._path)
 
     def forget(self) -> None:
         """Remove it: the model is written."""

