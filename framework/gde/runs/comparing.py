@@ -138,16 +138,16 @@ def _rows(
     kept = {each: runs for each, runs in common.items() if meanings[each.name].repeats not in known and all(runs)}
     headlines = {each: runs for each, runs in kept.items() if meanings[each.name].headline and not each.restricted}
     whole = {each: runs for each, runs in kept.items() if not each.restricted}
-    twins = same_tests({**headlines, **whole})
-    rows = []
+    twins = same_tests({**headlines, **whole}, paired)
+    rows: dict[Quantity, Row] = {}
     for quantity, (of_a, of_b) in {**_by_stratum(headlines, strata), **kept}.items():
-        row = _row(quantity, of_a, of_b, clusters, paired)
         title = meanings[quantity.name].titled(quantity.where)[0]
-        if twin := twins.get(quantity):
-            tested = meanings[twin.name].titled(twin.where)[0]
-            row = replace(row, tested_as=twin.name, reason=f"tested as {tested}")
-        rows.append(replace(row, title=title))
-    return tuple(corrected(rows))
+        rows[quantity] = replace(_row(quantity, of_a, of_b, clusters, paired), title=title)
+    for quantity, twin in twins.items():
+        if not rows[twin].reason:  # else neither is tested
+            tested = f"tested as {rows[twin].title}"
+            rows[quantity] = replace(rows[quantity], tested_as=twin.name, reason=tested)
+    return tuple(corrected([*rows.values()]))
 
 
 def _by_stratum(

@@ -51,7 +51,7 @@ class Row:
     reason: str
     """Why there are no p values; empty otherwise."""
     tested_as: str = ""
-    """The name of the row that has the same test: in every world the two numbers are equal, or one goes down by as much
+    """The name of the row that has the same test: in every world the two go up by as much, or one goes down by as much
     as the other goes up. It counts once."""
 
     @property
@@ -100,18 +100,20 @@ def _raw(row: Row) -> float | None:
     return row.p_permutation if row.p_wilcoxon is None else row.p_wilcoxon
 
 
-def same_tests(values: Mapping[Quantity, tuple[Values, Values]]) -> dict[Quantity, Quantity]:
+def same_tests(values: Mapping[Quantity, tuple[Values, Values]], paired: bool) -> dict[Quantity, Quantity]:
     """Quantity to an earlier one whose test is the same, e.g. the share of episodes that ended at the horizon to that
     of those that reached the goal.
 
     Args:
         values: of whole worlds, in both runs.
+        paired: whether tests look at the differences in each world alone, which `length` and `efficiency.regret` may
+            have in common without being equal.
     """
     first: dict[Hashable, Quantity] = {}
     found: dict[Quantity, Quantity] = {}
     for quantity, (a, b) in values.items():
-        numbers = np.array([*a.values(), *b.values()])
-        changes = np.round(numbers - numbers[0], DECIMALS) + 0.0
+        numbers = np.array([b[world] - a[world] for world in a] if paired else [*a.values(), *b.values()])
+        changes = np.round(numbers if paired else numbers - numbers[0], DECIMALS) + 0.0
         if np.any(changes):  # else nothing is tested
             place = (tuple(a), tuple(b), (changes * np.sign(changes[np.flatnonzero(changes)[0]]) + 0.0).tobytes())
             other = first.setdefault(place, quantity)

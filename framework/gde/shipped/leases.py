@@ -33,7 +33,9 @@ LOOK = 0.2
 """Seconds between two looks at whether the work is to be stopped."""
 PROGRAM = (
     "import json, os, sys; from pathlib import Path; sys.path[:] = json.loads(sys.argv[1]); os.dup2(2, 1);"
-    "from gde.shipped.joining import work; work(Path(sys.argv[2]))"
+    "from gde.errors import GdeError; from gde.shipped.joining import work\n"
+    "try: work(Path(sys.argv[2]))\n"
+    "except GdeError: sys.exit(1)\n"  # what became of the run is told by whoever holds it
 )
 
 

@@ -49,7 +49,7 @@ def _seeds(text: str) -> tuple[int, ...]:
 
     first, dash, last = text.partition("-")
     try:
-        seeds = tuple(range(int(first), int(last) + 1)) if dash else tuple(map(int, text.split(",")))
+        seeds = tuple(range(int(first), int(last) + 1)) if dash else tuple(dict.fromkeys(map(int, text.split(","))))
     except ValueError:
         seeds = ()
     if not seeds:

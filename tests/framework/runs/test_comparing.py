@@ -166,7 +166,10 @@ def test_the_same_test_is_found_whatever_its_sign_and_none_where_nothing_differs
     names = ("one", "less", "twice", "still", "calm")
     one, less, twice, still, calm = (Quantity(name=name, unit="") for name in names)
     values = {one: runs(0, 1, 1, 0.5), less: runs(3, 2, 2, 2.5), twice: runs(0, 2, 2, 1)}
-    assert same_tests({**values, still: runs(1, 1, 1, 1), calm: runs(2, 2, 2, 2)}) == {less: one}
+    same = {still: runs(1, 1, 1, 1), calm: runs(2, 2, 2, 2)}
+    assert same_tests({**values, **same}, paired=False) == {less: one}
+    apart = Quantity(name="apart", unit="")
+    assert same_tests({**values, **same, apart: runs(5, 1, 6, 0.5)}, paired=True) == {less: one, apart: one}
 
 
 def test_headlines_are_compared_in_each_stratum(make_run: MakeRun, catalogue: Catalogue) -> None:

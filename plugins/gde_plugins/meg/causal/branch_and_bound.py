@@ -7,8 +7,8 @@ A cell of policies is cut off where none in it
 - is even stationary: at highest entropy for a utility, the gradients of entropy and utility are parallel.
 
 What is left lies along the curves of locally highest entropy, so that the bounds close in as many cells as these are
-long. It finds policies of highest entropy that trade utility off at no single rate, too, which maximise
-beta * E[U] + entropy for no beta: where the curve leaves the uniform policy, there is a jump in beta.
+long. It looks at utilities, not at rationalities, so nothing depends on where a search begins or on whether some beta
+prefers a policy.
 """
 
 from typing import NamedTuple
