@@ -21,7 +21,7 @@ def check_size(path: Path) -> None:
         GdeError: the file is too large, or cannot be looked at.
     """
     try:
-        refuse_beyond(path, path.stat().st_size)
+        _refuse_beyond(path, path.stat().st_size)
     except OSError as error:
         raise GdeError(f"{path}: {error.strerror}") from error
 
@@ -44,10 +44,10 @@ def check_archive(path: Path, wanted: str, one_of: tuple[str, ...]) -> None:
         raise GdeError(f"{path}: wanted {wanted}, got no whole zip archive; was it cut short?") from error
     if not {entry.filename for entry in entries} & {*one_of}:
         raise GdeError(f"{path}: wanted {wanted}, got a zip archive without {' or '.join(one_of)}")
-    refuse_beyond(path, sum(entry.file_size for entry in entries))
+    _refuse_beyond(path, sum(entry.file_size for entry in entries))
 
 
-def refuse_beyond(path: Path, size: int) -> None:
+def _refuse_beyond(path: Path, size: int) -> None:
     """Refuse so many bytes of a file, once they are unpacked.
 
     Raises:

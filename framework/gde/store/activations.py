@@ -87,8 +87,8 @@ class ActivationStore:
     def table(self, source: str, layer: int, mark: str) -> ActivationTable | None:
         """All activations of one place, ordered as the episodes are; None where there are none.
 
-        Where they stand in one file in that order, nothing is read until it is used, and nothing of it is held; else
-        the table is held, and filled from one file after the other.
+        Where they stand in one file in that order, they are read through once, to be checked, and nothing of them is
+        held; else the table is held, and filled from one file after the other.
         """
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
             WHERE source = ? AND layer = ? AND mark = ? ORDER BY e.stratum, e.world, e.repeat, a.turn"""

@@ -146,8 +146,8 @@ class Database:
 
     def noted(self, name: str) -> Any:
         """A fact kept with `note`, None where there is none."""
-        found = self.query("SELECT * FROM facts WHERE name = ?", (name,))
-        return json.loads(checksums.check("facts", found[0])["value"]) if found else None
+        found = self.signed("facts", "SELECT * FROM facts WHERE name = ?", (name,))
+        return json.loads(found[0]["value"]) if found else None
 
     def query(self, text: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """The rows that a SELECT gives."""

@@ -105,8 +105,7 @@ class Journal(Database):
 
     def calls(self, scope: str) -> dict[str, Completion]:
         """Every completion that was asked for on behalf of an episode or a part, by request."""
-        found = self.query("SELECT * FROM calls WHERE scope = ?", (scope,))
-        known = (checksums.check("calls", row) for row in found)
+        known = self.signed("calls", "SELECT * FROM calls WHERE scope = ?", (scope,))
         return {row["request"]: rows.read_completion(row, self._made_with(row)) for row in known}
 
     def _made_with(self, call: sqlite3.Row) -> tuple[Intervention, ...]:
@@ -115,16 +114,15 @@ class Journal(Database):
     def _intervention(self, identity: str) -> Intervention:
         known = self._interventions.get(identity)
         if known is None:
-            found = self.query("SELECT * FROM interventions WHERE intervention = ?", (identity,))
+            found = self.signed("interventions", "SELECT * FROM interventions WHERE intervention = ?", (identity,))
             if not found:
                 raise RunFolderError(f"the journal lacks the intervention {identity} of a call; it is damaged")
-            known = self._interventions[identity] = rows.read_intervention(checksums.check("interventions", found[0]))
+            known = self._interventions[identity] = rows.read_intervention(found[0])
         return known
 
     def decisions(self, episode: str) -> list[Decision]:
         """Decisions of the finished turns, in order, without their completions."""
-        found = self.query("SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
-        turns = (checksums.check("turns", row) for row in found)
+        turns = self.signed("turns", "SELECT * FROM turns WHERE episode = ? ORDER BY turn", (episode,))
         return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in turns]
 
     def probes(self) -> set[str]:
