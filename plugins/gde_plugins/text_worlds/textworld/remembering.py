@@ -5,7 +5,7 @@ Many steps change no fact, the others few, and rooms are visited again. What a r
 that it reads, and which of its placeholders stand for what in an action is one of that action.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from textworld.logic import Rule, Signature, State
@@ -21,7 +21,7 @@ def remember_actions() -> None:
 
 
 def _allowed(work_out: Any) -> Any:
-    def all_instantiations(state: Any, rule: Any, mapping: Mapping[Any, Any] | None = None) -> Iterable[Any]:
+    def all_instantiations(state: Any, rule: Any, mapping: Mapping[Any, Any] | None = None) -> Any:
         known = rule.__dict__.get("known")
         if known is None or known.given is not mapping:
             known = rule.known = _Known(state, rule, mapping)
