@@ -19,6 +19,8 @@ TRIES = 16
 """Ways that are tried for an action of the gold path, those that are asked back about included."""
 LIKELY = 6
 """Listed actions of them, and numbers for each that is asked back about."""
+FUTILE = 2
+"""The same where the action of the gold path has changed nothing, like to open a door that is open."""
 RELATED = 0.3
 """Least share of words in common, for each thing named, of an action that is tried."""
 ALSO = 0.8
@@ -69,7 +71,7 @@ class Wording:
         """The gold path, from the beginning of the game on. Where an action changes nothing any more, time passes."""
         way: list[str] = []
         listed = self._go_back(way)
-        self._together = True
+        self._together, self._tries = True, 0
         for told in settled(gold):
             action = SYNONYM.sub("look at ", told.action)
             if action in listed and not told.asked_back:
@@ -77,8 +79,10 @@ class Wording:
                 way.append(action)
                 listed = self._admissible()
             else:
-                way += self._same(told, way, listed)
-                listed = self._go_back(way)
+                found = self._same(told, way, listed)
+                way += found
+                # The first try of one action has listed and taken nothing that an agent would not have.
+                listed = self._admissible() if self._tries == len(found) == 1 else self._go_back(way)
         return way
 
     def _same(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> list[str]:
@@ -99,19 +103,24 @@ class Wording:
 
     def _tried(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> Iterator[tuple[list[str], str]]:
         """What may come to the same, and how it is answered, taken one after the other; the last is to wait."""
-        ways = deque([each] for each in self._likely(told.action, told.answer, listed))
-        for _ in range(TRIES):
+        likely = self._likely(told.action, told.answer, listed)
+        ways = deque([each] for each in (likely if told.view != self._view() else likely[:FUTILE]))
+        for self._tries in range(1, TRIES):
             if not ways:
                 break
             actions = ways.popleft()
-            self._restart(way)
-            answer = [self._act(each) for each in actions][-1]
+            answer = self._taken(actions, way)
             if answer.startswith(ASKED_BACK):
                 ways.extend([*actions, number] for number in numbers(answer, told.action)[:LIKELY])
             else:
                 yield actions, answer
-        self._restart(way)
-        yield [WAIT], self._act(WAIT)
+        yield [WAIT], self._taken([WAIT], way)
+
+    def _taken(self, actions: Sequence[str], way: Sequence[str]) -> str:
+        """The answer to the last of some actions, taken after those of the way so far."""
+        if self._tries > 1:
+            self._restart(way)
+        return [self._act(each) for each in actions][-1]
 
     def _likely(self, action: str, answer: str, listed: Sequence[str]) -> list[str]:
         """Listed actions that sound like an action and its answer, the likeliest first."""
