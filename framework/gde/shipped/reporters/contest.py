@@ -11,7 +11,7 @@ from gde.data.result import Measurement, Result
 from gde.runs.contest import Contest
 from gde.runs.differences import Compared
 from gde.runs.differences import Row as Difference
-from gde.shipped.reporters.findings import headlines
+from gde.shipped.reporters.findings import headlines, swept
 from gde.shipped.reporters.policy import content_policy
 from gde.shipped.reporters.scales import Scale
 from gde.shipped.reporters.screen import HEIGHT, WIDTH
@@ -72,7 +72,7 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         contended=told,
         quantity=quantity,
         bounds=bounds,
-        differences=[(_versus(one, found), differences(one, _swept(found))) for one in found.compared],
+        differences=[(_versus(one, found), differences(one, _settings(found))) for one in found.compared],
         reason=found.reason,
         strata=_by_stratum(found),
         entrants=[(name, result, links[name]) for name, result in found.results.items()],
@@ -115,10 +115,10 @@ def screen(found: Contest) -> tuple[str, ...]:
     return tuple(line.replace(SPACE, " ") for line in text)
 
 
-def differences(one: Compared, swept: Collection[str]) -> list[tuple[str, Table]]:
+def differences(one: Compared, settings: Collection[str]) -> list[tuple[str, Table]]:
     """Caption and table of the measurements of whole worlds in two runs, and of those in the strata of a sweep."""
     whole = [row for row in one.rows if not row.where]
-    strata = [row for row in one.rows if row.where and {*row.where} == {*swept}]
+    strata = [row for row in one.rows if row.where and {*row.where} == {*settings}]
     tables = [("Over all worlds they share.", _differences(whole))]
     return [*tables, ("The headlines by stratum.", _differences(strata))] if strata else tables
 
@@ -214,19 +214,17 @@ def _by_stratum(found: Contest) -> Table | None:
 
 
 def _strata(one: Contended, found: Contest) -> Group:
-    swept = {*_swept(found)}
+    settings = {*_settings(found)}
     cells: dict[str, dict[str, Cell]] = {}
     unit = next((side.one.unit for side in one.sides if side.one), "")
     for name, result in found.results.items():
         for each in result.measurements:
-            if each.name == one.measure.name and each.where and {*each.where} == swept:
+            if each.name == one.measure.name and each.where and {*each.where} == settings:
                 cells.setdefault(labels_text(each.where), {})[name] = cell(each)
     rows = tuple(Row(head=stratum, hint="", cells=pick(row, found.results)) for stratum, row in cells.items())
     return Group(title=heading(one.title, unit), rows=rows)
 
 
-def _swept(found: Contest) -> tuple[str, ...]:
-    """Labels of the strata, as the plans have them."""
-    plan = next(iter(found.results.values())).provenance.get("plan", {})
-    tables = plan.get("env", {}) if isinstance(plan, dict) else {}
-    return tuple(name for name, value in tables.items() if isinstance(value, list)) if isinstance(tables, dict) else ()
+def _settings(found: Contest) -> tuple[str, ...]:
+    """What is swept, alike in the plans of all entrants."""
+    return swept(next(iter(found.results.values())))
