@@ -1,7 +1,7 @@
 """What was found in each stratum of a sweep: tables, and heat maps where two or three settings are swept."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from gde.data.evidence import Evidence
 from gde.data.figure import Figure
@@ -15,6 +15,8 @@ from gde.shipped.reporters.wording import inline, labels_text, quantity
 
 MAPS = {2: heat_map, 3: panels}
 """By the number of settings."""
+ENTRANT = "agent"
+"""The label of a panel."""
 SHOWN = 2
 """Numbers of one headline that differ in what they are restricted to, as on the cards."""
 Whole = tuple[Measure, Measurement]
@@ -47,6 +49,24 @@ def stratum_maps(result: Result) -> StratumMaps:
         same=tuple(_same(first, result, settings)),
         others=tuple(_drawn(rest, result, settings)),
     )
+
+
+def entrant_maps(results: Mapping[str, Result]) -> list[Figure]:
+    """The headlines of several agents over the same two settings, a panel for each agent."""
+    first, *_ = results.values()
+    settings = frozenset(swept(first))
+    if len(settings) != 2:
+        return []
+    found = []
+    for measure, one in _first(first):
+        cells = [
+            replace(cell, where={**cell.where, ENTRANT: name})
+            for name, result in results.items()
+            for cell in _cells(one, result, settings)
+        ]
+        if _differs(cells):
+            found.append(panels(measure.titled(one.where)[0], [*_keys(cells, settings), ENTRANT], cells))
+    return found
 
 
 def stratum_tables(result: Result, evidence: Evidence, strata: frozenset[str]) -> list[tuple[str, Table]]:
