@@ -83,6 +83,9 @@ class NoConfig:
 class ModelReference:
     """Marks a field of a configuration that names a language model."""
 
+    any_question: bool = False
+    """Whether the part asks it questions of its own, which a model that was made for one task cannot answer."""
+
 
 def _one_model(text: str) -> None:
     if "," in text:
@@ -91,6 +94,8 @@ def _one_model(text: str) -> None:
 
 ModelName = Annotated[str, ModelReference(), Readable(_one_model)]
 """A language model as NAME or NAME:ARGUMENT, without a comma; what `Context.model` makes of it."""
+GeneralModelName = Annotated[str, ModelReference(any_question=True), Readable(_one_model)]
+"""The same; a model whose offer says that it was made for one `task` is refused."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,9 @@ class Offer(Generic[ConfigT, PartT]):
     """Top-level modules that `make` imports beyond the core's dependencies."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
+    task: str = ""
+    """Of a language model: the one task that it was made for, in words, e.g. "walking in text grids". Empty for one
+    that may be asked anything."""
     programs: tuple[str, ...] = ()
     """Programs that the part starts, to be found on the PATH; making it says what to install where one is not there."""
     at_hand: Callable[[], Sequence[str]] | None = None
