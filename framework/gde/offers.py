@@ -1,7 +1,7 @@
 """An offer: a named part, its typed configuration, how to make it, and what its numbers mean."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
 from shutil import which
@@ -138,8 +138,9 @@ class Offer(Generic[ConfigT, PartT]):
     task: str = ""
     """Of a language model: the one task that it was made for, in words, e.g. "walking in text grids". Empty for one
     that may be asked anything."""
-    programs: tuple[str, ...] = ()
-    """Programs that the part starts, to be found on the PATH; making it says what to install where one is not there."""
+    programs: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Programs that the part starts, to be found on the PATH, and how each is installed where it is not there, e.g.
+    {"java": "apt install openjdk-17-jre-headless"}."""
     at_hand: Callable[[], Sequence[str]] | None = None
     """What the part would find on this machine without a download, a line a thing: weights, data. `gde doctor` asks."""
     at_once: int | None = None
