@@ -27,7 +27,7 @@ class ScienceWorldSimulator:
             GdeError: there is none.
         """
         if shutil.which("java") is None:
-            raise GdeError("scienceworld needs Java, there is no program java: install Java 17, e.g. openjdk-17-jre")
+            raise GdeError("scienceworld needs Java, there is no program java: apt install openjdk-17-jre-headless")
         os.environ.setdefault("JAVA_TOOL_OPTIONS", JAVA)
         from scienceworld import ScienceWorldEnv
 
