@@ -14,6 +14,7 @@ from gde.parts.snapshots import restorable
 from gde.request.lookup import Chosen
 from gde.request.resolve import Ready
 from gde.seeding import derive, generator
+from gde.stages.collecting import collecting_seldom
 from gde.stages.context import Resources
 from gde.stages.episode import Episode, reason_of
 from gde.stages.hosting import Hosts
@@ -80,9 +81,10 @@ async def roll_out(
                 await _run_episode(ready, resources, key, hosts[key.stratum], alone, worlds, journal, waiting)
 
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_once(ready)):
-                group.create_task(work())
+        with collecting_seldom():
+            async with asyncio.TaskGroup() as group:
+                for _ in range(at_once(ready)):
+                    group.create_task(work())
     except* RunFailed as failures:
         raise failures.exceptions[0] from None
     finally:
