@@ -64,8 +64,7 @@ def _field(holder: object, name: str) -> object:
 
 
 def _count(found: object) -> int | None:
-    counted = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_TOKENS
-    return found if counted else None
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_TOKENS else None
 
 
 def _tokens(found: object) -> tuple[int, ...]:
