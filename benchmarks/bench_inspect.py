@@ -9,11 +9,13 @@ success of every episode. Only this one solves every world and keeps what would 
 counts, for what is loaded once is no cost of a turn.
 """
 
+import asyncio
 import importlib.util
 import json
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +24,7 @@ from gde import Catalogue, Choice, Evidence, NoConfig, Offer, Plan, Result, hook
 from gde.data.completion import ChatRequest, Completion, Message, ModelInfo
 from gde.request.plugins import load_plugins
 from gde.runs.evaluating import evaluate
+from gde.stages.rollout import world_seed
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 
@@ -68,8 +71,31 @@ def here(episodes: int, folder: Path) -> int:
         episodes=episodes,
         concurrency=CONCURRENCY,
     )
-    result = evaluate(plan, folder, Catalogue(load_plugins(modules=("gde.testing.plugin", Path(__file__).stem))))
-    return result.subject.turns
+    return evaluate(plan, folder, known()).subject.turns
+
+
+@cache
+def known() -> Catalogue:
+    """What there is, found once in a process."""
+    return Catalogue(load_plugins(modules=("gde.testing.plugin", Path(__file__).stem)))
+
+
+def bare(episodes: int, folder: Path) -> int:  # noqa: ARG001
+    """The turns of a loop that makes the same worlds and asks the same model, and records and scores nothing."""
+
+    async def walk() -> int:
+        asked, grid, turns = Instant(), GridEnvironment(GridConfig(size=SIZE)), 0
+        for world in range(episodes):
+            observation = grid.reset(world_seed(0, world, 0))
+            for turn in range(grid.task().horizon):
+                message = Message(role="user", content=observation.text)
+                outcome = grid.step((await asked.complete(ChatRequest(messages=(message,), seed=turn))).text)
+                observation, turns = outcome.observation, turns + 1
+                if outcome.terminated or outcome.truncated:
+                    break
+        return turns
+
+    return asyncio.run(walk())
 
 
 def there(episodes: int, folder: Path) -> int:
@@ -97,7 +123,7 @@ def there(episodes: int, folder: Path) -> int:
         async def solve(state: Any, generate: Any) -> Any:  # noqa: ARG001
             nonlocal turns
             grid, model = GridEnvironment(GridConfig(size=SIZE)), get_model()
-            observation, reached = grid.reset(int(state.sample_id)), 0.0
+            observation, reached = grid.reset(world_seed(0, int(state.sample_id) - 1, 0)), 0.0
             for _ in range(grid.task().horizon):
                 said = await model.generate([ChatMessageUser(content=observation.text)])
                 outcome = grid.step(said.completion)
@@ -147,9 +173,11 @@ def main(episodes: int) -> None:
         return
     turns, cpu = measured(here, episodes)
     their_turns, their_cpu = measured(there, episodes)
+    bare_turns, bare_cpu = measured(bare, episodes)
     told = {
         "turns": turns,
         "cpu_ms_per_turn": 1000 * cpu / turns,
+        "bare_cpu_ms_per_turn": 1000 * bare_cpu / bare_turns,
         "inspect_turns": their_turns,
         "inspect_cpu_ms_per_turn": 1000 * their_cpu / their_turns,
         "inspect_over_gde": their_cpu / their_turns / (cpu / turns),

@@ -1,21 +1,26 @@
 """Requests to a server of fixed latency: how many a second, and what each costs. Prints one JSON object.
 
-    python benchmarks/bench_servers.py [SECONDS]
+    python benchmarks/bench_servers.py [SECONDS [LATENCY [IN_FLIGHT,...]]]
 
 The server, in a process of its own, answers every request after the same time and does nothing else, so nobody can be
 faster than the number in flight divided by that time. `share` is what of this is reached; on a busy machine it tells
 how busy that is, and `bound`, the calls that the CPU of one core is enough for, is what to look at. "model" is asking
-the model alone; "run" is a whole evaluation, with a journal, an agent that asks at every turn, and its scoring.
+the model alone; "run" is a whole evaluation, with a journal and an agent that asks at every turn, as it goes once all
+episodes are under way, and "whole" the same with start, end and scoring; "workers" is the run in two processes, whose
+CPU is counted once they have ended, so that only its share tells how it goes.
 """
 
 import asyncio
 import json
 import multiprocessing
+import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 from gde import Catalogue, Choice, Evidence, Plan, Result
@@ -25,12 +30,15 @@ from gde.runs.evaluating import evaluate
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.openai_model import OpenAIModel
 
-LATENCY = 1.0
 IN_FLIGHT = (32, 128, 512)
 WARM_UP = 12
 """Latencies until everything is in flight."""
-SIZE = 9
-"""Of the grids of a run."""
+REST = 6
+"""Latencies that the episodes of a run last beyond what is measured."""
+STEPS = 8
+"""From start to goal in the grids of a run: more than lead anywhere in one direction."""
+WORKERS = 2
+Figures = Mapping[str, float]
 
 
 class NoPage:
@@ -44,7 +52,7 @@ class NoPage:
 class Answering(asyncio.Protocol):
     """Answers what comes in on one connection."""
 
-    def __init__(self, latency: float) -> None:
+    def __init__(self, latency: float, answers: Any) -> None:
         message = {"role": "assistant", "content": "RIGHT"}
         body = json.dumps(
             {
@@ -58,6 +66,7 @@ class Answering(asyncio.Protocol):
         ).encode()
         head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
         self._answer, self._latency, self._came = head.encode() + body, latency, b""
+        self._answers = answers
 
     def connection_made(self, transport: Any) -> None:
         """Remember whom to answer."""
@@ -69,25 +78,70 @@ class Answering(asyncio.Protocol):
         head, end, rest = self._came.partition(b"\r\n\r\n")
         if end and len(rest) >= int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]):
             self._came = b""
-            asyncio.get_running_loop().call_later(self._latency, self._transport.write, self._answer)
+            asyncio.get_running_loop().call_later(self._latency, self._reply)
+
+    def _reply(self) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(self._answer)
+            self._answers.value += 1
 
 
-def serve(latency: float, port: Any) -> None:
-    """Be the server."""
+def serve(latency: float, port: Any, answers: Any) -> None:
+    """Be the server, and count the answers."""
 
     async def forever() -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: Answering(latency), "127.0.0.1", 0, backlog=4096)
+        server = await loop.create_server(lambda: Answering(latency, answers), "127.0.0.1", 0, backlog=4096)
         port.put(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
     asyncio.run(forever())
 
 
-def model(url: str, in_flight: int, seconds: float) -> Mapping[str, float]:
+@dataclass(frozen=True)
+class Server:
+    """The server as it is seen from here."""
+
+    url: str
+    latency: float
+    answers: Any
+
+    def figures(self, in_flight: int, calls: int, wall: float, cpu: float) -> Figures:
+        """What is told of so many calls."""
+        return {
+            "calls_per_s": calls / wall,
+            "share": calls / wall * self.latency / in_flight,
+            "cpu_ms_per_call": 1000 * cpu / calls,
+            "bound_per_s": calls / cpu,
+            "busy_share_of_a_core": cpu / wall,
+        }
+
+
+@dataclass
+class Window:
+    """Looks at the server and at the clocks of this process, once all is in flight and again after some seconds."""
+
+    server: Server
+    in_flight: int
+    seconds: float
+    figures: Figures = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Wait, and measure."""
+        begun = self.server.answers.value
+        while self.server.answers.value == begun:
+            time.sleep(0.01)
+        time.sleep(WARM_UP * self.server.latency)
+        calls, wall, cpu = self.server.answers.value, time.perf_counter(), time.process_time()
+        time.sleep(self.seconds)
+        calls, wall, cpu = self.server.answers.value - calls, time.perf_counter() - wall, time.process_time() - cpu
+        self.figures = self.server.figures(self.in_flight, calls, wall, cpu)
+
+
+def model(server: Server, in_flight: int, seconds: float) -> Figures:
     """The model alone."""
     messages = (Message(role="system", content="Reach the goal. " * 60), Message(role="user", content="Where? " * 40))
-    answers = 0
+    window, answers = Window(server, in_flight, seconds), 0
 
     async def ask(asked: OpenAIModel) -> None:
         nonlocal answers
@@ -95,61 +149,66 @@ def model(url: str, in_flight: int, seconds: float) -> Mapping[str, float]:
             await asked.complete(ChatRequest(messages=messages, seed=answers))
             answers += 1
 
-    async def measured() -> Mapping[str, float]:
-        asked = OpenAIModel(OpenAIConfig(source=url, model="fixed"))
+    async def measured() -> None:
+        asked = OpenAIModel(OpenAIConfig(source=server.url, model="fixed"))
         tasks = [asyncio.create_task(ask(asked)) for _ in range(in_flight)]
-        await asyncio.sleep(WARM_UP * LATENCY)
-        before, wall, cpu = answers, time.perf_counter(), time.process_time()
-        await asyncio.sleep(seconds)
-        n, wall, cpu = answers - before, time.perf_counter() - wall, time.process_time() - cpu
+        await asyncio.to_thread(window.look)
         for task in tasks:
             task.cancel()
-        return figures(n, wall, cpu, in_flight)
 
-    return asyncio.run(measured())
+    asyncio.run(measured())
+    return window.figures
 
 
-def run(url: str, in_flight: int, episodes: int, folder: Path) -> Mapping[str, float]:
-    """A whole evaluation."""
+def run(server: Server, in_flight: int, seconds: float, workers: int = 1) -> Mapping[str, Figures]:
+    """A whole evaluation, of as many episodes as are in flight."""
+    turns = WARM_UP + REST + seconds / server.latency
+    grid = {"size": 9, "min_distance": STEPS, "max_distance": STEPS, "horizon_factor": turns / STEPS}
     plan = Plan(
-        environment=Choice(name="grid", config={"size": SIZE}),
-        agent=Choice(name="asking", config={"model": f"openai:{url}"}),
+        environment=Choice(name="grid", config=grid),
+        agent=Choice(name="asking", config={"model": f"openai:{server.url}"}),
         language_model={"model": "fixed"},
         metrics=(Choice(name="success"),),
-        reporters=(NoPage,),
-        episodes=episodes,
-        concurrency=in_flight,
+        reporters=() if workers > 1 else (NoPage,),
+        executor=Choice(name="processes", config={"workers": workers}) if workers > 1 else "serial",
+        episodes=in_flight,
+        concurrency=in_flight // workers,
     )
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = evaluate(plan, folder, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
-    return figures(result.subject.turns, time.perf_counter() - wall, time.process_time() - cpu, in_flight)
-
-
-def figures(calls: int, wall: float, cpu: float, in_flight: int) -> Mapping[str, float]:
-    """What is told of so many calls."""
-    return {
-        "calls_per_s": calls / wall,
-        "share": calls / wall * LATENCY / in_flight,
-        "cpu_ms_per_call": 1000 * cpu / calls,
-        "bound_per_s": calls / cpu,
-        "busy_share_of_a_core": cpu / wall,
-    }
-
-
-def main(seconds: float) -> None:
-    """Measure and print."""
-    port = multiprocessing.Queue()
-    server = multiprocessing.Process(target=serve, args=(LATENCY, port), daemon=True)
-    server.start()
-    url = f"http://127.0.0.1:{port.get()}/v1"
+    window = Window(server, in_flight, seconds)
+    looking = Thread(target=window.look)
+    looking.start()
     with TemporaryDirectory() as folder:
-        told = {
-            "model": {str(n): model(url, n, seconds) for n in IN_FLIGHT},
-            "run": {"32": run(url, 32, 128, Path(folder) / "run")},
+        wall, cpu = time.perf_counter(), cpu_seconds()
+        result = evaluate(plan, Path(folder) / "run", Catalogue(load_plugins(modules=("gde.testing.plugin",))))
+        whole = server.figures(in_flight, result.subject.turns, time.perf_counter() - wall, cpu_seconds() - cpu)
+    looking.join()
+    return {"run": window.figures, "whole": whole}
+
+
+def cpu_seconds() -> float:
+    """Of this process and of its workers that have ended, not of the server."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def main(seconds: float = 10.0, latency: float = 1.0, in_flight: Sequence[int] = IN_FLIGHT) -> None:
+    """Measure and print."""
+    port, answers = multiprocessing.Queue(), multiprocessing.Value("q", lock=False)
+    process = multiprocessing.Process(target=serve, args=(latency, port, answers), daemon=True)
+    process.start()
+    server = Server(f"http://127.0.0.1:{port.get()}/v1", latency, answers)
+    told = {
+        n: {
+            "model": model(server, n, seconds),
+            **run(server, n, seconds),
+            "workers": run(server, n, seconds, WORKERS),
         }
-    server.terminate()
-    sys.stdout.write(json.dumps(told) + "\n")
+        for n in in_flight
+    }
+    process.terminate()
+    sys.stdout.write(json.dumps({"latency": latency, **told}) + "\n")
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0)
+    arguments = sys.argv[1:]
+    main(*map(float, arguments[:2]), *([int(n) for n in each.split(",")] for each in arguments[2:3]))

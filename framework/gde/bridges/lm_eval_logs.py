@@ -13,6 +13,8 @@ from gde.runs.importing import Log, Sample
 
 FILE = "samples_"
 NO_FILTER = "none"
+SHOWN = 40
+"""Characters of a score that is no number."""
 
 
 class Logged(BaseModel, frozen=True, extra="allow"):
@@ -42,11 +44,10 @@ def read_lm_eval(path: Path) -> Log:
         if (sample.id, logged.filter) in read:
             raise GdeError(f"{where}: wanted document {logged.doc_id} once, got it again; import one log at a time")
         read.add((sample.id, logged.filter))
-        before = found.get(sample.id)
         # A document is logged once for each filter of its answers; each has scores of its own.
-        found[sample.id] = sample if before is None else replace(before, scores={**before.scores, **sample.scores})
-    unscored = {name: replace(each, failure="it was not scored") for name, each in found.items() if not each.scores}
-    return Log(task=_task(path), model=path.resolve().parent.name, samples=tuple({**found, **unscored}.values()))
+        found[sample.id] = _joined(found[sample.id], sample) if sample.id in found else sample
+    samples = (replace(each, failure="") if each.scores else each for each in found.values())
+    return Log(task=_task(path), model=path.resolve().parent.name, samples=tuple(samples))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -68,19 +69,31 @@ def _logged(line: str, where: str) -> Logged:
 
 def _sample(logged: Logged, where: str) -> Sample:
     values = logged.model_extra or {}
-    scores: dict[str, float | None] = {}
+    scores: dict[str, float] = {}
+    others = []
     for name in logged.metrics:
         if name not in values:
             raise GdeError(f"{where}: wanted a value of each of its metrics, got none of {name!r}")
+        label, score = name if logged.filter == NO_FILTER else f"{name},{logged.filter}", number(values[name])
         # Scores that are pairs, such as log-likelihoods with lengths, mean something only in sums.
-        scores[name if logged.filter == NO_FILTER else f"{name},{logged.filter}"] = number(values[name])
+        if score is None:
+            others.append(f"{label} is {values[name]!r:.{SHOWN}}")
+        else:
+            scores[label] = score
     answers = [*_texts(logged.filtered_resps)]
     return Sample(
         id=f"{logged.doc_id} {logged.doc_hash[:12]}",
         asked=next(_texts(logged.arguments), ""),
         answer=answers[0] if answers else "",
-        scores={name: value for name, value in scores.items() if value is not None},
+        scores=scores,
+        failure=f"it was not scored: {', '.join(others)}" if others else "it was not scored",
     )
+
+
+def _joined(one: Sample, other: Sample) -> Sample:
+    """A document with two filters of its answers."""
+    failure = f"{one.failure}; {other.failure}"
+    return replace(one, scores={**one.scores, **other.scores}, failure=failure)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from traceback import format_exception
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from gde.cli.foreign import shown
+from gde.cli.output import DEBUG
 from gde.errors import INTERRUPTED, GdeError
 
 REFUSED = 2
@@ -71,11 +73,16 @@ def _show_version(asked: bool) -> None:
 
 
 def _options(
-    version: Annotated[
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where errors and failures were raised, with their tracebacks.")
+    ] = False,
+    version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version.")
     ] = False,
 ) -> None:
     """Evaluate what an agent is after: its actions against optima, its activations against the truth."""
+    if debug:
+        os.environ[DEBUG] = "1"
 
 
 def main() -> None:
@@ -90,6 +97,8 @@ def main() -> None:
     try:
         code = build_app()(sys.argv[1:] or ["--help"], standalone_mode=False)
     except GdeError as error:
+        if os.environ.get(DEBUG):
+            print(shown("".join(format_exception(error))), file=sys.stderr, end="")  # noqa: T201
         folder = "".join(f" (run folder: {note})" for note in getattr(error, "__notes__", [])[:1])
         _refuse(f"{error}{folder}", error.exit_code)
     except (KeyboardInterrupt, typer.Abort):

@@ -1,6 +1,7 @@
 """What commands print: data to stdout, talk to stderr."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -12,12 +13,14 @@ import typer
 from gde.cli.foreign import escaped, shown
 
 if TYPE_CHECKING:
-    from gde.data.result import Measurement, Result
+    from gde.data.result import Failure, Measurement, Result
     from gde.runs.contest import Contest
 
 REPORT = "report.html"
 """In the run folder, where the reporter that ships with the framework was asked."""
 EXIT_PARTIAL = 3
+DEBUG = "GDE_DEBUG"
+"""The environment variable that `gde --debug` sets: errors and failures are shown with their tracebacks."""
 
 
 def say(text: str) -> None:
@@ -65,8 +68,16 @@ def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None
         else:
             tell("\n".join(glance.finding))
         say("\n".join(glance.notes))
+    _show_tracebacks(result.failures)
     if result.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)
+
+
+def _show_tracebacks(failures: Sequence["Failure"]) -> None:
+    """Where failures were raised, as talk, if that was asked for with `gde --debug`."""
+    for one in failures if os.environ.get(DEBUG) else ():
+        if one.traceback:
+            say(f"failed: {one.stage} {one.subject}: {one.reason}\n{one.traceback}")
 
 
 def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:

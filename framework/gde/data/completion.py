@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
@@ -48,7 +48,8 @@ class ChatRequest:
     def identity(self) -> str:
         """Equal for requests that must get equal completions: SHA-256 over everything that is asked."""
         changes = [each.identity for each in self.interventions]
-        asked = [[[each.role, each.content] for each in self.messages], self.seed, asdict(self.sampling), self.effort]
+        sampling = vars(self.sampling)  # of numbers alone: `asdict` would copy them one by one
+        asked = [[[each.role, each.content] for each in self.messages], self.seed, sampling, self.effort]
         return sha256(json.dumps([asked, changes], sort_keys=True).encode()).hexdigest()
 
     def asked_of(self, model: str) -> str:

@@ -57,6 +57,9 @@ class Failure:
     subject: str
     """Which episode, probe or metric."""
     reason: str
+    traceback: str = ""
+    """Where it was raised, as Python tells it; empty where the reason says all, and where an earlier failure has the
+    same reason and says it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,8 +76,11 @@ class Secrets:
         return replace(answer, text=self.scrubbed(answer.text), reasoning=reasoning, answered_by=name, prompt=prompt)
 
     def scrubbed_failures(self, failures: Sequence[Failure]) -> tuple[Failure, ...]:
-        """Failures, whose reasons are what parts said."""
-        return tuple(replace(each, reason=self.scrubbed(each.reason)) for each in failures)
+        """Failures, whose reasons and tracebacks hold what parts said."""
+        return tuple(
+            replace(each, reason=self.scrubbed(each.reason), traceback=self.scrubbed(each.traceback))
+            for each in failures
+        )
 
 
 def host_of(url: str) -> str:

@@ -18,11 +18,11 @@ from gde.request.resolve import Ready
 from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
 from gde.stages.deadlines import interrupting
-from gde.stages.episode import reason_of
 from gde.stages.evidence import gather
+from gde.stages.failing import reason_of, traceback_of
 from gde.stages.probing import results
 from gde.stages.scoring import score
-from gde.store.journal import RETRIED, Journal
+from gde.store.journal import REASON, RETRIED, Journal
 
 
 def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
@@ -128,10 +128,11 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
             with interrupting(seconds, f"more than run.part_seconds={seconds}"):
                 reporter.render(run.ready.plan, result, evidence, run.folder.path)
         except FAULTS as error:
-            reason = run.resources.secrets.scrubbed(reason_of(error))
-            failures.append(Failure(stage="report", subject=chosen.label, reason=reason))
+            told = {"reason": reason_of(error), "traceback": traceback_of(error)}
+            failures.append(Failure(stage="report", subject=chosen.label, **told))
     if not failures:
         return result
+    failures = [*run.resources.secrets.scrubbed_failures(failures)]
     status: RunStatus = "partial" if result.status == "ok" else result.status
     result = replace(result, status=status, failures=(*result.failures, *failures))
     run.folder.write_result(result, run.journal)
@@ -160,7 +161,13 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
         for chosen in run.ready.probes
         if not chosen.absent and chosen.label not in fitted
     ]
-    return [*episodes, *rewards, *probes, *unfitted]
+    return _with_tracebacks([*episodes, *rewards, *probes, *unfitted], run.journal)
+
+
+def _with_tracebacks(failures: Sequence[Failure], journal: Journal) -> list[Failure]:
+    """The first failure with a reason says where it was raised, for all of them."""
+    known = journal.tracebacks()
+    return [replace(one, traceback=known.pop(one.reason[:REASON], "")) for one in failures]
 
 
 def unfinished(journal: Journal) -> str:

@@ -142,6 +142,7 @@ class Pipeline:
             folder=self.folder.probes,
             seed=self.ready.plan.seed,
             strata=self.strata,
+            journal=self.journal,
         )
         known = made_by(self.journal)
         work = [

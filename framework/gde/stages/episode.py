@@ -16,6 +16,7 @@ from gde.request.resolve import Ready
 from gde.seeding import derive
 from gde.stages.context import WORLD_FACETS, Resources, agent_seed, check_world
 from gde.stages.deadlines import Interruptible, limit
+from gde.stages.failing import reason_of
 from gde.stages.hosting import Host
 from gde.stages.judging import Judge, Moment
 from gde.stages.models import Scope, check_known
@@ -104,7 +105,7 @@ class Episode:
             scope.turn = index
             late = _late(seconds, f"turn {index}", "turn")
             async with limit(seconds, late):
-                decision = await _decide(agent, observation, scope, seconds, late)
+                decision, fault = await _decide(agent, observation, scope, seconds, late)
                 outcome, after = await self.host.call(advance, observation, decision, judge)
             turn = turn_of(index, observation, decision, outcome, moment)
             if index < len(known):
@@ -112,7 +113,7 @@ class Episode:
             else:
                 await self.journal.turn(self.key, turn)
             if decision.status == "error":
-                raise GdeError(decision.detail)
+                raise GdeError(decision.detail) from fault
             observation, moment = outcome.observation, after
             if outcome.terminated or outcome.truncated:
                 return "terminated" if outcome.terminated else "truncated", moment.state
@@ -159,7 +160,8 @@ def turn_of(index: int, observation: Observation, decision: Decision, outcome: O
 
 async def _decide(
     agent: Agent, observation: Observation, scope: Scope, seconds: float | None = None, late: str = ""
-) -> Decision:
+) -> tuple[Decision, BaseException | None]:
+    """The decision, and what the agent has raised instead of making one."""
     try:
         acting = agent.act(observation)
         decision = await (acting if seconds is None else Interruptible(acting, seconds, late))
@@ -171,12 +173,12 @@ async def _decide(
     except asyncio.CancelledError as error:
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise  # a deadline or the end of the run, not the agent's own doing
-        return Decision.unusable("error", reason_of(error))
+        return Decision.unusable("error", reason_of(error)), error
     except (RunFailed, Unavailable):
         raise
     except FAULTS as error:
-        return Decision.unusable("error", reason_of(error))
-    return admitted(decision, observation)
+        return Decision.unusable("error", reason_of(error)), error
+    return admitted(decision, observation), None
 
 
 def admitted(decision: Decision, observation: Observation) -> Decision:
@@ -195,9 +197,3 @@ def _check_repeated(index: int, known: Decision, decision: Decision) -> None:
 
 def _late(seconds: float | None, what: str, setting: str) -> str:
     return f"{what}: more than run.{setting}_seconds={seconds:g}" if seconds is not None else ""
-
-
-def reason_of(error: BaseException) -> str:
-    """An exception in one line: the message where it was expected, with its type where it was not."""
-    text = str(error) if isinstance(error, GdeError) else f"{type(error).__name__}: {error}"
-    return text.encode("utf-8", "replace").decode()  # halves of characters are in no file

@@ -118,10 +118,10 @@ class Scope:
         key = reuse.key(model, self.models.configs.get(name), request)
         try:
             if known := reuse.find(key):
-                return await self._written(name, request, identity, replace(known, cached=True))
+                return await self._written(name, request, identity, known, cached=True)
             async with self.models.budget.call(name):
-                answer = await self._asked_of(name, model, request)
-                completion = await self._written(name, request, identity, answer)
+                answer, seconds = await self._asked_of(name, model, request)
+                completion = await self._written(name, request, identity, answer, seconds=seconds)
                 self.models.budget.count(completion)
                 reuse.keep(key, completion)
         except RunFailed as error:
@@ -129,17 +129,20 @@ class Scope:
             raise
         return completion
 
-    async def _written(self, name: str, request: ChatRequest, identity: str, answer: Completion) -> Completion:
-        """The answer as it stands in the journal."""
+    async def _written(
+        self, name: str, request: ChatRequest, identity: str, answer: Completion, **told: Any
+    ) -> Completion:
+        """The answer as it stands in the journal, with what is told of how it came."""
         completion = replace(
-            answer, request=identity, model=name, prompt=request.messages, interventions=request.interventions
+            answer, request=identity, model=name, prompt=request.messages, interventions=request.interventions, **told
         )
         if self._journal is not None:
             completion = self._journal.secrets.scrubbed_answer(completion)
             await self._journal.call(self.name, self.turn, completion)
         return completion
 
-    async def _asked_of(self, name: str, model: LanguageModel, request: ChatRequest) -> Completion:
+    async def _asked_of(self, name: str, model: LanguageModel, request: ChatRequest) -> tuple[Completion, float]:
+        """What the model answers, and after how many seconds."""
         reach = self.models.reach
         begun = perf_counter()
         try:
@@ -150,7 +153,7 @@ class Scope:
             raise
         self.unanswered = None
         reach.answered(name)
-        return replace(answer, seconds=perf_counter() - begun)
+        return answer, perf_counter() - begun
 
 
 class Journaled:

@@ -9,7 +9,8 @@ from gde.errors import FAULTS
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
 from gde.seeding import derive
-from gde.stages.episode import admitted, advance, begin_world, reason_of, turn_of
+from gde.stages.episode import admitted, advance, begin_world, turn_of
+from gde.stages.failing import reason_of
 from gde.stages.judging import Judge
 
 

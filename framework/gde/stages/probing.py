@@ -16,7 +16,9 @@ from gde.data.trajectory import Trajectory
 from gde.errors import FAULTS, GdeError, RunFailed
 from gde.parts.probe import Probe, Readout, input_form
 from gde.seeding import generator
+from gde.stages.failing import reason_of, traceback_of
 from gde.store.activations import ActivationStore, Row
+from gde.store.journal import Journal
 from gde.store.probes import write_readout
 
 TEST_SHARE = 0.3
@@ -52,6 +54,8 @@ class ProbeStage:
     folder: Path
     seed: int
     strata: Sequence[Labels]
+    journal: Journal | None = None
+    """Is told where what goes wrong was raised."""
 
     def fit(self, probe: Probe, arm: Arm) -> ProbeReport:
         """Fit one arm on the training worlds and score it on the held-out ones; what goes wrong is its reason."""
@@ -61,7 +65,10 @@ class ProbeStage:
             raise
         except FAULTS as error:
             expected = isinstance(error, GdeError | ValueError)
-            return _unmeasured(arm, str(error) if expected else f"{type(error).__name__}: {error}")
+            reason = str(error) if expected else reason_of(error)
+            if self.journal is not None:
+                self.journal.keep_traceback(reason, traceback_of(error))
+            return _unmeasured(arm, reason)
 
     def _fit(self, probe: Probe, arm: Arm) -> ProbeReport:
         table = self._table(arm)

@@ -11,7 +11,7 @@ from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.errors import FAULTS, RunFailed, Unavailable
 from gde.parts.reward_model import RewardModel
-from gde.stages.episode import reason_of
+from gde.stages.failing import reason_of, traceback_of
 from gde.stages.outages import Reach, SecondChances
 from gde.store.journal import Journal
 from gde.store.rewards import judged, write_trace
@@ -46,7 +46,7 @@ async def reward(
         async with aclosing(waiting.each()) as mine:
             async for trajectory in mine:
                 try:
-                    found = await trace(name, model, trajectory)
+                    found = await trace(name, model, trajectory, journal)
                 except Unavailable as error:
                     if waiting.put_back(trajectory, str(trajectory.key), error):
                         continue
@@ -61,8 +61,8 @@ async def reward(
         raise failures.exceptions[0] from None
 
 
-async def trace(name: str, model: RewardModel, trajectory: Trajectory) -> RewardTrace:
-    """The model's rewards of one trajectory, or why there are none.
+async def trace(name: str, model: RewardModel, trajectory: Trajectory, journal: Journal | None = None) -> RewardTrace:
+    """The model's rewards of one trajectory, or why there are none; the journal is told where that was raised.
 
     Raises:
         RunFailed: the run cannot go on.
@@ -75,6 +75,8 @@ async def trace(name: str, model: RewardModel, trajectory: Trajectory) -> Reward
     except (RunFailed, Unavailable):
         raise
     except FAULTS as error:
+        if journal is not None:
+            journal.keep_traceback(reason_of(error), traceback_of(error))
         return _failed(name, trajectory, error)
 
 

@@ -14,8 +14,10 @@ from gde.parts.snapshots import restorable
 from gde.request.lookup import Chosen
 from gde.request.resolve import Ready
 from gde.seeding import derive, generator
+from gde.stages.collecting import collecting_seldom
 from gde.stages.context import Resources
-from gde.stages.episode import Episode, reason_of
+from gde.stages.episode import Episode
+from gde.stages.failing import reason_of, traceback_of
 from gde.stages.hosting import Hosts
 from gde.stages.outages import SecondChances
 from gde.store.journal import Journal
@@ -80,9 +82,10 @@ async def roll_out(
                 await _run_episode(ready, resources, key, hosts[key.stratum], alone, worlds, journal, waiting)
 
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_once(ready)):
-                group.create_task(work())
+        with collecting_seldom():
+            async with asyncio.TaskGroup() as group:
+                for _ in range(at_once(ready)):
+                    group.create_task(work())
     except* RunFailed as failures:
         raise failures.exceptions[0] from None
     finally:
@@ -132,6 +135,7 @@ async def _run_episode(
     except FAULTS as error:
         if isinstance(error, Unavailable) and waiting.put_back(key, str(key), error):
             return
+        journal.keep_traceback(reason_of(error), traceback_of(error))
         if episode is not None and episode.begun:
             await journal.end(key, "failed", reason_of(error), None)
         else:

@@ -9,8 +9,8 @@ from gde.data.result import Failure, Measurement
 from gde.errors import FAULTS, GdeError
 from gde.parts.metric import Metric
 from gde.stages.deadlines import interrupting
-from gde.stages.episode import reason_of
 from gde.stages.evidence import restricted
+from gde.stages.failing import reason_of, traceback_of
 from gde.stages.progress import Progress, Watch, ignore
 
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
@@ -41,7 +41,7 @@ def score(
         try:
             metric = make()
         except FAULTS as error:
-            failures.append(Failure(stage="metric", subject=name, reason=reason_of(error)))
+            failures.append(_failure(name, error))
             continue
         for step, (labels, part) in enumerate(parts, start=place * len(parts)):
             watch(Progress("metrics", step, total, name))
@@ -50,11 +50,15 @@ def score(
                     found = list(_measured(name, metric, part, labels))
                 _claim(owners, found, name)
             except FAULTS as error:
-                failures.append(Failure(stage="metric", subject=_subject(name, labels), reason=reason_of(error)))
+                failures.append(_failure(_subject(name, labels), error))
             else:
                 measurements.extend(found)
     watch(Progress("metrics", total, total))
     return tuple(measurements), tuple(failures)
+
+
+def _failure(subject: str, error: BaseException) -> Failure:
+    return Failure(stage="metric", subject=subject, reason=reason_of(error), traceback=traceback_of(error))
 
 
 def _measured(name: str, metric: Metric, part: Evidence, labels: Labels) -> Iterator[Measurement]:

@@ -21,6 +21,12 @@ RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
 INSERT_TURN = checksums.signed_insert("turns", 17)
 """Of all that is written, what is written most often."""
+TRACEBACK = "traceback of "
+"""The notes of where failures were raised, by their reasons,"""
+REASON = 300
+"""of which so many characters count,"""
+TRACEBACKS = 30
+"""of the first so many reasons."""
 PAGE = 64
 """Episodes that are read with one query."""
 
@@ -64,6 +70,13 @@ class Journal(Database):
         count = "(SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
         query = f"UPDATE episodes SET ending = ?, failure = ?, final_state = ?, turns = {count} WHERE episode = ?"
         await self.commit([(query, (ending, failure, state, str(key)))])
+
+    def keep_traceback(self, reason: str, text: str) -> None:
+        """Keep where the first of the failures with this reason was raised; nothing where that is empty."""
+        few = f"(SELECT count(*) FROM facts WHERE name LIKE '{TRACEBACK}%') < {TRACEBACKS}"
+        if text:
+            values = (f"{TRACEBACK}{reason[:REASON]}", rows.to_json(text))
+            self.write([(f"INSERT OR IGNORE INTO facts SELECT ?, ?, 0 WHERE {few}", values)])
 
     def forget_failed(self) -> int:
         """Have the failed episodes begin anew, and note why they failed. What models answered in them is kept. Gives
@@ -133,6 +146,11 @@ class Journal(Database):
         """The episodes that failed, in their order, each with its reason."""
         query = "SELECT episode, failure FROM episodes WHERE ending = 'failed' ORDER BY stratum, world, repeat"
         return [(row["episode"], row["failure"]) for row in self.query(query)]
+
+    def tracebacks(self) -> dict[str, str]:
+        """Where failures were raised, by the first characters of their reasons."""
+        known = self.signed("facts", f"SELECT * FROM facts WHERE name LIKE '{TRACEBACK}%' ORDER BY name")
+        return {row["name"].removeprefix(TRACEBACK): json.loads(row["value"]) for row in known}
 
     def counts(self) -> dict[str, int]:
         """The numbers of a `gde.data.result.Subject`."""

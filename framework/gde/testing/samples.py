@@ -43,7 +43,9 @@ def sample_result() -> Result:
     """A result with a number, one that could not be had, and a failure."""
     measured = Measurement(name="success", value=0.5, unit="share", n=6, interval=(0.2, 0.8))
     unmeasured = Measurement(name="regret", value=None, unit="", n=0, reason="no episode has a model")
-    failure = Failure(stage="rollout", subject="0/6/0", reason="RuntimeError: for the sake of the example")
+    reason = "RuntimeError: for the sake of the example"
+    where = f'Traceback (most recent call last):\n  File "agent.py", line 1, in act\n{reason}\n'
+    failure = Failure(stage="rollout", subject="0/6/0", reason=reason, traceback=where)
     return Result(
         run="runs/sample",
         status="partial",

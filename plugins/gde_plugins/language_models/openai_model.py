@@ -1,17 +1,17 @@
 """A model behind a server that speaks OpenAI's chat completions."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from typing import Any
 
 import openai
-from openai.types.chat import ChatCompletion
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.errors import GdeError, Unavailable
 from gde.parts.interventions import refuse_interventions
 from gde_plugins.language_models.config import OpenAIConfig
-from gde_plugins.language_models.connection import Clients, TooLong, connect
+from gde_plugins.language_models.connection import TooLong, connect, http_package
 from gde_plugins.language_models.rate_limit import RateLimit, retry_after
 from gde_plugins.language_models.server_answers import clean, read_answer, usable
 
@@ -35,8 +35,8 @@ class OpenAIModel:
         self._config, self._key = config, key
         self._name = config.model
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._session: AsyncGenerator[Clients, None] | None = None
-        self._clients: Clients | None = None
+        self._session: AsyncGenerator[openai.AsyncOpenAI, None] | None = None
+        self._client: openai.AsyncOpenAI | None = None
         self._limit: RateLimit | None = None
 
     @property
@@ -56,12 +56,11 @@ class OpenAIModel:
         refuse_interventions(request, self.info)
         tries = 0
         while True:
-            clients, limit = await self._connected()
+            client, limit = await self._connected()
             answers = limit.answers
             try:
                 async with limit.turn() as sent:
-                    with clients.one() as client:
-                        answer = await self._asked(client, request)
+                    answer = await self._asked(client, request)
             except (openai.OpenAIError, TooLong, ValueError, TimeoutError) as error:
                 pause = self._pause(error, limit, sent, tries)
                 # To be refused while others are answered is to wait for one's turn.
@@ -74,15 +73,17 @@ class OpenAIModel:
             return read_answer(answer)
 
     def close(self) -> None:
-        """Forget the clients; their connections end with the event loop that they belong to."""
-        self._clients = self._session = self._loop = self._limit = None
+        """Forget the client; its connections end with the event loop that they belong to."""
+        self._client = self._session = self._loop = self._limit = None
 
     async def _asked(self, client: openai.AsyncOpenAI, request: ChatRequest) -> object:
         """What comes back, within the time for one answer: the client's own limit is for a piece of it."""
         async with asyncio.timeout(self._config.timeout):
-            # Without the method for it, which walks through every message to check and change what needs neither.
+            # Without the method for it, which walks through every message to check and change what needs neither, and
+            # without the types of its answers, which nothing checks and which take as long to make as the request.
             body = await self._body(client, request)
-            return await client.post("/chat/completions", cast_to=ChatCompletion, body=body)
+            response = await client.post("/chat/completions", cast_to=http_package().Response, body=body)
+            return _read(response)
 
     def _pause(self, error: Exception, limit: RateLimit, sent: float, tries: int) -> float:
         """Seconds until the next try; 0 where the limit has the next one wait.
@@ -103,25 +104,25 @@ class OpenAIModel:
         failure = self._failure(_reason(error, self._config.timeout))
         raise (Unavailable if lost or status in AWAY else GdeError)(failure) from error
 
-    async def _connected(self) -> tuple[Clients, RateLimit]:
-        """The clients of the running event loop, and how fast they may ask."""
+    async def _connected(self) -> tuple[openai.AsyncOpenAI, RateLimit]:
+        """The client of the running event loop, and how fast it may ask."""
         loop = asyncio.get_running_loop()
-        if self._clients is None or self._limit is None or self._loop is not loop:
+        if self._client is None or self._limit is None or self._loop is not loop:
             self._loop, self._session, self._limit = loop, self._sessions(), RateLimit(loop.time)
             try:
-                self._clients = await anext(self._session)
+                self._client = await anext(self._session)
             except ValueError as error:  # what is no URL
                 raise GdeError(self._failure(error)) from error
-        return self._clients, self._limit
+        return self._client, self._limit
 
-    async def _sessions(self) -> AsyncGenerator[Clients, None]:
-        """Yields the clients. A loop closes the generators that are still open when it ends, and so the connections."""
+    async def _sessions(self) -> AsyncGenerator[openai.AsyncOpenAI, None]:
+        """Yields the client. A loop closes the generators that are still open when it ends, and so the connections."""
         config = self._config
-        clients = connect(config.source, self._key or "none", config.timeout, config.max_bytes)
+        client = connect(config.source, self._key or "none", config.timeout, config.max_bytes)
         try:
-            yield clients
+            yield client
         finally:
-            await clients.close()
+            await client.close()
 
     async def _body(self, client: openai.AsyncOpenAI, request: ChatRequest) -> dict[str, Any]:
         if not self._name:
@@ -154,6 +155,14 @@ class OpenAIModel:
         return f"openai:{self._config.source}: wanted a chat completion; {short}"
 
 
+def _read(response: Any) -> object:
+    """What a server has sent: JSON, or whatever text it is."""
+    try:
+        return json.loads(response.content)
+    except ValueError:
+        return response.text
+
+
 def _in_answer(error: BaseException) -> bool:
     """Whether the connection stood, and it was the answer that was too slow or too long."""
     too_slow = isinstance(error, openai.APITimeoutError) and "Connect" not in type(error.__cause__).__name__
@@ -166,6 +175,8 @@ def _too_long(error: BaseException) -> BaseException | None:
 
 
 def _reason(error: Exception, seconds: float) -> str:
+    if isinstance(error, openai.APIConnectionError) and not _in_answer(error):
+        return f"Connection error: {error.__cause__ or error}"
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return f"timed out: no whole answer within {seconds:g} seconds (model.timeout)"
     if too_long := _too_long(error):

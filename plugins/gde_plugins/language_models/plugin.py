@@ -98,7 +98,7 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             summary="openai:BASE_URL, any OpenAI-compatible server",
             config=OpenAIConfig,
             make=make_openai,
-            imports=("openai",),
+            imports=("openai", "aiohttp"),
             extra="openai",
         ),
     )

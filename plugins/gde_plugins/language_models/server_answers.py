@@ -2,9 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard
-
-from openai.types.chat import ChatCompletion, ChatCompletionMessage
+from typing import Any, TypeGuard
 
 from gde.data.completion import Completion, Finish
 
@@ -20,32 +18,33 @@ MOST_TOKENS = 2**31
 NAME_LENGTH = 200
 
 
-def usable(answer: object) -> TypeGuard[ChatCompletion]:
-    """Whether it holds a message. The client checks nothing of what a server sends: whatever parses as JSON is here."""
-    if not isinstance(answer, ChatCompletion) or not isinstance(answer.choices, list) or not answer.choices:
+def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether it holds a message: whatever parses as JSON, and what does not, is here."""
+    choices = _field(answer, "choices")
+    if not isinstance(choices, list) or not choices:
         return False
-    message = getattr(answer.choices[0], "message", None)
-    return isinstance(message, ChatCompletionMessage) and isinstance(message.content, str | None)
+    message = _field(choices[0], "message")
+    return isinstance(message, Mapping) and isinstance(message.get("content"), str | None)
 
 
-def read_answer(answer: ChatCompletion) -> Completion:
+def read_answer(answer: Mapping[str, Any]) -> Completion:
     """The completion in a usable answer. What it says beside the message is left out where it makes no sense."""
-    choice = answer.choices[0]
-    message = choice.message
-    thoughts = [getattr(message, field, None) for field in REASONING_FIELDS]
-    refusal = getattr(message, "refusal", None)
-    finish, usage = getattr(choice, "finish_reason", None), getattr(answer, "usage", None)
-    text, thought = _parted(str(refusal or message.content or ""), next((str(each) for each in thoughts if each), None))
-    prompt, said = _tokens(answer, "prompt_token_ids"), _tokens(choice, "token_ids")
+    choice = answer["choices"][0]
+    message = choice["message"]
+    thoughts = [message.get(field) for field in REASONING_FIELDS]
+    refusal, finish, usage = message.get("refusal"), choice.get("finish_reason"), answer.get("usage")
+    said = str(refusal or message.get("content") or "")
+    text, thought = _parted(said, next((str(each) for each in thoughts if each), None))
+    prompt, tokens = _tokens(answer.get("prompt_token_ids")), _tokens(choice.get("token_ids"))
     return Completion(
         text=clean(text),
         reasoning=None if thought is None else clean(thought),
         finish="refusal" if refusal else FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
-        prompt_tokens=prompt if said else (),
-        tokens=said if prompt else (),
-        n_prompt=_count(usage, "prompt_tokens"),
-        n_completion=_count(usage, "completion_tokens"),
-        answered_by=clean(name)[:NAME_LENGTH] if isinstance(name := getattr(answer, "model", None), str) else "",
+        prompt_tokens=prompt if tokens else (),
+        tokens=tokens if prompt else (),
+        n_prompt=_count(_field(usage, "prompt_tokens")),
+        n_completion=_count(_field(usage, "completion_tokens")),
+        answered_by=clean(name)[:NAME_LENGTH] if isinstance(name := answer.get("model"), str) else "",
     )
 
 
@@ -60,15 +59,16 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _count(usage: object, field: str) -> int | None:
-    found = getattr(usage, field, None)
-    counted = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_TOKENS
-    return found if counted else None
+def _field(holder: object, name: str) -> object:
+    return holder.get(name) if isinstance(holder, Mapping) else None
 
 
-def _tokens(holder: object, field: str) -> tuple[int, ...]:
+def _count(found: object) -> int | None:
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_TOKENS else None
+
+
+def _tokens(found: object) -> tuple[int, ...]:
     """Token ids as vLLM gives them where it is asked to; none where they are no list of such."""
-    found = getattr(holder, field, None)
     if not isinstance(found, Sequence) or isinstance(found, str):
         return ()
     are_ids = all(isinstance(each, int) and not isinstance(each, bool) and 0 <= each < MOST_TOKENS for each in found)

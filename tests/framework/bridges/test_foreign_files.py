@@ -75,12 +75,28 @@ def test_unusual_samples_are_read(content: str, tmp_path: Path) -> None:
     assert sample.scores == {"acc": 1.0}
 
 
-@pytest.mark.parametrize("score", ["NaN", "Infinity", "1" + "0" * 400, '"0.5"', "[0.5, 3]"])
-def test_what_is_no_number_leaves_a_sample_unscored(score: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("score", "said"),
+    [
+        ("NaN", "acc is nan"),
+        ("Infinity", "acc is inf"),
+        ("1" + "0" * 400, "acc is 1" + "0" * 39),
+        ('"0.5"', "acc is '0.5'"),
+        ("[0.5, 3]", "acc is [0.5, 3]"),
+    ],
+)
+def test_what_is_no_number_leaves_a_sample_unscored_and_is_named(score: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "samples_sums_2026.jsonl"
     path.write_text(line().replace("1.0}", f"{score}}}"), encoding="utf-8")
     (sample,) = read_lm_eval(path).samples
-    assert sample.failure == "it was not scored"
+    assert sample.failure == f"it was not scored: {said}"
+
+
+def test_one_score_is_enough(tmp_path: Path) -> None:
+    path = tmp_path / "samples_sums_2026.jsonl"
+    path.write_text(line().replace("1.0}", "NaN}") + "\n" + line(filter="strict"), encoding="utf-8")
+    (sample,) = read_lm_eval(path).samples
+    assert sample.scores == {"acc,strict": 1.0} and sample.failure == ""
 
 
 def archive(path: Path, **texts: str) -> Path:

@@ -64,7 +64,8 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
     assert done.returncode == 3
     result = json.loads(done.stdout)
     assert result["status"] == "partial"
-    assert {"stage": "rollout", "subject": "0/1/0", "reason": "RuntimeError: the floor gave way"} in result["failures"]
+    failed = {(one["stage"], one["subject"], one["reason"]) for one in result["failures"]}
+    assert ("rollout", "0/1/0", "RuntimeError: the floor gave way") in failed
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,19 @@ def test_a_wrong_request_is_one_line_and_leaves_nothing(
 ) -> None:
     assert message in refused(gde(*arguments))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_where_errors_and_failures_were_raised(gde: Gde, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GDE_DEBUG", "")  # and whatever a command makes of it is gone after the test
+    trapdoor = ("eval", "--env", "trapdoor", "--agent", "scripted", "--episodes", "3", "--metric", "success")
+    assert "Traceback" not in gde(*trapdoor).stderr
+    assert "Traceback" not in gde("eval", "--env", "nowhere", "--agent", "scripted").stderr
+    shown = gde("--debug", *trapdoor)
+    assert shown.returncode == 3 and shown.stderr.count("Traceback") == 1
+    assert 'raise RuntimeError("the floor gave way")' in shown.stderr and "Traceback" not in shown.stdout
+    refused = gde("--debug", "eval", "--env", "nowhere", "--agent", "scripted")
+    assert refused.returncode == 2 and "Traceback" in refused.stderr
+    assert refused.stderr.splitlines()[-1].startswith("gde: unknown environment 'nowhere'")
 
 
 def test_what_parts_print_is_no_data(gde: Gde) -> None:

@@ -4,11 +4,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gde import Choice, Decision, Evidence, Measurement, Observation, Outcome, Plan, evaluate
+from gde import Choice, Decision, Evidence, GdeError, Measurement, Observation, Outcome, Plan, evaluate, rescore
 from gde.request.catalogue import Catalogue
+from gde.stages.failing import CHARACTERS
+from gde.store.folder import RunFolder
 from gde.testing.parts import Corridor, ScriptedAgent
 
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=4)
@@ -92,6 +95,58 @@ def test_an_episode_fails_and_says_why(
     wanted = replace(PLAN, environment=Choice.of(environment, alias="e"), agent=Choice.of(agent, alias="a"))
     found = failures(wanted, tmp_path / "run", catalogue)
     assert len(found) == 1 and all(reason in each for each in found)
+
+
+def astray(evidence: Evidence) -> list[Measurement]:
+    raise LookupError("nothing here")
+
+
+@dataclass
+class Deep(ScriptedAgent):
+    """Fails far down, in long words, or as it should."""
+
+    depth: int = 3
+    words: str = "too deep"
+    expected: bool = False
+
+    async def act(self, observation: Observation) -> Decision:
+        self._descend(self.depth)
+        return await super().act(observation)
+
+    def _descend(self, left: int) -> None:
+        if not left:
+            raise (GdeError if self.expected else RuntimeError)(self.words)
+        self._descend(left - 1)
+
+
+def deep(**settings: Any) -> Plan:
+    return replace(PLAN, agent=Choice.of(lambda: Deep(**settings), alias="deep"))
+
+
+def test_a_failure_tells_where_it_was_raised_once_for_a_reason(tmp_path: Path, catalogue: Catalogue) -> None:
+    wanted = replace(deep(), metrics=("success", Choice.of(astray)))
+    stored = evaluate(wanted, tmp_path / "run", catalogue)
+    result = RunFolder.open(tmp_path / "run").read_result()
+    assert result.failures == stored.failures
+    first, *others = [one for one in result.failures if one.stage == "rollout"]
+    assert "in _descend" in first.traceback and first.traceback.endswith("RuntimeError: too deep\n")
+    assert first.traceback.count("\n    self._descend(left - 1)") == 3
+    assert others and {one.reason for one in others} == {first.reason} and not any(one.traceback for one in others)
+    (metric,) = [one for one in result.failures if one.stage == "metric"]
+    assert "in astray" in metric.traceback
+    again = rescore(tmp_path / "run", catalogue=catalogue)
+    assert [one for one in again.failures if one.stage == "rollout"] == [first, *others]
+
+
+def test_a_failure_that_was_expected_needs_no_traceback(tmp_path: Path, catalogue: Catalogue) -> None:
+    result = evaluate(deep(expected=True), tmp_path / "run", catalogue)
+    assert {one.reason for one in result.failures} == {"too deep"} and not any(one.traceback for one in result.failures)
+
+
+def test_of_a_long_traceback_the_end_is_kept(tmp_path: Path, catalogue: Catalogue) -> None:
+    result = evaluate(deep(depth=200, words="long " * 10_000 + "end"), tmp_path / "run", catalogue)
+    kept = result.failures[0].traceback
+    assert kept.endswith("end\n") and len(kept) == CHARACTERS
 
 
 def test_a_metric_that_ends_the_process_is_one_failure(tmp_path: Path, catalogue: Catalogue) -> None:

@@ -12,7 +12,7 @@ from gde.data.result import Result
 from gde.data.trajectory import Trajectory
 from gde.request.catalogue import Catalogue
 from gde.stages import judging
-from gde.stages.episode import reason_of
+from gde.stages.failing import reason_of
 from gde.stages.judging import Judge
 from gde.store.journal import Journal
 from gde.testing.parts import Corridor, ScriptedAgent

@@ -5,7 +5,6 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,11 +17,8 @@ from gde.testing import check_language_model
 
 pytest.importorskip("openai", reason="needs the extra openai")
 
-import openai
-
 from gde.parts.context import OutsideRun
 from gde_plugins.language_models.config import OpenAIConfig
-from gde_plugins.language_models.connection import AT_ONCE, Clients
 from gde_plugins.language_models.openai_model import OpenAIModel
 from gde_plugins.language_models.plugin import make_openai
 
@@ -248,18 +244,3 @@ def test_it_keeps_the_contract_of_a_model_without_activations(server: Server) ->
     model = OpenAIModel(OpenAIConfig(source=server.url, model="m"))
     assert not isinstance(model, WhiteBox)
     assert model.info.n_layers == 0
-
-
-def test_no_client_has_many_connections_to_look_at() -> None:
-    made: list[object] = []
-
-    def make() -> openai.AsyncOpenAI:
-        made.append(openai.AsyncOpenAI(api_key="none"))
-        return made[-1]  # type: ignore[return-value]
-
-    clients = Clients(make)
-    with ExitStack() as stack:
-        lent = [stack.enter_context(clients.one()) for _ in range(5 * AT_ONCE)]
-        assert len(made) == 5 and {lent.count(each) for each in made} == {AT_ONCE}
-    with clients.one() as again:
-        assert again is made[0]  # whose connections are open

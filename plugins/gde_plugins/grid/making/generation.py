@@ -50,9 +50,9 @@ def generate(size: int, density: float, rng: np.random.Generator, *, distances: 
 
 def _maze(size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """(size, size) walls of a perfect maze: depth-first search over the cells with odd indices, in random order."""
-    walls = np.ones((size, size), dtype=bool)
+    walls = [[True] * size for _ in range(size)]  # no array: its cells are read and written one by one
     row, column = (2 * int(rng.integers(size // 2)) + 1 for _ in range(2))
-    walls[row, column] = False
+    walls[row][column] = False
     way = [(row, column)]
     while way:
         row, column = way[-1]
@@ -61,14 +61,14 @@ def _maze(size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
             way.pop()
             continue
         down, right = ahead[int(rng.integers(len(ahead)))]
-        walls[row + down, column + right] = walls[row + 2 * down, column + 2 * right] = False
+        walls[row + down][column + right] = walls[row + 2 * down][column + 2 * right] = False
         way.append((row + 2 * down, column + 2 * right))
-    return walls
+    return np.array(walls)
 
 
-def _closed(walls: NDArray[np.bool_], row: int, column: int) -> bool:
+def _closed(walls: list[list[bool]], row: int, column: int) -> bool:
     size = len(walls)
-    return 0 < row < size and 0 < column < size and bool(walls[row, column])
+    return 0 < row < size and 0 < column < size and walls[row][column]
 
 
 def _remove_walls(walls: NDArray[np.bool_], density: float, rng: np.random.Generator) -> None:

@@ -6,7 +6,7 @@ read off that one rearrangement, so they cannot disagree.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,11 @@ class Transform:
 
     def to_base(self, shape: tuple[int, int]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """The (2, 3) matrix M with M (row, column, 1) = (row, column) in the original of this (height, width)."""
-        back = {place: cell for cell, place in self.places(shape).items()}
-        (row, column), below, beside = back[0, 0], back[1, 0], back[0, 1]
-        return (below[0] - row, beside[0] - row, row), (below[1] - column, beside[1] - column, column)
+        return _to_base(self, shape)
+
+
+@lru_cache  # every world of a run asks for the same
+def _to_base(transform: Transform, shape: tuple[int, int]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    back = {place: cell for cell, place in transform.places(shape).items()}
+    (row, column), below, beside = back[0, 0], back[1, 0], back[0, 1]
+    return (below[0] - row, beside[0] - row, row), (below[1] - column, beside[1] - column, column)

@@ -9,6 +9,7 @@ GPT-OSS merges a wall at the end of a row with the newline, and that cell has no
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from gde.data.cell_map import Position
 
@@ -24,14 +25,15 @@ def render_text(rows: Sequence[str], agent: Position, goal: Position) -> str:
 def empty_text(rows: Sequence[str]) -> str:
     """The text of the rows alone, without agent and goal."""
     width = _width(rows)
-    lines = [str(index).ljust(width) + _line(row, width) for index, row in enumerate(rows)]
-    return "\n".join([_header(rows), *lines])
+    gap = " " * (width - 1)
+    lines = [str(index).ljust(width) + gap.join(row).rstrip() + " " for index, row in enumerate(rows)]
+    return "\n".join([_header(len(rows[0]), width), *lines])
 
 
 def offsets(rows: Sequence[str], positions: Iterable[Position]) -> list[int]:
     """Index in the text of each cell's symbol."""
     width = _width(rows)
-    origin = len(_header(rows)) + 1 + width
+    origin = len(_header(len(rows[0]), width)) + 1 + width
     stride = width * len(rows[0]) + 3  # the row's index and all cells but the last, a symbol, a space, a newline
     return [origin + row * stride + column * width for row, column in positions]
 
@@ -62,10 +64,6 @@ def _width(rows: Sequence[str]) -> int:
     return len(str(max(len(rows), len(rows[0])))) + 1
 
 
-def _header(rows: Sequence[str]) -> str:
-    width = _width(rows)
-    return " " * width + _line(map(str, range(len(rows[0]))), width)
-
-
-def _line(symbols: Iterable[str], width: int) -> str:
-    return "".join(symbol.ljust(width) for symbol in symbols).rstrip() + " "
+@lru_cache
+def _header(columns: int, width: int) -> str:
+    return " " * width + "".join(str(column).ljust(width) for column in range(columns)).rstrip() + " "
