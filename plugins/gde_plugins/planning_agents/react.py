@@ -22,7 +22,7 @@ class React:
 
     def begin(self, brief: Brief) -> None:
         self._asker = Asker(self._model, self._config, brief.seed)
-        self._conversation = Conversation(brief.task, self._config.history)
+        self._conversation = Conversation(brief.task, self._config.history, example=self._config.example)
 
     async def act(self, observation: Observation) -> Decision:
         return await self._decide(observation, Effort())

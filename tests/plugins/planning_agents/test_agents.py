@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from playing import play
 
-from gde.data.completion import ChatRequest
+from gde.data.completion import ChatRequest, Completion
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
@@ -17,7 +18,9 @@ from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
 from gde.testing.parts import AnsweringModel, Corridor
 from gde_plugins.planning_agents import plugin
+from gde_plugins.planning_agents.answers import one_action, several_actions
 from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
+from gde_plugins.planning_agents.conversation import SHUT
 from gde_plugins.planning_agents.effort import Effort
 from gde_plugins.planning_agents.mcts import Mcts
 from gde_plugins.planning_agents.react import React
@@ -116,6 +119,19 @@ def test_no_more_turns_are_shown_than_wanted() -> None:
     agent, model = react(RIGHT, history=0)
     play(agent, corridor, turns=3)
     assert {len(request.messages) for request in model.asked} == {1}
+
+
+def test_an_example_has_the_form_that_is_asked_for() -> None:
+    agent, model = rewarded(BOTH, RIGHT, example=True, history=0)
+    actions = tuple(SHUT.actions or ())
+    play(agent, corridor, turns=1)
+    for request, read in zip(model.asked, (partial(several_actions, most=5), one_action), strict=True):
+        asked, answered, wanted = request.messages
+        assert [asked.role, answered.role, wanted.role] == ["user", "assistant", "user"]
+        assert "Reach the last cell." not in asked.content
+        assert "Reach the last cell." in wanted.content
+        said = Completion(text=answered.content, reasoning=None, finish="stop")
+        assert read(said, actions) in ((actions, 0), actions[0])  # type: ignore[operator]
 
 
 def test_candidates_are_tried_and_their_gains_told() -> None:
