@@ -30,7 +30,7 @@ class React:
     async def _decide(self, observation: Observation, effort: Effort, told: str = "") -> Decision:
         messages = self._conversation.one(observation, told)
         found, completion = await self._asker.ask(messages, partial(one_action, actions=observation.actions), effort)
-        self._conversation.remember(observation, completion.text)
+        self._conversation.remember(observation, self._asker.heard(completion).text)
         return decision(found, effort, completion)
 
 

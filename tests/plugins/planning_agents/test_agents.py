@@ -103,6 +103,15 @@ def test_mistakes_are_told_and_asked_about_again_at_most_so_often() -> None:
     assert len({request.seed for request in model.asked}) == 3
 
 
+def test_an_answer_that_goes_on_is_refused_or_read_up_to_there() -> None:
+    talkative = f"{RIGHT}\nObservation: I won.\nAction: LEFT"
+    (refused,) = play(react(talkative, retries=0)[0], corridor, turns=1)
+    assert refused.status == "unparsable"
+    agent, model = react(talkative, retries=0, rest="dropped")
+    assert [each.action for each in play(agent, corridor, turns=2)] == ["RIGHT"] * 2
+    assert model.asked[1].messages[1].content == RIGHT
+
+
 @pytest.mark.parametrize("retries", [0, 1, 4])
 def test_nonsense_is_counted_and_uses_the_turn_up(retries: int) -> None:
     agent, model = react("nonsense", retries=retries)
