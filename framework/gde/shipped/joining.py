@@ -25,6 +25,7 @@ from gde import __version__
 from gde.errors import GdeError, RunFailed, RunFolderError
 from gde.shipped.workers import opened, outcome
 from gde.store.atomic import HOLDER
+from gde.store.folder import PLAN, RESULT
 
 BEAT = 1.0
 """Seconds between two signs of life."""
@@ -48,6 +49,14 @@ def meeting_place(pid: int) -> Path:
     return folder / f"{pid}.sock"
 
 
+def _nobody(run: Path) -> str:
+    if not (run / PLAN).is_file():
+        return f"no run folder {run}: wanted that of a run which another process is at"
+    if (run / RESULT).is_file():
+        return f"nobody on this machine is at the run {run}, which has a result: nothing is to be done"
+    return f"nobody on this machine has the run {run}: begin or resume it with the executor leases"
+
+
 def join(run: Path) -> int:
     """Take part in the run of a folder, until nothing is left. Gives how many leases were worked off.
 
@@ -61,7 +70,7 @@ def join(run: Path) -> int:
     except (OSError, UnicodeDecodeError):
         written = None
     if written is None or written[2] != socket.gethostname():
-        raise RunFolderError(f"nobody on this machine has the run {run}: begin or resume it with the executor leases")
+        raise RunFolderError(_nobody(run))
     try:
         return work(meeting_place(int(written[1])))
     except ConnectionError as error:
