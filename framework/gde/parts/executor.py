@@ -45,9 +45,22 @@ class WorksFarAway(WorksElsewhere, Protocol):
     """An executor whose workers may be on machines that do not see the run folder. They ask for what they need of it,
     and tell what is to be kept: there is one writer."""
 
-    def map_asking(self, job: Callable[[Item, Ask], Output], items: Sequence[Item], answer: Ask) -> Iterator[Output]:
-        """As `map`. What a job asks is answered here, in the thread that iterates, one message after another; of a
-        worker that is taken to be dead, nothing is answered any more."""
+    asked: bool
+    """True: `map` takes who answers."""
+
+    def map(self, job: Callable[..., Output], items: Sequence[Item], answer: Ask | None = None) -> Iterator[Output]:
+        """The same. With `answer`, the job is called with an item and an `Ask`. What it asks is answered here, in the
+        thread that iterates, one message after another; of a worker that is taken to be dead, nothing is answered any
+        more."""
+
+
+@runtime_checkable
+class Joinable(Executor, Protocol):
+    """An executor whose work others come to do, with `gde work RUN`."""
+
+    @property
+    def deserted(self) -> bool:
+        """Whether work waits at this moment, and nobody is there or on the way to do it."""
 
 
 @runtime_checkable

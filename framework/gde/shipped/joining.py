@@ -25,12 +25,13 @@ from gde import __version__
 from gde.errors import GdeError, RunFailed, RunFolderError
 from gde.shipped.workers import opened, outcome
 from gde.store.atomic import HOLDER
-from gde.store.folder import PLAN, RESULT
+from gde.store.folder import RunFolder
 
 BEAT = 1.0
 """Seconds between two signs of life."""
 WRITER = re.compile(r"process (\d+) on (\S+) since ")
 GONE = "the process that held the run has ended, or has taken this one for dead; go on with `gde resume`"
+RESUME = "go on with `gde resume {0}`, which lends work if the run was begun with `--executor leases`, then join it"
 SAME = f"gde {__version__}, Python {'.'.join(map(str, sys.version_info[:3]))}"
 """What those who work on one run must have alike."""
 
@@ -49,19 +50,11 @@ def meeting_place(pid: int) -> Path:
     return folder / f"{pid}.sock"
 
 
-def _nobody(run: Path) -> str:
-    if not (run / PLAN).is_file():
-        return f"no run folder {run}: wanted that of a run which another process is at"
-    if (run / RESULT).is_file():
-        return f"nobody on this machine is at the run {run}, which has a result: nothing is to be done"
-    return f"nobody on this machine has the run {run}: begin or resume it with the executor leases"
-
-
 def join(run: Path) -> int:
     """Take part in the run of a folder, until nothing is left. Gives how many leases were worked off.
 
     Raises:
-        RunFolderError: no process of this machine has the run and lends its work.
+        RunFolderError: no such run, it is finished, or no process of this machine has it and lends its work.
         GdeError: the work cannot be loaded here, or is of another version.
         RunFailed: the holder is gone.
     """
@@ -69,12 +62,37 @@ def join(run: Path) -> int:
         written = WRITER.match((run / HOLDER).read_text())
     except (OSError, UnicodeDecodeError):
         written = None
-    if written is None or written[2] != socket.gethostname():
-        raise RunFolderError(_nobody(run))
+    if written is None:
+        raise RunFolderError(_unheld(RunFolder.open(run)))
+    holder, host = int(written[1]), written[2]
+    if host != socket.gethostname():
+        raise RunFolderError(f"process {holder} on {host} has the run {run}: only processes of that machine can join")
     try:
-        return work(meeting_place(int(written[1])))
+        return work(meeting_place(holder))
     except ConnectionError as error:
-        raise RunFolderError(f"process {written[1]} has the run {run} and lends no work: {error}") from error
+        if not _lives(holder):
+            raise RunFolderError(
+                f"process {holder}, which had the run {run}, was killed: {RESUME.format(run)}"
+            ) from error
+        reason = f"{error}: its executor is another than leases, or all episodes are done"
+        raise RunFolderError(f"process {holder} has the run {run} and lends no work; {reason}") from error
+
+
+def _unheld(run: RunFolder) -> str:
+    """Why nobody lends the work of a run that nobody has."""
+    if run.is_finished:
+        return f"the run {run.path} is finished: nothing is left to work on"
+    return f"nobody has the run {run.path}: {RESUME.format(run.path)}"
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
 
 
 def work(address: Path) -> int:
@@ -87,7 +105,7 @@ def work(address: Path) -> int:
         try:
             there.connect(str(address))
         except OSError as error:
-            raise ConnectionError(f"it does not listen ({error.strerror}); is its executor leases?") from error
+            raise ConnectionError(f"it does not listen ({error.strerror})") from error
         line = _Line(Connection(there.detach()))
     line.say("here", (os.getpid(), SAME))
     done = 0

@@ -40,12 +40,20 @@ PROGRAM = (
 
 
 class Leases:
-    """Implements `gde.parts.executor.WorksFarAway`."""
+    """Implements `gde.parts.executor.WorksFarAway` and `Joinable`."""
+
+    asked = True
 
     def __init__(self, config: LeasesConfig) -> None:
         self.workers = config.leases
         self._config = config
+        self._desk: _Desk | None = None
         self._stopped = False
+
+    @property
+    def deserted(self) -> bool:
+        """Whether none is started here and none has joined."""
+        return self._config.workers == 0 and self._desk is not None and not self._desk.attended
 
     def check(self, work: object) -> None:
         """Before anything is written.
@@ -61,23 +69,16 @@ class Leases:
         """End all work, for good."""
         self._stopped = True
 
-    def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
+    def map(self, job: Callable[..., Output], items: Sequence[Item], answer: Ask | None = None) -> Iterator[Output]:
         """The job's outputs as they come.
 
         Raises:
             WorkerDied: a worker has died, and the job cannot go on.
         """
-        return self._mapped(job, items, None)
-
-    def map_asking(self, job: Callable[[Item, Ask], Output], items: Sequence[Item], answer: Ask) -> Iterator[Output]:
-        """The same for a job that asks."""
-        return self._mapped(job, items, answer)
-
-    def _mapped(self, job: Any, items: Sequence[Item], answer: Ask | None) -> Iterator[Any]:
         if not items:
             return
         with _listening() as (listener, address):
-            desk = _Desk(job, items, answer, listener, self._config.seconds)
+            desk = self._desk = _Desk(job, items, answer, listener, self._config.seconds)
             staff = _Staff(min(self._config.workers, len(items)), address)
             try:
                 while desk.unfinished:
@@ -86,6 +87,7 @@ class Leases:
                     if self._stopped:
                         raise RunFailed(STOPPED)
             finally:
+                self._desk = None
                 desk.close()
                 staff.end()
 
@@ -166,6 +168,11 @@ class _Desk:
     def unfinished(self) -> bool:
         """Whether work waits or is under way."""
         return bool(self.waiting) or any(each.busy for each in self._workers.values())
+
+    @property
+    def attended(self) -> bool:
+        """Whether somebody has come to work."""
+        return any(each.pid for each in [*self._workers.values()])
 
     def look(self, staff: _Staff) -> Iterator[Any]:
         """Hear everybody who has something to say, once, and lend what waits. Gives outputs."""

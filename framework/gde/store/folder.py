@@ -88,6 +88,11 @@ class RunFolder:
         return cls(path)
 
     @property
+    def is_finished(self) -> bool:
+        """Whether it has a result."""
+        return (self.path / RESULT).is_file()
+
+    @property
     def journal_path(self) -> Path:
         return self.path / JOURNAL
 

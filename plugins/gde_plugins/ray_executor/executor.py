@@ -24,6 +24,8 @@ LOOK = 0.2
 class OnRay:
     """Implements `gde.parts.executor.WorksFarAway`."""
 
+    asked = True
+
     def __init__(self, config: RayConfig) -> None:
         self.workers = config.workers
         self._config = config
@@ -44,19 +46,12 @@ class OnRay:
         """End all work, for good."""
         self._stopped = True
 
-    def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
+    def map(self, job: Callable[..., Output], items: Sequence[Item], answer: Ask | None = None) -> Iterator[Output]:
         """The job's outputs as they come.
 
         Raises:
             WorkerDied: a worker has died, and the job cannot go on.
         """
-        return self._mapped(job, items, None)
-
-    def map_asking(self, job: Callable[[Item, Ask], Output], items: Sequence[Item], answer: Ask) -> Iterator[Output]:
-        """The same for a job that asks."""
-        return self._mapped(job, items, answer)
-
-    def _mapped(self, job: Any, items: Sequence[Item], answer: Ask | None) -> Iterator[Any]:
         if not items:
             return
         with cluster(self._config):

@@ -23,6 +23,8 @@ from gde.shipped.executors import LeasesConfig
 from gde.shipped.joining import join, meeting_place, work
 from gde.shipped.leases import Leases
 from gde.stages.budget import spent_before
+from gde.stages.progress import Watch, ignore
+from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.testing import check_executor
 
@@ -47,13 +49,13 @@ def joiner(run: Path) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def evaluating(request: Plan, out: Path) -> Iterator[list[Any]]:
+def evaluating(request: Plan, out: Path, watch: Watch = ignore) -> Iterator[list[Any]]:
     """While the context lasts the run goes on in another thread; then it has ended, and its result is there."""
     results: list[Any] = []
 
     def work() -> None:
         try:
-            results.append(evaluate(request, out))
+            results.append(evaluate(request, out, watch=watch))
         except BaseException as error:
             results.append(error)
 
@@ -151,11 +153,43 @@ def test_workers_end_when_the_work_is_stopped() -> None:
 
 
 def test_a_run_that_nobody_holds_cannot_be_joined(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match=r"nobody on this machine has the run .* with the executor leases"):
-        join(tmp_path)
-    (tmp_path / ".writer").write_text(f"process {os.getpid()} on {os.uname().nodename} since today")
-    with pytest.raises(RunFolderError, match=r"process \d+ has the run .* does not listen"):
-        join(tmp_path)
+    run = tmp_path / "run"
+    with pytest.raises(RunFolderError, match=r"no run folder .*run: wanted the folder that `gde eval` made"):
+        join(run)
+    folder = RunFolder.create(plan(0), run)
+    with pytest.raises(RunFolderError, match=r"nobody has the run .*: go on with `gde resume .*run`, which lends work"):
+        join(run)
+    for pid, reason in (
+        (os.getpid(), r"has the run .* does not listen"),
+        (dead(), r"which had the run .*, was killed"),
+    ):
+        (run / ".writer").write_text(f"process {pid} on {os.uname().nodename} since today")
+        with pytest.raises(RunFolderError, match=rf"process {pid},? {reason}"):
+            join(run)
+    (run / ".writer").write_text("process 1 on elsewhere.example since today")
+    with pytest.raises(RunFolderError, match=r"on elsewhere.example has the run .*: only processes of that machine"):
+        join(run)
+    (run / ".writer").unlink()
+    (folder.path / "result.json").write_text("{}")
+    with pytest.raises(RunFolderError, match="is finished: nothing is left to work on"):
+        join(run)
+
+
+def dead() -> int:
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_whoever_waits_for_workers_says_so(tmp_path: Path) -> None:
+    run, told = tmp_path / "run", set[str]()
+    with evaluating(plan(0), run, lambda progress: told.add(progress.waits_for)):
+        while not told - {""}:
+            time.sleep(0.02)
+        other = joiner(run)
+        other.communicate(timeout=120)
+    assert told == {"", f"workers: start one with `gde work {run}`"}
 
 
 def test_another_version_is_told_so_and_given_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
