@@ -252,7 +252,7 @@ def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
         ),
         ("check .", "gde: . is a folder: wanted a plan file or a distribution"),
         ("rewardbench", "gde: gde rewardbench wants one of its commands; see `gde rewardbench --help`"),
-        ("work nosuch", "gde: no run folder nosuch: wanted that of a run which another process is at"),
+        ("work nosuch", "gde: no run folder nosuch: wanted the folder that `gde eval` made"),
     ],
 )
 def test_what_is_misread_is_told_in_a_line(gde: Gde, words: str, said: str) -> None:
