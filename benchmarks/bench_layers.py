@@ -6,8 +6,8 @@ reads one layer after the other and fits a bilinear probe of 64 cells to each fo
     OMP_NUM_THREADS=1 python benchmarks/bench_layers.py TURNS LAYERS
 
 prints one JSON object: what a layer takes, and the most that was held beyond what the imports take, in MiB, after one
-layer and after all: "anonymous", which cannot be read again from the files, and "resident", with mapped pages that the
-system drops when it needs them.
+layer and after all: "allocated" by Python and NumPy, and "resident", with what their allocator keeps of memory that was
+given back, and mapped pages that the system drops when it needs them.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from threading import Event, Thread
 
 import numpy as np
 
@@ -49,7 +49,19 @@ def _records(turns: int, layers: int) -> Iterator[tuple[Row, ActivationRecord]]:
 
 
 def swept(folder: Path, layers: int) -> dict[str, float]:
-    """MiB held at most beyond what there was before."""
+    """MiB held at most beyond what there was before; what the first fit imports is there by then."""
+    with closing(Journal.open(folder / "run.sqlite")) as journal:
+        store = ActivationStore(folder / "activations", journal)
+        sweep(store, 1)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        tracemalloc.start()
+        sweep(store, layers)
+    allocated = tracemalloc.get_traced_memory()[1] / 2**20
+    return {"allocated": allocated, "resident": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before}
+
+
+def sweep(store: ActivationStore, layers: int) -> None:
+    """One probe a layer, as a run fits them."""
     # Imported here: whoever writes needs neither.
     from bench_probes import CLASSES, settings
 
@@ -57,41 +69,14 @@ def swept(folder: Path, layers: int) -> dict[str, float]:
     from gde_plugins.probes.place_training import fit_places
     from gde_plugins.probes.training import Examples
 
-    prepare, rng, watch = LatestDesign(), np.random.default_rng(0), _Anonymous()
-    before, resident = watch.now(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    with closing(Journal.open(folder / "run.sqlite")) as journal:
-        store = ActivationStore(folder / "activations", journal)
-        for layer in range(layers):
-            table = store.table("model", layer, "pre")
-            assert table is not None
-            inputs = table.concatenated()
-            targets = rng.integers(CLASSES, size=(len(inputs), SIDE**2))
-            examples = Examples(inputs=inputs, shape=(SIDE, SIDE), targets=targets, weights=np.ones(targets.shape))
-            fit_places("bilinear", examples, CLASSES, settings(0, 3e-2, 128, 1), rng, prepare)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"anonymous": watch.most() - before, "resident": most - resident}
-
-
-class _Anonymous:
-    """Looks at /proc, hence on Linux alone, every few milliseconds."""
-
-    def __init__(self) -> None:
-        self._seen, self._stop = [self.now()], Event()
-        self._thread = Thread(target=self._look, daemon=True)
-        self._thread.start()
-
-    def now(self) -> float:
-        told = Path("/proc/self/status").read_text(encoding="ascii")
-        return int(told.partition("RssAnon:")[2].split()[0]) / 1024
-
-    def most(self) -> float:
-        self._stop.set()
-        self._thread.join()
-        return max(self._seen)
-
-    def _look(self) -> None:
-        while not self._stop.wait(0.005):
-            self._seen.append(self.now())
+    prepare, rng = LatestDesign(), np.random.default_rng(0)
+    for layer in range(layers):
+        table = store.table("model", layer, "pre")
+        assert table is not None
+        inputs = table.concatenated()
+        targets = rng.integers(CLASSES, size=(len(inputs), SIDE**2))
+        examples = Examples(inputs=inputs, shape=(SIDE, SIDE), targets=targets, weights=np.ones(targets.shape))
+        fit_places("bilinear", examples, CLASSES, settings(0, 3e-2, 128, 1), rng, prepare)
 
 
 def main() -> None:

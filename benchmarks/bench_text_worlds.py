@@ -3,9 +3,10 @@
     python benchmarks/bench_text_worlds.py [STEPS] [NAME...]
 
 At most 10 % is to be lost to the host. All loops play the same game with the same actions and ask for the same: what is
-seen, the score, and the admissible actions. They take turns. On a machine that has other things to do, wall time says
-how long a process waits for its turn; the CPU time of a step, of both processes and whatever they start, says what it
-costs, and shares are medians over turns.
+seen, the score, and the admissible actions. They take turns. To look around over and over changes nothing in a world,
+so that what is remembered of it helps most; `textworld-walk` takes admissible actions by chance. On a machine that has
+other things to do, wall time says how long a process waits for its turn; the CPU time of a step, of both processes and
+whatever they start, says what it costs, and shares are medians over turns.
 
 A simulator that waits for its next action finds the processor's caches filled by others, whoever asks, so that its own
 loop is timed as well with a pause of a millisecond after each step. What a question and its answer cost is asked of a
@@ -14,9 +15,10 @@ simulator that does nothing. Prints one JSON object. A simulator that is not ins
 
 import json
 import os
+import random
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +26,7 @@ from statistics import median
 from tempfile import mkdtemp
 from typing import Any
 
+from gde.offers import AnyOffer
 from gde.request.settings import build
 from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.environment import SimulatedEnvironment
@@ -33,12 +36,15 @@ from gde_plugins.text_worlds.plugin import gde_environments
 STEPS = 100
 ROUNDS = 9
 PAUSE = 0.001
-WORLDS: Mapping[str, tuple[dict[str, Any], str]] = {
-    "textworld": ({"game": "treasure-hunt", "level": 15}, "look"),
-    "alfworld": ({"split": "made"}, "look"),
-    "scienceworld": ({"task": "lifespan-longest-lived", "variations": 1}, "look around"),
+TRIES = 20
+"""Walks by chance, until one does not end the game."""
+WORLDS: Mapping[str, tuple[str, dict[str, Any], str]] = {
+    "textworld": ("textworld", {"game": "treasure-hunt", "level": 15}, "look"),
+    "textworld-walk": ("textworld", {"game": "custom", "rooms": 6, "objects": 12, "quest_length": 5}, ""),
+    "alfworld": ("alfworld", {"split": "made"}, "look"),
+    "scienceworld": ("scienceworld", {"task": "lifespan-longest-lived", "variations": 1}, "look around"),
 }
-"""Settings of each, and an action that can be taken again and again."""
+"""Environment and settings of each, and an action that can be taken again and again, else a walk by chance."""
 OFFERS = {offer.name: offer for offer in gde_environments()}
 
 
@@ -94,8 +100,8 @@ class TextworldLoop:
     def begin(self) -> None:
         self._env.reset()
 
-    def walk(self, action: str, steps: int, pause: float) -> None:
-        for _ in range(steps):
+    def walk(self, actions: Sequence[str], pause: float) -> None:
+        for action in actions:
             state, _, _ = self._env.step(action)
             assert state.admissible_commands
             rest(pause)
@@ -122,8 +128,8 @@ class AlfworldLoop:
     def begin(self) -> None:
         self._env.reset()
 
-    def walk(self, action: str, steps: int, pause: float) -> None:
-        for _ in range(steps):
+    def walk(self, actions: Sequence[str], pause: float) -> None:
+        for action in actions:
             state, _, _ = self._env.step(action)
             assert state["admissible_commands"]
             rest(pause)
@@ -144,8 +150,8 @@ class ScienceworldLoop:
     def begin(self) -> None:
         self._env.reset()
 
-    def walk(self, action: str, steps: int, pause: float) -> None:
-        for _ in range(steps):
+    def walk(self, actions: Sequence[str], pause: float) -> None:
+        for action in actions:
             _, _, _, infos = self._env.step(action)
             assert infos["valid"]
             rest(pause)
@@ -155,22 +161,37 @@ class ScienceworldLoop:
         self._env.close()
 
 
-def walk(environment: SimulatedEnvironment, action: str, steps: int) -> None:
+def walk(environment: SimulatedEnvironment, actions: Sequence[str]) -> None:
     """Some steps of an environment in a game that has begun."""
-    for _ in range(steps):
+    for action in actions:
         environment.step(action)
 
 
-def asked(process: SimulatorProcess, action: str, steps: int) -> None:
+def asked(process: SimulatorProcess, actions: Sequence[str]) -> None:
     """Steps of a process, answers not looked at."""
-    for _ in range(steps):
+    for action in actions:
         process.ask("step", action, seconds=600)
+
+
+def by_chance(environment: SimulatedEnvironment, steps: int) -> list[str]:
+    """Admissible actions that do not end the game, found by trying."""
+    for seed in range(TRIES):
+        rng, now, taken = random.Random(seed), environment.reset(0), []
+        while len(taken) < steps:
+            taken.append(rng.choice(now.actions or ()))
+            outcome = environment.step(taken[-1])
+            if outcome.terminated:
+                break
+            now = outcome.observation
+        else:
+            return taken
+    raise SystemExit(f"each of {TRIES} walks by chance ended the game before {steps} steps")
 
 
 def measured(name: str, steps: int) -> dict[str, float]:
     """What a step takes in all ways, the median of rounds."""
-    settings, action = WORLDS[name]
-    offer, context = OFFERS[name], PlainContext()
+    environment, settings, action = WORLDS[name]
+    offer, context = OFFERS[environment], PlainContext()
 
     def make() -> SimulatedEnvironment:
         environment: SimulatedEnvironment = offer.make(build(offer.config, settings, "env"), context)
@@ -180,31 +201,34 @@ def measured(name: str, steps: int) -> dict[str, float]:
     pair = [make(), make()]
     process = pair[0]._host._process
     assert process is not None
+    actions = [action] * steps if action else by_chance(pair[0], steps)
     made_with = {"game": dict(pair[0]._games.game(0)), "folder": mkdtemp(prefix="gde-bench-")}
-    own = SimulatorProcess(name, f"bench_text_worlds:{name.capitalize()}Loop", made_with)
-    echo = SimulatorProcess("echo", "bench_text_worlds:Echo", {"answer": process.ask("step", action, seconds=600)})
+    own = SimulatorProcess(environment, f"bench_text_worlds:{environment.capitalize()}Loop", made_with)
+    echo = SimulatorProcess("echo", "bench_text_worlds:Echo", {"answer": process.ask("step", actions[0], seconds=600)})
 
     def own_loop(pause: float) -> tuple[float, float]:
         own.ask("begin", seconds=600)
-        return timed(lambda: own.ask("walk", action, steps, pause, seconds=600), own._process.pid)
+        return timed(lambda: own.ask("walk", actions, pause, seconds=600), own._process.pid)
 
     def hosted() -> tuple[float, float]:
         pair[0].reset(0)
-        return timed(lambda: walk(pair[0], action, steps), process._process.pid)
+        return timed(lambda: walk(pair[0], actions), process._process.pid)
 
-    asked(echo, action, 2)
+    asked(echo, actions[:2])
     rounds = [
         (
             *own_loop(0),
             own_loop(PAUSE)[1],
             *hosted(),
-            timed(lambda: asked(echo, action, steps), echo._process.pid)[1],
+            timed(lambda: asked(echo, actions), echo._process.pid)[1],
         )
         for _ in range(ROUNDS)
     ]
+    for each in pair:
+        each.reset(0)
     with ThreadPoolExecutor(2) as threads:
         start = time.perf_counter()
-        list(threads.map(lambda each: walk(each, action, steps), pair))
+        list(threads.map(lambda each: walk(each, actions), pair))
         both = time.perf_counter() - start
     for each in (*pair, own, echo):
         each.close()
@@ -222,11 +246,16 @@ def measured(name: str, steps: int) -> dict[str, float]:
     }
 
 
+def lacking(offer: AnyOffer) -> tuple[str, ...]:
+    """What is not installed here."""
+    return (*offer.missing(), *offer.missing_programs())
+
+
 def main() -> None:
     """Measure what is installed and print."""
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else STEPS
     wanted = sys.argv[2:] or WORLDS
-    there = [name for name in wanted if not (*OFFERS[name].missing(), *OFFERS[name].missing_programs())]
+    there = [name for name in wanted if not lacking(OFFERS[WORLDS[name][0]])]
     sys.stdout.write(json.dumps({"steps": steps, **{name: measured(name, steps) for name in there}}) + "\n")
 
 

@@ -1,7 +1,7 @@
 """An offer: a named part, its typed configuration, how to make it, and what its numbers mean."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
 from shutil import which
@@ -83,6 +83,9 @@ class NoConfig:
 class ModelReference:
     """Marks a field of a configuration that names a language model."""
 
+    any_question: bool = False
+    """Whether the part asks it questions of its own, which a model that was made for one task cannot answer."""
+
 
 def _one_model(text: str) -> None:
     if "," in text:
@@ -91,6 +94,8 @@ def _one_model(text: str) -> None:
 
 ModelName = Annotated[str, ModelReference(), Readable(_one_model)]
 """A language model as NAME or NAME:ARGUMENT, without a comma; what `Context.model` makes of it."""
+GeneralModelName = Annotated[str, ModelReference(any_question=True), Readable(_one_model)]
+"""The same; a model whose offer says that it was made for one `task` is refused."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +135,12 @@ class Offer(Generic[ConfigT, PartT]):
     """Top-level modules that `make` imports beyond the core's dependencies."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
-    programs: tuple[str, ...] = ()
-    """Programs that the part starts, to be found on the PATH; making it says what to install where one is not there."""
+    task: str = ""
+    """Of a language model: the one task that it was made for, in words, e.g. "walking in text grids". Empty for one
+    that may be asked anything."""
+    programs: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Programs that the part starts, to be found on the PATH, and how each is installed where it is not there, e.g.
+    {"java": "apt install openjdk-17-jre-headless"}."""
     at_hand: Callable[[], Sequence[str]] | None = None
     """What the part would find on this machine without a download, a line a thing: weights, data. `gde doctor` asks."""
     at_once: int | None = None

@@ -23,7 +23,7 @@ KNOWN_ANYWAY = {
     ("gde.runs.reproducing", "gpt-oss"): "the same from Python",
     ("gde.cli.eval_command", "plan"): "a file with a plan",
     ("gde.request.provenance", "plan"): "the same: what was asked for",
-    ("gde.shipped.reporters.contest", "plan"): "the same, in the provenance of a result",
+    ("gde.shipped.reporters.findings", "plan"): "the same, in the provenance of a result",
     ("gde.data.completion", "length"): "why a completion ended",
     ("gde.shipped.reporters.episodes", "optimal"): "a verdict on a turn",
     ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from gde.request.catalogue import Catalogue
+from gde.request.planfile import read_plan
+from gde.request.settings import build, read_toml
+from gde_plugins.reward_classifier.config import Recipe
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EMBEDDING = Path(__file__).parents[2] / "docs" / "embedding.md"
 
@@ -122,3 +127,25 @@ def test_the_embedding_page_runs(tmp_path: Path) -> None:
     assert "MiniGrid-Empty-5x5-v0 random [" in shown
     for name in ("noisy", "stubborn", "UP", "LEFT"):
         assert (tmp_path / "runs" / name / "result.json").is_file()
+
+
+@pytest.mark.parametrize("plan", sorted((EXAMPLES / "plans").glob("statefactory-*.toml")), ids=lambda path: path.stem)
+def test_a_plan_is_one_that_can_be_read_and_asks_for_parts_that_are_there(plan: Path) -> None:
+    read = read_plan(plan)
+    catalogue = Catalogue.default()
+    offers = [(each, catalogue.find("reward_model", each.name).offer) for each in read.rewards]
+    assert len({each.label for each, _ in offers}) == len(offers) >= 8
+    for each, offer in offers:
+        build(offer.config, each.config, each.label)
+
+
+def test_the_published_recipe_is_one() -> None:
+    (plan,) = (EXAMPLES / "plans").glob("supervised-*.toml")
+    recipe = build(Recipe, read_toml(plan)["train"], "train")
+    assert (recipe.rank, recipe.alpha, recipe.epochs, recipe.max_length, recipe.precision) == (
+        16,
+        32,
+        3,
+        8192,
+        "bfloat16",
+    )

@@ -8,6 +8,8 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import say, show_json, talking, tell
+from gde.cli.progress import waiting
+from gde.errors import GdeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +35,8 @@ def command(
     against the promises of its kind."""
     if what.endswith(".toml") or Path(what).is_file():
         _plan(Path(what), settings or (), as_json)
+    elif Path(what).is_dir():
+        raise GdeError(f"{what} is a folder: wanted a plan file or a distribution; `gde doctor {what}` verifies a run")
     else:
         _distribution(what, settings or (), env, as_json)
 
@@ -66,11 +70,12 @@ def _distribution(name: str, settings: "Sequence[str]", env: str, as_json: bool)
     from gde.testing.distribution import check_distribution
 
     found: list[Checked] = []
-    checks = check_distribution(name, Catalogue.default(), parse_settings(settings), env)
-    while one := _next(checks):
-        found.append(one)
-        if not as_json:
-            tell(_line(one))
+    with waiting(quiet=as_json) as begun:
+        checks = check_distribution(name, Catalogue.default(), parse_settings(settings), env, begun)
+        while one := _next(checks):
+            found.append(one)
+            if not as_json:
+                tell(_line(one))
     counts = {status: sum(one.status == status for one in found) for status in ("kept", "broken", "unchecked")}
     if as_json:
         show_json({"schema": 1, "distribution": name, **counts, "checks": [asdict(one) for one in found]})

@@ -95,7 +95,7 @@ def main() -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.default_int_handler)
     try:
-        code = build_app()(sys.argv[1:] or ["--help"], standalone_mode=False)
+        code = build_app()(sys.argv[1:] or ["--help"], prog_name="gde", standalone_mode=False)
     except GdeError as error:
         if os.environ.get(DEBUG):
             print(shown("".join(format_exception(error))), file=sys.stderr, end="")  # noqa: T201
@@ -106,12 +106,26 @@ def main() -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # every version of typer has a class of its own for wrong options
             raise
-        command = getattr(getattr(error, "ctx", None), "command_path", "gde")
-        reason = " ".join(error.format_message().split())
-        _refuse(f"{reason.rstrip('.')}; see `{command} --help`", REFUSED)
+        _refuse(_misread(error), REFUSED)
     if code == INTERRUPTED:
         _leave()
     raise SystemExit(code)
+
+
+def _misread(error: Any) -> str:
+    """What is wrong with words of the command line."""
+    command = getattr(getattr(error, "ctx", None), "command_path", "gde")
+    reason = " ".join(error.format_message().split())
+    if reason.startswith("Usage:"):
+        reason = f"{command} wants one of its commands"
+    if (param := getattr(error, "param", None)) is not None and error.__cause__ is not None:
+        from pydantic import ValidationError
+
+        from gde.request.explaining import explained
+
+        if isinstance(error.__cause__, ValidationError):
+            reason = str(explained(error.__cause__, (param.opts or [param.name])[0]))
+    return f"{reason.rstrip('.')}; see `{command} --help`"
 
 
 def _refuse(reason: str, code: int) -> NoReturn:

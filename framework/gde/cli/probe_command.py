@@ -19,7 +19,7 @@ def command(
     quiet: options.Quiet = False,
 ) -> None:
     """Add probes to a run, e.g. another layer: --probe cogmap --set cogmap.layer=3. What it has stays."""
-    from gde.errors import UnknownName
+    from gde.errors import ConfigError
     from gde.request.building import choose, configured
     from gde.request.settings import parse_settings
     from gde.runs.adding import probe as add_probes
@@ -27,7 +27,8 @@ def command(
     parsed = parse_settings(settings or [])
     choices = configured([choose(name) for name in probe or ()], parsed)
     if parsed:
-        raise UnknownName("probe of --set", next(iter(parsed)), probe or ())
+        name = next(iter(parsed))
+        raise ConfigError(f"--set {name}: wanted the name of a probe that is asked for; add --probe {name}")
     with progress(quiet=quiet or as_json) as watch:
         result = add_probes(run, choices, watch=watch, keys_to=key_to or ())
     show_result(result, as_json, show_all)

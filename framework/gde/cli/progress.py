@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -77,6 +78,29 @@ class Lines:
         if done > 0 and progress.done < progress.total and elapsed >= 1:
             told.append(f"about {duration(elapsed / done * (progress.total - far))} left")
         return f" ({', '.join(told)})" if told else ""
+
+
+@contextmanager
+def waiting(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Takes what is worked at, and says so every now and then as long as it lasts."""
+    now, over = "", Event()
+    since = time.monotonic()
+
+    def begun(what: str) -> None:
+        nonlocal now, since
+        now, since = what, time.monotonic()
+
+    def tell() -> None:
+        while not over.wait(LINE_EVERY):
+            say(f"{now} ({duration(time.monotonic() - since)})")
+
+    teller = Thread(target=tell, daemon=True)
+    if not quiet:
+        teller.start()
+    try:
+        yield begun
+    finally:
+        over.set()
 
 
 def _told(progress: "Progress") -> str:

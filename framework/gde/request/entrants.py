@@ -56,6 +56,8 @@ def entrants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
 def _asked(wanted: Wanted) -> list[tuple[str, Wanted]]:
     """The offer of each agent, and what is asked for of it."""
     names = [each.strip() for name in wanted.names.get(AGENT, ()) for each in name.split(",")]
+    if names and not all(names):
+        raise ConfigError(f"--agent: wanted names with commas in between, got {','.join(wanted.names[AGENT])!r}")
     if wanted.file is not None and not names:
         return [(name, replace(wanted, listed=i)) for i, name in enumerate(listed_agents(wanted.file))]
     return [(choose(name).name, replace(wanted, names={**wanted.names, AGENT: [name]})) for name in names]

@@ -12,7 +12,7 @@ from gde.errors import GdeError
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
-from gde.request.model_names import check_settings, find_model, model_names
+from gde.request.model_names import check_settings, check_task, find_model, model_names
 from gde.request.objects import absent_entry, object_entry
 from gde.request.references import reward_names
 from gde.request.settings import build, dump, sweep
@@ -106,6 +106,8 @@ class Lookup:
                     # The first that is looked up is the agent's first, where it names one.
                     find = partial(find_model, name, self.catalogue, settings if not found else {}, whose)
                     found[name] = self._found("language_model", name, name, find)
+                if not self.absent:
+                    check_task(part.config, field, found[name].entry, whose)
         return found
 
     def judges(self, parts: Iterable[Chosen], rewards: Sequence[Chosen]) -> dict[str, Chosen]:

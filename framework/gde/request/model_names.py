@@ -8,7 +8,7 @@ from gde.data.json import Json
 from gde.errors import ConfigError
 from gde.offers import ModelReference
 from gde.request.catalogue import Catalogue, Entry
-from gde.request.references import marked, referenced
+from gde.request.references import mark_of, marked, referenced
 from gde.request.settings import build
 
 SOURCE_FIELD = "source"
@@ -32,6 +32,17 @@ def check_settings(label: str, config: object, settings: Mapping[str, Json]) -> 
     """
     if settings and not model_names(config):
         raise ConfigError(f"model.{next(iter(settings))}: agent {label!r} uses no language model")
+
+
+def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
+    """Refuse a model that was made for one task where a part has questions of its own.
+
+    Raises:
+        ConfigError: it was; says which setting names the model and what can be named.
+    """
+    if entry.offer.task and mark_of(type(config), field, ModelReference).any_question:
+        wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:BASE_URL"
+        raise ConfigError(f"{whose}: {wanted}, got {entry.offer.name!r}, which was made for {entry.offer.task} alone")
 
 
 def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], whose: str) -> tuple[Entry, Any]:

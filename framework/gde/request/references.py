@@ -1,8 +1,10 @@
 """Other parts that a configuration names, by the mark on the field."""
 
-from typing import get_type_hints
+from typing import TypeVar, get_type_hints
 
 from gde.offers import RewardReference
+
+MarkT = TypeVar("MarkT")
 
 
 def marked(config: type, mark: type) -> tuple[str, ...]:
@@ -13,6 +15,12 @@ def marked(config: type, mark: type) -> tuple[str, ...]:
         for name, hint in hints.items()
         if any(isinstance(each, mark) for each in getattr(hint, "__metadata__", ()))
     )
+
+
+def mark_of(config: type, field: str, mark: type[MarkT]) -> MarkT:
+    """The mark that a field carries."""
+    hint = get_type_hints(config, include_extras=True)[field]
+    return next(each for each in hint.__metadata__ if isinstance(each, mark))
 
 
 def referenced(config: object, mark: type) -> dict[str, str]:

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gde.data.json import Json
 from gde.errors import ConfigError, UnknownName
+from gde.request.explaining import explained, within
 
 ConfigT = TypeVar("ConfigT")
 
@@ -48,8 +49,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"plan {path}: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"plan {path}: {error.strerror or error}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"plan {path} is no TOML: {error}") from error
 
 
 def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> ConfigT:
@@ -64,7 +67,7 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
     try:
         return TypeAdapter(config).validate_python(typed)
     except ValidationError as error:
-        raise _explained(error, whose) from error
+        raise explained(error, whose) from error
 
 
 def sweep(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> dict[str, list[Json]]:
@@ -138,12 +141,12 @@ def _check_names(hints: Mapping[str, Any], values: Mapping[str, Json], whose: st
 
 def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
     pieces: list[Json]
-    if _readings_that_fit(hint, value):
+    if _tried(hint, value)[0]:
         pieces = [value]
     elif isinstance(value, list | tuple):
         pieces = list(value)
     elif isinstance(value, str):
-        pieces = [piece.strip() for piece in value.split(",")]
+        pieces = _pieces(value)
     else:
         pieces = [value]
     if not pieces:
@@ -154,25 +157,33 @@ def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
     return values
 
 
+def _pieces(text: str) -> list[Json]:
+    """The values of a sweep, as on a command line or in brackets as in a plan file."""
+    with suppress(json.JSONDecodeError):
+        if isinstance(read := json.loads(text), list):
+            return read
+    return [piece.strip() for piece in text.split(",")]
+
+
 def _typed(hint: Any, value: Json, whose: str) -> Any:
     """The value as the field's type."""
-    if fitting := _readings_that_fit(hint, value):
+    fitting, misfits = _tried(hint, value)
+    if fitting:
         return fitting[0]
-    try:
-        return TypeAdapter(hint).validate_python(value)
-    except ValidationError as error:
-        raise _explained(error, whose) from error
+    error = next(filter(within, misfits), misfits[-1])
+    raise explained(error, whose) from error
 
 
-def _readings_that_fit(hint: Any, value: Json) -> list[Any]:
+def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
+    """The value by each of its readings that fits, and why the others do not, the value as it stands last."""
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
-    fitting = []
-    for reading in _readings(value):
+    fitting, misfits = [], []
+    for reading in [*_readings(value), value]:
         try:
             fitting.append(adapter.validate_python(reading))
-        except ValidationError:
-            continue
-    return fitting
+        except ValidationError as error:
+            misfits.append(error)
+    return fitting, misfits
 
 
 def _readings(value: Json) -> Iterator[Json]:
@@ -184,16 +195,6 @@ def _readings(value: Json) -> Iterator[Json]:
         with suppress(json.JSONDecodeError):
             yield json.loads(value)
         yield [piece.strip() for piece in value.split(",") if piece.strip()]
-
-
-def _explained(error: ValidationError, whose: str) -> ConfigError:
-    """Which, whose, wanted and got; a union wants one of several things."""
-    problems = error.errors()
-    wanted = " or ".join(
-        dict.fromkeys(each["msg"].removeprefix("Value error, ").removeprefix("Input should be ") for each in problems)
-    )
-    got = problems[0]["input"]
-    return ConfigError(f"{whose}: wanted {wanted}" + ("" if isinstance(got, Mapping) else f", got {got!r}"))
 
 
 def _type_name(hint: Any) -> str:

@@ -23,8 +23,11 @@ from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
-Strata = Mapping[str, tuple[tuple[str, str | int | float | bool], ...]]
-"""World to the labels of its stratum, sorted; empty where there is one stratum, or a world lies in several."""
+Stratum = tuple[tuple[str, str | int | float | bool], ...]
+"""Its labels, sorted."""
+Strata = Mapping[str, Stratum]
+"""World to its stratum; worlds in the order of the plan's strata. Empty where there is one stratum, or a world lies in
+several."""
 
 
 class Opened(NamedTuple):
@@ -51,7 +54,29 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     Raises:
         GdeError: paired, and the runs share no world; or they share no measurement.
     """
-    catalogue, run_a, run_b = catalogue or Catalogue.default(), Path(run_a), Path(run_b)
+    found = _compared(Path(run_a), Path(run_b), catalogue or Catalogue.default(), paired)
+    return _noted(found, out_of_reach(found.rows, found.swept))
+
+
+def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tuple[Compared, ...]:
+    """Each two of several runs compared as pairs, with p values corrected over all of the comparisons together.
+
+    Raises:
+        GdeError: two of them share no world, or no measurement.
+    """
+    catalogue = catalogue or Catalogue.default()
+    found = [_compared(a, b, catalogue, paired=True) for a, b in combinations(runs, 2)]
+    rows = corrected([row for one in found for row in one.rows])
+    warnings = out_of_reach(rows, [*dict.fromkeys(name for one in found for name in one.swept)])
+    left = iter(rows)
+    return tuple(_noted(replace(one, rows=tuple(islice(left, len(one.rows)))), warnings) for one in found)
+
+
+def _noted(one: Compared, warnings: Sequence[str]) -> Compared:
+    return replace(one, notes=(*one.notes, *warnings))
+
+
+def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> Compared:
     opened = [_opened(run, catalogue) for run in (run_a, run_b)]
     metrics, notes = _shared_metrics(*opened)
     notes += [f"{one.side.run}: {one.unfinished}; long ones are missing first" for one in opened if one.unfinished]
@@ -67,20 +92,9 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     clusters = {world: part.trajectories[0].world.cluster for world, part in [*a.items(), *b.items()]}
     strata = _strata([(one.ready, run) for one, run in zip(opened, (a, b), strict=True)])
     rows = _rows(metrics, a, b, strata, clusters, paired)
-    notes += [*few_worlds(rows), *out_of_reach(rows)]
-    return Compared(runs=tuple(one.side for one in opened), paired=paired, rows=rows, notes=tuple(notes))
-
-
-def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tuple[Compared, ...]:
-    """Each two of several runs compared as pairs, with p values corrected over all of the comparisons together.
-
-    Raises:
-        GdeError: two of them share no world, or no measurement.
-    """
-    catalogue = catalogue or Catalogue.default()
-    found = [compare(a, b, catalogue) for a, b in combinations(runs, 2)]
-    rows = iter(corrected([row for one in found for row in one.rows]))
-    return tuple(replace(one, rows=tuple(islice(rows, len(one.rows)))) for one in found)
+    swept = tuple(dict.fromkeys(name for labels in strata.values() for name, _ in labels))
+    notes += few_worlds(rows, swept)
+    return Compared(runs=tuple(one.side for one in opened), paired=paired, rows=rows, notes=tuple(notes), swept=swept)
 
 
 def _opened(run: Path, catalogue: Catalogue) -> Opened:
@@ -112,14 +126,19 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
 
 
 def _strata(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Strata:
-    found: dict[str, set[tuple[tuple[str, str | int | float | bool], ...]]] = {}
+    found: dict[str, set[Stratum]] = {}
+    places: dict[Stratum, int] = {}
     for ready, parts in runs:
+        planned = [tuple(sorted(stratum.labels.items())) for stratum in ready.strata]
+        for stratum in planned:
+            places.setdefault(stratum, len(places))
         for world, part in parts.items():
-            labels = {tuple(sorted(ready.strata[one.key.stratum].labels.items())) for one in part.trajectories}
-            found.setdefault(world, set()).update(labels)
-    apart = all(len(each) == 1 for each in found.values())
-    several = len({labels for each in found.values() for labels in each}) > 1
-    return {world: labels for world, (labels,) in found.items()} if apart and several else {}
+            found.setdefault(world, set()).update(planned[one.key.stratum] for one in part.trajectories)
+    if any(len(each) > 1 for each in found.values()):
+        return {}
+    strata = {world: stratum for world, (stratum,) in found.items()}
+    ordered = sorted(strata.items(), key=lambda pair: places[pair[1]])
+    return dict(ordered) if len(set(strata.values())) > 1 else {}
 
 
 def _rows(

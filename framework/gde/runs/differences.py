@@ -1,6 +1,6 @@
 """What the comparison of two runs says, and how its tests are corrected for being many."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,6 +79,8 @@ class Compared:
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
     """What a reader must know about how the runs were made comparable."""
+    swept: tuple[str, ...] = ()
+    """The settings in whose strata they were compared; empty for none."""
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:
@@ -122,20 +124,60 @@ def same_tests(values: Mapping[Quantity, tuple[Values, Values]], paired: bool) -
     return found
 
 
-def out_of_reach(rows: Sequence[Row]) -> list[str]:
-    """A warning where no row of the whole runs could be significant, whatever the data."""
-    tested = [row.n_different for row in rows if not row.where and row.n_different and row.p is not None]
+def few_worlds(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
+    """A warning where runs are compared over too few worlds to say much, or only in some strata of theirs.
+
+    Args:
+        rows: of one comparison.
+        swept: the settings whose strata they are compared in.
+    """
+    least = min((_worlds(row) for row in rows if not row.where), default=FEW_WORLDS)
+    if least < FEW_WORLDS:
+        return [f"compared over {_counted(least)}, fewer than {FEW_WORLDS}: an impression, not a finding"]
+    strata: dict[Hashable, int] = {}
+    for row in (row for row in rows if _is_stratum(row, swept)):
+        place = tuple(row.where.items())
+        strata[place] = min(strata.get(place, FEW_WORLDS), _worlds(row))
+    few = [worlds for worlds in strata.values() if worlds < FEW_WORLDS]
+    if not few:
+        return []
+    told = f"{len(few)} of {len(strata)} strata are compared over fewer than {FEW_WORLDS} worlds, as few as {min(few)}"
+    return [f"{told}: impressions, not findings"]
+
+
+def out_of_reach(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
+    """A warning for every family of tests in which no row could be significant, whatever the data: of whole runs, and
+    of the strata of each measurement.
+
+    Args:
+        rows: all that are corrected together.
+        swept: the settings whose strata they are compared in.
+    """
+    families: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        if not row.where or _is_stratum(row, swept):
+            families.setdefault(row.family, []).append(row)
+    warnings = (_unreachable(found) for found in families.values())
+    return [warning for warning in warnings if warning]
+
+
+def _unreachable(rows: Sequence[Row]) -> str:
+    tested = [row.n_different for row in rows if row.n_different and row.p is not None]
     if not tested or (least := len(tested) * 0.5 ** (max(tested) - 1)) <= ALPHA:
-        return []
-    found = f"{len(tested)} rows are tested and at most {max(tested)} pairs differ"
-    return [f"{found}: no p value can fall below {min(1.0, least):.2g} once corrected; compare more worlds"]
+        return ""
+    of = f" of {rows[0].title or rows[0].name} by stratum" if rows[0].where else ""
+    tested_rows = f"{len(tested)} row{'s' if len(tested) > 1 else ''}"
+    found = f"{tested_rows} tested, at most {max(tested)} pairs differ"
+    return f"no p value{of} can fall below {min(1.0, least):.2g} once corrected ({found}): compare more worlds"
 
 
-def few_worlds(rows: Sequence[Row]) -> list[str]:
-    """A warning where runs are compared over too few worlds to say much."""
-    least = min((min(row.n, row.n_b) for row in rows if not row.where), default=FEW_WORLDS)
-    if least >= FEW_WORLDS:
-        return []
-    return [
-        f"compared over {least} world{'s' if least > 1 else ''}, fewer than {FEW_WORLDS}: an impression, not a finding"
-    ]
+def _is_stratum(row: Row, swept: Collection[str]) -> bool:
+    return bool(row.where) and {*row.where} == {*swept}
+
+
+def _worlds(row: Row) -> int:
+    return min(row.n, row.n_b)
+
+
+def _counted(worlds: int) -> str:
+    return f"{worlds} world{'s' if worlds > 1 else ''}"

@@ -110,12 +110,15 @@ def _version(package: str) -> str:
 
 def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
     users: dict[str, list[str]] = defaultdict(list)
+    advice: dict[str, str] = {}
     for kind, entry in entries:
-        for program in entry.offer.programs:
+        for program, installed_by in entry.offer.programs.items():
             users[program].append(f"{KINDS[kind].title} {entry.offer.name}")
+            advice.setdefault(program, installed_by)
     for program, names in sorted(users.items()):
         place = shutil.which(program)
-        yield Finding(f"program {program}", bool(place), f"{place or 'not on the PATH'}, for {', '.join(names)}")
+        missing = f"without it there is no {', '.join(names)}: {advice[program]}"
+        yield Finding(f"program {program}", bool(place), f"{place}, for {', '.join(names)}" if place else missing)
 
 
 def _at_hand(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from gde.errors import GdeError, RunFolderError
 from gde.parts.reproduction import Comparison, Estimate, Foresees, Reproduction, Run
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
+from gde.request.resolve import resolve
 from gde.request.settings import build
 from gde.runs.adding import rescore
 from gde.runs.evaluating import evaluate, prepare, resume
@@ -96,9 +97,12 @@ def foresee(request: Request, catalogue: Catalogue | None = None) -> tuple[Estim
     """What the plans of a study would ask of language models; nothing is run, and nobody is asked.
 
     Raises:
-        GdeError: as `reproduce`.
+        GdeError: no such study, or a part of a plan is refused.
     """
-    study, plans = _planned(request, catalogue or Catalogue.default())
+    catalogue = catalogue or Catalogue.default()
+    study, plans = _planned(request, catalogue)
+    for plan in plans.values():
+        resolve(plan, catalogue)
     if isinstance(study, Foresees):
         return tuple(study.estimate(plans))
     note = "the study does not tell what it asks of language models"

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from functools import partial
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
-from gde.request.plugins import PluginRecord
+from gde.request.plugins import GROUP, PluginRecord
 from gde.request.resolve import implied
 from gde.request.settings import build
 from gde.testing import plugin as kit
@@ -61,7 +62,11 @@ class CannotBeMade(GdeError):
 
 
 def check_distribution(
-    name: str, catalogue: Catalogue, settings: Settings | None = None, world: str = ""
+    name: str,
+    catalogue: Catalogue,
+    settings: Settings | None = None,
+    world: str = "",
+    begun: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Checked]:
     """Check every plugin that a distribution declares, then each of their parts, made from its defaults.
 
@@ -71,9 +76,10 @@ def check_distribution(
         settings: what to set of parts, e.g. what has no default, or what makes a check quick.
         world: the environment that agents are checked in; without one, what gives them what they need is looked for
             in their own plugin, in the kit and in all that is installed.
+        begun: told what is checked now, e.g. "environment grid".
 
     Raises:
-        UnknownName: nothing of this name registers a plugin, or there is no such world, part or field.
+        GdeError: nothing of this name registers a plugin, or there is no such world, part or field.
         ConfigError: a value that a field does not take.
     """
     settings = settings or {}
@@ -86,7 +92,7 @@ def check_distribution(
             raise UnknownName("part of --set", part, offers)
         build(offers[part].config, given, part)
     worlds = Worlds(catalogue, catalogue.find("environment", world).offer if world else None)
-    return _check_all(records, entries, worlds, settings)
+    return _check_all(records, entries, worlds, settings, begun)
 
 
 @dataclass(frozen=True)
@@ -166,9 +172,18 @@ ALIKE: Mapping[str, Callable[[Callable[[], Any]], None]] = {
 def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
     records = catalogue.plugins.records
     found = [each for each in records if _normal(_home(each)) == _normal(name)]
+    if not found and _is_installed(name):
+        raise GdeError(f"{name} is installed and registers no plugin: wanted entry points of the group {GROUP!r}")
     if not found:
         raise UnknownName("distribution with plugins, or plan file,", name, {*map(_home, records)})
     return found
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return bool(distribution(name))
+    except (PackageNotFoundError, ValueError):  # the latter for an empty name
+        return False
 
 
 def _home(record: PluginRecord) -> str:
@@ -181,12 +196,18 @@ def _normal(name: str) -> str:
 
 
 def _check_all(
-    records: Sequence[PluginRecord], entries: Sequence[tuple[str, Entry]], worlds: Worlds, settings: Settings
+    records: Sequence[PluginRecord],
+    entries: Sequence[tuple[str, Entry]],
+    worlds: Worlds,
+    settings: Settings,
+    begun: Callable[[str], None],
 ) -> Iterator[Checked]:
     for record in records:
+        begun(f"plugin {record.name}")
         yield _checked("plugin", record.name, partial(_check_module, record))
     for kind, entry in entries:
         given = settings.get(entry.offer.name, {})
+        begun(f"{kind.replace('_', ' ')} {entry.offer.name}")
         yield _checked(kind, entry.offer.name, partial(_check_entry, kind, entry, given, worlds))
 
 

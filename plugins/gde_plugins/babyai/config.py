@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval
+from annotated_types import Ge, Interval, MinLen
 
 from gde.offers import ModelName
 from gde_plugins.babyai.worlds.levels import Level, Release
@@ -70,7 +70,7 @@ class OmniBotConfig:
 class PrompterConfig:
     """How a language model is asked."""
 
-    model: ModelName = "nano"
+    model: Annotated[ModelName, MinLen(1)] = "nano"
     """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
     prompting: Literal["zero_shot", "few_shot", "cot", "tot"] = "tot"
     """Without more, with 3 solved questions of other worlds, with a chain of thought, or with a tree of thoughts

@@ -66,6 +66,8 @@ class OpenAIConfig:
     """How the server calls the longest answer."""
 
     def __post_init__(self) -> None:
+        if urlsplit(self.source).scheme not in {"http", "https"}:
+            raise ConfigError(f"model.source: wanted a URL, e.g. http://localhost:8000/v1, got {self.source!r}")
         if urlsplit(self.source).password is not None:
             raise ConfigError(
                 "model.source: wanted a URL without a password, which would stand in every file of the run: put it into"

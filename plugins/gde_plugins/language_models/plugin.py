@@ -80,6 +80,7 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
             imports=LOCAL_IMPORTS,
             extra="llm",
+            task="walking in text grids",
             at_hand=_embedded,
         ),
         Offer(

@@ -54,6 +54,15 @@ def several_actions(
     return (tuple(good)[:most], len(bad)) if good else bad[0]
 
 
+def ended(text: str) -> str:
+    """An answer up to the end of the first lines that name actions; all of it where none does."""
+    lines = text.strip().split("\n")
+    named = [ACTION.match(line) is not None for line in lines]
+    first = named.index(True) if any(named) else len(lines)
+    last = named.index(False, first) if False in named[first:] else len(lines)
+    return "\n".join(lines[:last])
+
+
 def admitted(action: str, actions: Sequence[str] | None) -> str | Rejected:
     """The admissible action that is meant, letter case aside."""
     if actions is None:

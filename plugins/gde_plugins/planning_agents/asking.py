@@ -1,12 +1,13 @@
 """A language model that is told when its answer cannot be used."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
-from gde_plugins.planning_agents.answers import Rejected
+from gde_plugins.planning_agents.answers import Rejected, ended
 from gde_plugins.planning_agents.config import ReactConfig
 from gde_plugins.planning_agents.effort import Effort
 
@@ -35,14 +36,18 @@ class Asker:
         """What is read from the first answer that can be used, else why the last could not, and that answer."""
         for attempt in range(self._config.retries + 1):
             completion = await self.complete(messages, effort)
-            found = read(completion)
+            found = read(self.heard(completion))
             if not isinstance(found, Rejected):
                 break
             _count(found, effort)
             if attempt < self._config.retries:
-                said = Message(role="assistant", content=completion.text)
+                said = Message(role="assistant", content=self.heard(completion).text)
                 messages = (*messages, said, Message(role="user", content=f"Observation: {found.feedback}"))
         return found, completion
+
+    def heard(self, completion: Completion) -> Completion:
+        """What is read of an answer."""
+        return completion if self._config.rest == "refused" else replace(completion, text=ended(completion.text))
 
 
 def _count(rejected: Rejected, effort: Effort) -> None:

@@ -22,6 +22,11 @@ class ReactConfig:
     """How often in a turn an answer that cannot be used is told so and asked for again."""
     history: Annotated[int, Ge(0)] = 10
     """Earlier turns that are shown."""
+    example: bool = False
+    """Whether an answered task of another world comes before all, for models that do not see the form by its rules."""
+    rest: Literal["refused", "dropped"] = "refused"
+    """What becomes of an answer that goes on after its actions. dropped: it is read up to there, as one is that a stop
+    string ends."""
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
     """0 takes the likeliest token."""
     top_p: Annotated[float, Interval(gt=0, le=1)] = 0.95

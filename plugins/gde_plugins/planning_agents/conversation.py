@@ -1,6 +1,7 @@
 """What the language model is told: the task, what happened so far, and what is wanted of it."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gde.data.completion import Message
@@ -15,6 +16,10 @@ form and with nothing else:
 Thought: your reasoning, in a sentence or two
 Action 1: the best action, exactly as it is listed
 Action 2: the next best"""
+EXAMPLE = Task(objective="take the lamp", horizon=1)
+SHUT = Observation(text="The box is closed. The lamp is in the box.", actions=("open the box", "wait"))
+THOUGHT = "Thought: The lamp is in the closed box, so the box has to be opened first."
+"""A task in no world, and how it is answered."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +33,9 @@ class Exchange:
 class Conversation:
     """The turns of one episode, as far as they are remembered."""
 
-    def __init__(self, task: Task, turns: int) -> None:
-        """Remember the last `turns`."""
-        self._task = task
+    def __init__(self, task: Task, turns: int, *, example: bool = False) -> None:
+        """Remember the last `turns`; with `example` an answered task of another world comes before all."""
+        self._task, self._example = task, example
         self._past: deque[Exchange] = deque(maxlen=turns)
 
     def remember(self, observation: Observation, answer: str) -> None:
@@ -39,11 +44,19 @@ class Conversation:
 
     def one(self, now: Observation, told: str = "") -> tuple[Message, ...]:
         """Asks for one action; `told` goes before the question."""
-        return self._messages(now, "\n\n".join(part for part in (told, ONE) if part))
+        shown = self._shown(lambda other: other.one(SHUT), f"{THOUGHT}\nAction: open the box")
+        return (*shown, *self._messages(now, "\n\n".join(part for part in (told, ONE) if part)))
 
     def several(self, now: Observation, n: int) -> tuple[Message, ...]:
         """Asks for up to `n` candidates."""
-        return self._messages(now, SEVERAL.format(n=n))
+        shown = self._shown(lambda other: other.several(SHUT, n), f"{THOUGHT}\nAction 1: open the box\nAction 2: wait")
+        return (*shown, *self._messages(now, SEVERAL.format(n=n)))
+
+    def _shown(self, ask: Callable[["Conversation"], tuple[Message, ...]], answer: str) -> tuple[Message, ...]:
+        """The example, asked and answered in the same form."""
+        if not self._example:
+            return ()
+        return (*ask(Conversation(EXAMPLE, 0)), Message(role="assistant", content=answer))
 
     def _messages(self, now: Observation, question: str) -> tuple[Message, ...]:
         messages: list[Message] = []

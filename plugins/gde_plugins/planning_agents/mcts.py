@@ -35,7 +35,7 @@ class Mcts:
     def begin(self, brief: Brief) -> None:
         config = self._config
         asker = Asker(self._model, config, brief.seed) if self._model else None
-        self._conversation = Conversation(brief.task, config.history)
+        self._conversation = Conversation(brief.task, config.history, example=config.example)
         self._proposer = Proposer(asker, self._conversation, config.candidates) if asker else None
         self._world = world_model(config.world, asker, brief)
         self._judge = Judge(self._reward, self._world.begun, config.shown)

@@ -22,7 +22,7 @@ class React:
 
     def begin(self, brief: Brief) -> None:
         self._asker = Asker(self._model, self._config, brief.seed)
-        self._conversation = Conversation(brief.task, self._config.history)
+        self._conversation = Conversation(brief.task, self._config.history, example=self._config.example)
 
     async def act(self, observation: Observation) -> Decision:
         return await self._decide(observation, Effort())
@@ -30,7 +30,7 @@ class React:
     async def _decide(self, observation: Observation, effort: Effort, told: str = "") -> Decision:
         messages = self._conversation.one(observation, told)
         found, completion = await self._asker.ask(messages, partial(one_action, actions=observation.actions), effort)
-        self._conversation.remember(observation, completion.text)
+        self._conversation.remember(observation, self._asker.heard(completion).text)
         return decision(found, effort, completion)
 
 

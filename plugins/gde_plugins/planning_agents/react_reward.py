@@ -47,7 +47,7 @@ class ReactReward(React):
         read = partial(several_actions, actions=observation.actions, most=most)
         found, completion = await self._asker.ask(self._conversation.several(observation, most), read, effort)
         if isinstance(found, Rejected):
-            self._conversation.remember(observation, completion.text)
+            self._conversation.remember(observation, self._asker.heard(completion).text)
             return decision(found, effort, completion)
         actions, others = found
         effort.inadmissible += others

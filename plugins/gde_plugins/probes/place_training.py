@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import linear
 
 from gde_plugins.probes.design import Design, Prepare
 from gde_plugins.probes.one_thread import one_thread
@@ -30,37 +31,41 @@ def fit_places(
 
 
 def _train(start: PlaceWeights, examples: Examples, settings: Settings, rng: np.random.Generator) -> PlaceWeights:
-    tensors = {
-        name: torch.tensor(array, device=settings.device)
-        for name, array in (("by_place", start.by_place), ("bias", start.bias))
-    }
-    matrix = torch.from_numpy(incidence(start.places, examples.shape)).to(settings.device)
+    """Weights are held class by class here, (C * F, D), so that every product is one of two large matrices."""
+    n_turns, n_inputs = examples.inputs.shape
+    placed = (-1, start.n_classes, n_inputs)
+    by_class = start.by_place.T.reshape(placed).swapaxes(0, 1).reshape(-1, n_inputs)
+    weight = torch.tensor(by_class, device=settings.device)
+    bias = torch.tensor(start.bias.reshape(-1, start.n_classes).T.flatten(), device=settings.device)
+    places = torch.from_numpy(incidence(start.places, examples.shape)).to(settings.device)
     optimizer = torch.optim.AdamW(
-        tensors.values(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
+        (weight, bias), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
     )
-    n_turns = len(examples.inputs)
     steps = settings.epochs * -(-n_turns // settings.batch)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
+    # Filled anew in every step: to ask the system for new memory would take longer than to fill it.
+    held = np.empty((settings.batch, n_inputs), examples.inputs.dtype)
     for _ in range(settings.epochs):
         order = rng.permutation(n_turns)
         for first in range(0, n_turns, settings.batch):
             turns = order[first : first + settings.batch]
-            batch = (examples.inputs[turns], examples.targets[turns], examples.weights[turns].astype(np.float32))
+            taken = examples.inputs.take(turns, axis=0, out=held[: len(turns)], mode="clip")
+            batch = (taken, examples.targets[turns], examples.weights[turns].astype(np.float32))
             inputs, targets, weights = (torch.from_numpy(each).to(settings.device) for each in batch)
-            at_scores = _gradient(tensors, matrix, inputs, targets, weights)
-            tensors["by_place"].grad = inputs.t() @ at_scores
-            tensors["bias"].grad = at_scores.sum(0)
+            at_scores = _gradient(linear(inputs, weight, bias), places, targets, weights)
+            weight.grad, bias.grad = at_scores.t() @ inputs, at_scores.sum(0)
             optimizer.step()
             cosine.step()
-    return replace(start, by_place=tensors["by_place"].cpu().numpy(), bias=tensors["bias"].cpu().numpy())
+    by_place = weight.cpu().numpy().reshape(start.n_classes, -1, n_inputs).swapaxes(0, 1).reshape(-1, n_inputs).T
+    learned_bias = bias.cpu().numpy().reshape(start.n_classes, -1).T.flatten()
+    return replace(start, by_place=np.ascontiguousarray(by_place), bias=learned_bias)
 
 
-def _gradient(tensors: dict[str, Tensor], matrix: Tensor, inputs: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
-    """(B, F * C) gradient of the mean weighted cross-entropy in the scores of the places."""
+def _gradient(scores: Tensor, places: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """(B, C * F) gradient of the mean weighted cross-entropy in as many scores of the places."""
     n_turns, n_cells = targets.shape
-    scores = torch.addmm(tensors["bias"], inputs, tensors["by_place"]).view(n_turns, matrix.shape[1], -1)
-    logits = matrix @ scores
-    error = logits.softmax(-1)
-    error.scatter_add_(-1, targets[..., None], torch.full_like(logits[..., :1], -1))
-    error *= weights[..., None] / (n_turns * n_cells)
-    return (matrix.t() @ error).reshape(n_turns, -1)
+    logits = (scores.view(-1, places.shape[1]) @ places.t()).view(n_turns, -1, n_cells)
+    error = logits.softmax(1)
+    error.scatter_add_(1, targets[:, None], torch.full_like(logits[:, :1], -1))
+    error *= weights[:, None] / (n_turns * n_cells)
+    return (error.view(-1, n_cells) @ places).view(n_turns, -1)

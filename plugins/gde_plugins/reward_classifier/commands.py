@@ -16,21 +16,27 @@ def add_commands(app: typer.Typer) -> None:
 def train_reward(
     data: Annotated[list[Path], typer.Option(help="A file of `gde rewardbench build --train`; may be repeated.")],
     out: Annotated[Path, typer.Option(help="Folder to write the model to.")],
+    plan: Annotated[
+        Path | None, typer.Option("--plan", help="A recipe (TOML, one table [train]); --set overrides it.")
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="train.FIELD=VALUE of the recipe; may be repeated.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Train a reward model on preferences, for --reward supervised and vlwm."""
-    from gde.errors import MissingExtra, UnknownName
-    from gde.request.settings import build, parse_settings
+    from gde.errors import ConfigError, MissingExtra, UnknownName
+    from gde.request.settings import build, parse_settings, read_toml
     from gde_plugins.reward_classifier.config import Recipe
     from gde_plugins.reward_classifier.texts import read_preferences
 
     parsed = parse_settings(settings or [])
     if unknown := sorted(parsed.keys() - {"train"}):
         raise UnknownName("part of --set", unknown[0], ["train"])
-    recipe = build(Recipe, parsed.get("train", {}), "train")
+    planned = read_toml(plan) if plan else {}
+    if plan and not (planned.keys() <= {"version", "train"} and isinstance(planned.get("train"), dict)):
+        raise ConfigError(f"plan {plan}: wanted a table [train] and nothing else, got {', '.join(planned) or 'none'}")
+    recipe = build(Recipe, {**planned.get("train", {}), **parsed.get("train", {})}, "train")
     preferences = read_preferences(data)
     try:
         from gde_plugins.reward_classifier.training import train

@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval
+from annotated_types import Ge, Interval, MinLen
 
 from gde.data.completion import Effort
-from gde.offers import ModelName
+from gde.offers import GeneralModelName
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeConfig:
     """How a language model is asked, as in Shen et al. (2026), appendix C.3."""
 
-    model: ModelName = ""
-    """The language model: hf:PATH_OR_ID or openai:BASE_URL. One has to be named: nano plays grids and cannot judge."""
+    model: Annotated[GeneralModelName, MinLen(1)]
+    """The language model: hf:PATH_OR_ID or openai:BASE_URL. One has to be named."""
     memory: bool = False
     """Whether the judge keeps a summary of what it believes and is shown that and the last step, instead of all that
     happened so far."""

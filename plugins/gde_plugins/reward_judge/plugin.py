@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gde.errors import ConfigError
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
 
@@ -31,13 +30,4 @@ def gde_reward_models() -> Sequence[AnyOffer]:
 def _make(config: "JudgeConfig", context: "Context") -> "RewardModel":
     from gde_plugins.reward_judge.judge import Judge
 
-    if reason := _cannot_judge(config.model):
-        wanted = "wanted a language model that can judge, hf:PATH_OR_ID or openai:BASE_URL"
-        raise ConfigError(f"judge.model: {wanted}; {reason}")
     return Judge(config, context.model(config.model), context.seed)
-
-
-def _cannot_judge(model: str) -> str:
-    if not model:
-        return "none was named"
-    return "nano plays grids and gives no scores" if model.partition(":")[0] == "nano" else ""

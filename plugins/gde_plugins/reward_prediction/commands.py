@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 PARTIAL = 3
 """Exit code of a build with failures."""
 ALL = "all"
+A_RUN_HAS = "plan.toml"
+"""Nothing is written among the files of a run."""
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -49,6 +51,8 @@ def build(
 
     if not 0 < share <= 1:
         raise ConfigError(f"--share: wanted a number above 0 and up to 1, got {share}")
+    if (out / A_RUN_HAS).exists():
+        raise ConfigError(f"--out: {out} holds a run: name another folder")
     recipe = {"seed": seed, "padding": padding, "offset": offset, "overlap": overlap}
     orders = _orders(domain or [ALL], share, recipe, settings or [], out)
     executor = _executor(workers)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Interval
 
 from gde.data.completion import Effort
-from gde.offers import ModelName
+from gde.offers import GeneralModelName
 from gde_plugins.statefactory.state import Level
 
 
@@ -14,7 +14,7 @@ from gde_plugins.statefactory.state import Level
 class StateFactoryConfig:
     """How states are extracted and compared."""
 
-    model: ModelName = ""
+    model: GeneralModelName = ""
     """The language model that reads states and goals, e.g. hf:PATH_OR_ID or openai:BASE_URL; empty for rules, which
     know some worlds and take what they do not know as sentences."""
     level: Level = 4

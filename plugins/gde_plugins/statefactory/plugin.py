@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gde.errors import ConfigError
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
 
@@ -79,9 +78,6 @@ def _asking(config: "StateFactoryConfig", context: "Context") -> "Extractor":
     from gde.data.completion import Sampling
     from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
 
-    if config.model.partition(":")[0] == "nano":
-        wanted = "wanted hf:PATH_OR_ID, openai:BASE_URL or nothing, for rules"
-        raise ConfigError(f"statefactory.model: {wanted}; nano plays grids and cannot tell states")
     asking = Asking(
         level=config.level,
         repairs=config.repairs,

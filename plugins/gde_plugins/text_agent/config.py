@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval
+from annotated_types import Ge, Interval, MinLen
 
 from gde.data.completion import Effort
 from gde.offers import ModelName
@@ -13,7 +13,7 @@ from gde.offers import ModelName
 class TextAgentConfig:
     """Sampling as in Arghal et al. (2026), appendix E.1."""
 
-    model: ModelName = "nano"
+    model: Annotated[ModelName, MinLen(1)] = "nano"
     """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
     """How the task is put: paper is at length as in Arghal et al. (2026), appendix E.2, compact is the one line that

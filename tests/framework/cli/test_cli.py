@@ -78,8 +78,8 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         ((*GOOD, "--set", "env.length=0"), "env.length: wanted"),
         ((*GOOD, "--set", "envy.length=4"), "unknown part of --set 'envy'. Did you mean env"),
         ((*GOOD, "--set", "run.repeats=many"), "run.repeats: wanted a whole number, got 'many'"),
-        ((*GOOD, "--episodes", "x"), "Invalid value for '--episodes'"),
-        (("view", "x", "--serve", "--port", "99999"), "Invalid value for '--port'"),
+        ((*GOOD, "--episodes", "x"), "--episodes: wanted a whole number"),
+        (("view", "x", "--serve", "--port", "99999"), "--port: wanted"),
         (("view", "x", "0/0/0", "--serve"), "no run folder"),
         (("evil",), "No such command 'evil'"),
         (("view",), "Missing argument 'RUN'"),
@@ -236,3 +236,26 @@ def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["status"] == "ok"
     tested = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "gde-mine/tests"]
     assert subprocess.run(tested, env=environment, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("eval --episodes many", "gde: --episodes: wanted a whole number, got 'many'; see `"),
+        ("reproduce meg-logits --scale x", "gde: --scale: wanted a number, got 'x'; see `"),
+        ("view . --serve --port 70000", "gde: --port: wanted less than or equal to 65535, got "),
+        ("eval --env grid --agent random,", "gde: --agent: wanted names with commas in between, got 'random,'"),
+        ("eval --env grid --agent gpt-oss --set agent.model=", "gde: agent.model: wanted some text, got ''"),
+        (
+            "rescore . --set accuracy.x=1",
+            "gde: --set accuracy: wanted the name of a metric that is asked for; add --metric",
+        ),
+        ("check .", "gde: . is a folder: wanted a plan file or a distribution"),
+        ("rewardbench", "gde: gde rewardbench wants one of its commands; see `gde rewardbench --help`"),
+        ("work nosuch", "gde: no run folder nosuch: wanted the folder that `gde eval` made"),
+    ],
+)
+def test_what_is_misread_is_told_in_a_line(gde: Gde, words: str, said: str) -> None:
+    done = gde(*words.split())
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
+    assert done.stderr.startswith(said), done.stderr

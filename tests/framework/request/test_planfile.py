@@ -62,7 +62,7 @@ def test_the_hash_sees_what_changes_results_and_nothing_else() -> None:
         ("[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nseed=1.5", r"run\.seed: wanted a whole number, got 1\.5"),
         ("[probe]\nuse = 'x'", r"wanted \[\[probe\]\] in double brackets"),
         ("model = 'nano'", r"wanted a table \[model\], got 'nano'"),
-        ("this is no toml", "plan .*plan.toml: "),
+        ("this is no toml", "plan .*plan.toml is no TOML: "),
     ],
 )
 def test_what_is_no_plan_is_refused(text: str, message: str, tmp_path: Path) -> None:

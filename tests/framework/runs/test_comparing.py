@@ -11,7 +11,7 @@ from gde import Choice, GdeError, Plan
 from gde.numerics.by_world import Quantity
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare
-from gde.runs.differences import Compared, Row, out_of_reach, same_tests
+from gde.runs.differences import Compared, Row, few_worlds, out_of_reach, same_tests
 from gde.runs.evaluating import evaluate
 
 MakeRun = Callable[..., Path]
@@ -118,15 +118,33 @@ def test_a_metric_that_raises_is_named_with_its_world(make_run: MakeRun, catalog
         compare(a, b, catalogue)
 
 
-def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
-    def tested(name: str, n: int) -> Row:
-        numbers = {"n": n, "n_b": n, "n_different": n, "a": 0.0, "b": 0.0, "difference": 0.0, "p": 1.0}
-        rest = dict.fromkeys(("interval", "p_permutation", "p_wilcoxon", "rank_biserial", "effect_paper", "mde"))
-        return Row(name=name, where={}, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
+def a_row(name: str, n: int, different: int | None = None, **where: int) -> Row:
+    numbers = {"n": n, "n_b": n, "n_different": different or n, "a": 0.0, "b": 0.0, "difference": 0.0, "p": 1.0}
+    rest = dict.fromkeys(("interval", "p_permutation", "p_wilcoxon", "rank_biserial", "effect_paper", "mde"))
+    return Row(name=name, where=where, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
 
-    (note,) = out_of_reach([tested(name, 6) for name in "abcdefg"])
-    assert note.startswith("7 rows are tested and at most 6 pairs differ: no p value can fall below 0.22")
-    assert out_of_reach([tested("a", 6)]) == out_of_reach([tested(name, 9) for name in "abcdefg"]) == []
+
+def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
+    (note,) = out_of_reach([a_row(name, 6) for name in "abcdefg"])
+    told = "no p value can fall below 0.22 once corrected (7 rows tested, at most 6 pairs differ): compare more worlds"
+    assert note == told
+    assert out_of_reach([a_row("a", 6)]) == out_of_reach([a_row(name, 9) for name in "abcdefg"]) == []
+
+
+def test_the_strata_of_a_measurement_are_out_of_reach_by_themselves() -> None:
+    whole = [a_row("a", 20)]
+    strata = [a_row("a", 20, 4, size=size) for size in (5, 7)]
+    (note,) = out_of_reach([*whole, *strata], ["size"])
+    assert note.startswith("no p value of a by stratum can fall below 0.25 once corrected (2 rows tested")
+    assert out_of_reach([*whole, *strata]) == []  # a breakdown of the metric's own
+
+
+def test_few_worlds_in_some_strata_are_a_warning() -> None:
+    strata = [a_row(name, 11 if size else 4, size=size) for name in "ab" for size in range(3)]
+    (note,) = few_worlds([a_row("a", 26), *strata], ["size"])
+    assert note == "1 of 3 strata are compared over fewer than 10 worlds, as few as 4: impressions, not findings"
+    assert few_worlds([a_row("a", 26), *strata], ["density"]) == []
+    assert len(few_worlds([a_row("a", 8), *strata], ["size"])) == 1  # of all worlds, which says it
 
 
 def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(make_run: MakeRun, catalogue: Catalogue) -> None:
@@ -179,6 +197,12 @@ def test_headlines_are_compared_in_each_stratum(make_run: MakeRun, catalogue: Ca
     assert {each.family for each in strata} == {("accuracy", "length")}
     assert sum(each.n for each in strata) == row(compared, "accuracy").n
     assert all(each.p is None or each.p >= (each.p_wilcoxon or 0) for each in strata)
+
+
+def test_strata_stand_in_the_order_of_the_plan(make_run: MakeRun, catalogue: Catalogue) -> None:
+    compared = compare(make_run("a", length=(9, 5)), make_run("b", "random", length=(9, 5)), catalogue)
+    assert [each.where for each in compared.rows if each.where] == [{"length": 9}, {"length": 5}]
+    assert compared.swept == ("length",)
 
 
 def test_few_worlds_are_a_warning(make_run: MakeRun, catalogue: Catalogue) -> None:

@@ -61,7 +61,7 @@ def test_page_and_screen_tell_every_entrant_and_what_is_clear(found: Contest) ->
     assert "scripted" in text and "<script>" in text and "http:" not in text
     lines = screen(found)
     assert len(lines) <= 22 and max(map(len, lines)) <= 80
-    assert any("points below scripted, p" in line for line in verdicts(found))
+    assert any("points below scripted in the mean over" in line for line in verdicts(found))
 
 
 def test_entrants_that_do_the_same_do_not_differ(tmp_path: Path, parts: Catalogue) -> None:

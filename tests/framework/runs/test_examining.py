@@ -19,7 +19,7 @@ LACKING: AnyOffer = Offer(
     make=lambda _, __: None,
     imports=("nobody_has_this",),
     extra="some",
-    programs=("no-such-program",),
+    programs={"no-such-program": "apt install such-a-program"},
 )
 
 
@@ -30,7 +30,7 @@ def _raise() -> Sequence[str]:
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
     """One that lacks a package and a program, one that finds something, one that fails to look."""
-    whole = replace(LACKING, imports=(), programs=())
+    whole = replace(LACKING, imports=(), programs={})
     return (
         LACKING,
         replace(whole, name="rich", at_hand=lambda: ("two [bracketed] files",)),
@@ -58,7 +58,8 @@ def test_what_is_missing_is_said_with_the_line_that_installs_it(found: dict[str,
         "without nobody_has_this there is no agent lacking: pip install 'plugin_of_the_test[some]'"
     )
     program = found["program no-such-program"]
-    assert (program.ok, program.detail) == (False, "not on the PATH, for agent lacking")
+    told = "without it there is no agent lacking: apt install such-a-program"
+    assert (program.ok, program.detail) == (False, told)
 
 
 def test_parts_say_what_they_find_and_one_that_cannot_is_a_finding(found: dict[str, Finding]) -> None:

@@ -211,9 +211,8 @@ def test_a_server_that_is_not_there_is_named() -> None:
 
 
 def test_a_url_that_is_none_is_named() -> None:
-    model = OpenAIModel(OpenAIConfig(source="nonsense", model="m", retries=0))
-    with pytest.raises(GdeError, match="openai:nonsense: wanted a chat completion"):
-        asyncio.run(model.complete(REQUEST))
+    with pytest.raises(GdeError, match=r"model\.source: wanted a URL, e\.g\. http://localhost:8000/v1, got 'nonsense'"):
+        OpenAIConfig(source="nonsense", model="m")
 
 
 def test_the_only_model_of_a_server_needs_no_name(server: Server) -> None:

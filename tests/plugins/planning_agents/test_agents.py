@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from playing import play
 
-from gde.data.completion import ChatRequest
+from gde.data.completion import ChatRequest, Completion
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
@@ -17,7 +18,9 @@ from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
 from gde.testing.parts import AnsweringModel, Corridor
 from gde_plugins.planning_agents import plugin
+from gde_plugins.planning_agents.answers import one_action, several_actions
 from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
+from gde_plugins.planning_agents.conversation import SHUT
 from gde_plugins.planning_agents.effort import Effort
 from gde_plugins.planning_agents.mcts import Mcts
 from gde_plugins.planning_agents.react import React
@@ -100,6 +103,15 @@ def test_mistakes_are_told_and_asked_about_again_at_most_so_often() -> None:
     assert len({request.seed for request in model.asked}) == 3
 
 
+def test_an_answer_that_goes_on_is_refused_or_read_up_to_there() -> None:
+    talkative = f"{RIGHT}\nObservation: I won.\nAction: LEFT"
+    (refused,) = play(react(talkative, retries=0)[0], corridor, turns=1)
+    assert refused.status == "unparsable"
+    agent, model = react(talkative, retries=0, rest="dropped")
+    assert [each.action for each in play(agent, corridor, turns=2)] == ["RIGHT"] * 2
+    assert model.asked[1].messages[1].content == RIGHT
+
+
 @pytest.mark.parametrize("retries", [0, 1, 4])
 def test_nonsense_is_counted_and_uses_the_turn_up(retries: int) -> None:
     agent, model = react("nonsense", retries=retries)
@@ -116,6 +128,19 @@ def test_no_more_turns_are_shown_than_wanted() -> None:
     agent, model = react(RIGHT, history=0)
     play(agent, corridor, turns=3)
     assert {len(request.messages) for request in model.asked} == {1}
+
+
+def test_an_example_has_the_form_that_is_asked_for() -> None:
+    agent, model = rewarded(BOTH, RIGHT, example=True, history=0)
+    actions = tuple(SHUT.actions or ())
+    play(agent, corridor, turns=1)
+    for request, read in zip(model.asked, (partial(several_actions, most=5), one_action), strict=True):
+        asked, answered, wanted = request.messages
+        assert [asked.role, answered.role, wanted.role] == ["user", "assistant", "user"]
+        assert "Reach the last cell." not in asked.content
+        assert "Reach the last cell." in wanted.content
+        said = Completion(text=answered.content, reasoning=None, finish="stop")
+        assert read(said, actions) in ((actions, 0), actions[0])  # type: ignore[operator]
 
 
 def test_candidates_are_tried_and_their_gains_told() -> None:

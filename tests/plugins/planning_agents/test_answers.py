@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gde.data.completion import Completion
-from gde_plugins.planning_agents.answers import Rejected, one_action, several_actions
+from gde_plugins.planning_agents.answers import Rejected, ended, one_action, several_actions
 from gde_plugins.planning_agents.effort import Effort
 
 MOVES = ("LEFT", "RIGHT")
@@ -90,3 +90,18 @@ def test_what_a_decision_took_is_read_as_it_was_noted() -> None:
     assert Effort.noted(f"wanted x, got 'planning: judged=3'; {effort.note}") == effort
     assert Effort.noted("") is None
     assert Effort.noted("the planning: nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Thought: go.\nAction: LEFT\n\nObservation: a wall\nAction: RIGHT", "Thought: go.\nAction: LEFT"),
+        ("Thought: go.\nAction 1: LEFT\nAction 2: RIGHT\nThe end", "Thought: go.\nAction 1: LEFT\nAction 2: RIGHT"),
+        ("Thought: go.\nAction: LEFT\n", "Thought: go.\nAction: LEFT"),
+        ("Action: LEFT\nThought: go.", "Action: LEFT"),
+        ("Thought: I go on and on\nand on", "Thought: I go on and on\nand on"),
+        ("", ""),
+    ],
+)
+def test_what_goes_on_after_its_actions_can_be_left_out(text: str, read: str) -> None:
+    assert ended(text) == read

@@ -168,5 +168,28 @@ def test_the_command_trains_from_files(tmp_path: Path) -> None:
     assert (out / "card.json").is_file()
 
 
+def test_a_recipe_is_read_from_a_plan_that_settings_override(tmp_path: Path) -> None:
+    import typer
+
+    app = typer.Typer()
+    app.command("other")(lambda: None)
+    plugin.gde_add_commands(app)
+    file, out, plan = tmp_path / "train.jsonl", tmp_path / "model", tmp_path / "recipe.toml"
+    file.write_text("".join(json.dumps(vars(one)) + "\n" for one in PREFERENCES[:30]))
+    plan.write_text('version = 1\n[train]\nepochs = 1\nbase = "/nowhere"\nlearning_rate = 0.01\n')
+    command = ["train-reward", "--data", str(file), "--out", str(out), "--plan", str(plan)]
+    told = CliRunner().invoke(app, [*command, "--set", "train.base=scratch"])
+    assert told.exit_code == 0, told.output
+    recipe = json.loads((out / "card.json").read_text())["recipe"]
+    assert (recipe["base"], recipe["epochs"], recipe["learning_rate"]) == ("scratch", 1, 0.01)
+    for text, message in (("", "got none"), ("[run]\nepisodes = 1", "got run"), ("train = 3", "got train")):
+        plan.write_text(text)
+        with pytest.raises(ConfigError, match=f"wanted a table .train. and nothing else, {message}"):
+            CliRunner().invoke(app, command, catch_exceptions=False)
+    plan.write_text("[train]\nepoch = 1")
+    with pytest.raises(GdeError, match="epochs"):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+
+
 def test_the_plugin_keeps_its_contract() -> None:
     check_plugin(plugin)

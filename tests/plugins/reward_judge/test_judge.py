@@ -16,6 +16,7 @@ from gde.data.trajectory import Decision, Trajectory
 from gde.errors import ConfigError, GdeError, Unavailable
 from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
+from gde.request.resolve import resolve
 from gde.request.settings import build
 from gde.testing import check_plugin, check_reward_model
 from gde.testing.context import PlainContext
@@ -37,7 +38,7 @@ def episode(*seen: str, objective: object = "Fetch the mug.") -> Trajectory:
 
 
 def judged(model: AnsweringModel, trajectory: Trajectory, **settings: object) -> RewardTrace:
-    return asyncio.run(Judge(JudgeConfig(**settings), model, 0).rewards(trajectory))  # type: ignore[arg-type]
+    return asyncio.run(Judge(JudgeConfig(model="m", **settings), model, 0).rewards(trajectory))  # type: ignore[arg-type]
 
 
 def test_a_judge_without_memory_is_shown_all_that_happened_so_far() -> None:
@@ -48,7 +49,7 @@ def test_a_judge_without_memory_is_shown_all_that_happened_so_far() -> None:
     assert "<ACTION> look </ACTION>\n<STATE> A mug. </STATE>" in first and "step 0" not in first
     assert "A mug." in second and "<ACTION> step 0 </ACTION>\n<STATE> It is yours. </STATE>" in second
     assert all(request.messages[-1].content.startswith("<GOAL> Fetch the mug. </GOAL>") for request in model.asked)
-    assert trace.made_by == "language model , without memory, no thinking, effort low"
+    assert trace.made_by == "language model m, without memory, no thinking, effort low"
 
 
 def test_a_judge_with_memory_is_shown_what_it_believed_and_the_last_step() -> None:
@@ -111,11 +112,20 @@ def test_the_offer_keeps_the_contract() -> None:
     check_reward_model(lambda: offer.make(build(offer.config, {"model": "m"}, "judge"), context))
 
 
-@pytest.mark.parametrize(("model", "got"), [("", "none was named"), ("nano", "nano plays grids and gives no scores")])
-def test_who_cannot_judge_is_refused(model: str, got: str) -> None:
-    (offer,) = plugin.gde_reward_models()
-    with pytest.raises(ConfigError, match=rf"judge\.model: wanted a language model that can judge.*{got}"):
-        offer.make(build(offer.config, {"model": model} if model else {}, "judge"), PlainContext())
+@pytest.mark.parametrize(
+    ("named", "got"),
+    [
+        ({}, "wanted a value, got none"),
+        ({"model": ""}, "wanted some text"),
+        ({"model": "nano"}, "anything.*walking in"),
+    ],
+    ids=["nothing", "empty", "nano"],
+)
+def test_who_cannot_judge_is_refused_before_anything_is_run(named: dict[str, str], got: str) -> None:
+    judge = Choice(name="judge", config=named)
+    plan = Plan(environment=Choice(name="rewardbench"), agent=Choice(name="random"), rewards=(judge,), episodes=1)
+    with pytest.raises(ConfigError, match=rf"judge\.model: .*{got}"):
+        resolve(plan, Catalogue.default())
 
 
 def test_a_run_counts_what_the_judge_did(tmp_path: Path) -> None:

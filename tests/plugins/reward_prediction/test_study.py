@@ -76,8 +76,10 @@ def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() 
     assert plan.environment.config["domain"] == ["webshop", "blocksworld"]
     (none,) = {one.calls for one in foresee(Request(name=NAME, scale=0.01))}
     assert none == 0
-    (unknown, *_) = foresee(Request(name=NAME, scale=0.01, settings={"model": "nano", "ablations": False}))
+    (unknown, *_) = foresee(Request(name=NAME, scale=0.01, settings={"model": "hf:m", "ablations": False}))
     assert unknown.calls is not None and unknown.calls > 0
+    with pytest.raises(GdeError, match=r"\.model: wanted a model that can be asked anything"):
+        foresee(Request(name=NAME, scale=0.01, settings={"model": "nano", "ablations": False}))
     assert {*RewardPredictionStudy(StudyConfig(ablations=False)).plans(1.0, Choice(name="random"))} == {NAME}
 
 

@@ -1,5 +1,6 @@
 """TextWorld's engine makes the games, and its expert wins them."""
 
+from contextlib import closing
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -12,12 +13,18 @@ from gde.request.settings import build
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.config import TextWorldConfig
+from gde_plugins.text_worlds.hosting.process import SimulatorProcess
 from gde_plugins.text_worlds.textworld import games
 
 SMALL = {"game": "coin-collector", "level": 2}
 
 
 COOKING = {"rooms": 1, "ingredients": 1, "cook": True, "cut": True, "drop": True}
+KINDS = [
+    pytest.param({"game": "treasure-hunt", "level": 4}, id="treasure hunt"),
+    pytest.param({"game": "cooking", **COOKING}, id="cooking"),
+    pytest.param({"game": "custom", "rooms": 3, "objects": 5, "quest_length": 3}, id="custom"),
+]
 
 
 def test_the_contract_is_kept(context: PlainContext) -> None:
@@ -26,14 +33,7 @@ def test_the_contract_is_kept(context: PlainContext) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        pytest.param({"game": "treasure-hunt", "level": 4}, id="treasure hunt"),
-        pytest.param({"game": "cooking", **COOKING}, id="cooking"),
-        pytest.param({"game": "custom", "rooms": 3, "objects": 5, "quest_length": 3}, id="custom"),
-    ],
-)
+@pytest.mark.parametrize("settings", KINDS)
 def test_the_expert_wins_with_all_points(settings: dict[str, object], made: Make) -> None:
     environment = playing(made("textworld", **SMALL), route=False, **settings)
     outcomes = followed(environment, 3)
@@ -96,3 +96,17 @@ def test_facts_are_sorted_as_textworld_sorts_them() -> None:
     for one, other in product(facts, repeat=2):
         assert before(one, other) == (one < other)
     assert before(facts[0], "in") is NotImplemented
+
+
+def test_what_is_remembered_is_told_to_the_letter(made: Make, context: PlainContext) -> None:
+    made("textworld", **SMALL).reset(0)
+    for kind in KINDS:
+        playing(made("textworld", **SMALL), route=False, **kind.values[0]).reset(3)
+    files = [str(each) for each in sorted(context.scratch.glob("*/game.z8"))]
+    assert len(files) >= 4
+    with closing(SimulatorProcess("plain", "plain_textworld:Plain", {"files": files})) as process:
+        plain, remembered, (often, seldom) = process.ask("tell", seconds=300)
+    assert remembered == plain
+    assert all(len(walk) == 60 for walk in plain)
+    assert sum(any(told[4] for told in walk) for walk in plain) >= 3, "the walks follow the policy where there is one"
+    assert 0 < 2 * seldom < often

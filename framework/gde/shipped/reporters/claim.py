@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gde.data.probe import ProbeReport
 from gde.data.result import FEW_WORLDS, Result, Subject
-from gde.shipped.reporters.findings import Beside, Finding, Probed, headlines, probed
+from gde.shipped.reporters.findings import Beside, Finding, Probed, findings, headlines, probed
 from gde.shipped.reporters.wording import MARKS, arm_text, estimate, inline, labels_text
 
 TOLD = 3
@@ -44,6 +44,10 @@ def _behaviour(result: Result) -> str:
         return f"{subject} {_joined(phrases)}."
     if measured:
         return f"{subject}: {'; '.join(map(_listed, measured[:TOLD]))}."
+    if broken_down := [one for one in findings(result) if one.by]:
+        keys = _joined(list(dict.fromkeys(key for one in broken_down for key in one.by)))
+        titles = _joined([inline(one.measure.titled({})[0]) for one in broken_down[:TOLD]])
+        return f"{subject}: {titles} by {keys}."
     return f"{subject} was run, and nothing of its behaviour measured."
 
 

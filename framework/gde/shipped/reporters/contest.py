@@ -1,9 +1,9 @@
 """A contest as people look at it: the headlines of all entrants side by side, and in what every two differ."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import shorten
+from textwrap import shorten, wrap
 from urllib.parse import quote
 
 from gde.data.measure import Measure
@@ -11,10 +11,12 @@ from gde.data.result import Measurement, Result
 from gde.runs.contest import Contest
 from gde.runs.differences import Compared
 from gde.runs.differences import Row as Difference
-from gde.shipped.reporters.findings import headlines
+from gde.shipped.reporters.drawing import picture
+from gde.shipped.reporters.findings import headlines, swept
 from gde.shipped.reporters.policy import content_policy
 from gde.shipped.reporters.scales import Scale
 from gde.shipped.reporters.screen import HEIGHT, WIDTH
+from gde.shipped.reporters.strata import entrant_maps
 from gde.shipped.reporters.tables import ABSENT, Cell, Group, Row, Table, cell, pick
 from gde.shipped.reporters.templates import source, template
 from gde.shipped.reporters.wording import SPACE, bounds, heading, inline, labels_text, number, quantity, symbol
@@ -23,8 +25,8 @@ NAME = "report.html"
 COLUMNS = ("A", "B", "B \u2212 A", "95 % interval", "effect", "p (Holm)", "worlds")
 TOLD = 5
 """Differences that are told in words."""
-CAUTIONS = 2
-"""Likewise on a screen."""
+SPOKEN, CAUTIONS = 3, 2
+"""Differences and cautions on a screen."""
 CLEAR = 0.05
 """Corrected p values below it are told as differences."""
 
@@ -72,9 +74,10 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         contended=told,
         quantity=quantity,
         bounds=bounds,
-        differences=[(_versus(one, found), differences(one, _swept(found))) for one in found.compared],
+        differences=[(_versus(one, found), differences(one)) for one in found.compared],
         reason=found.reason,
         strata=_by_stratum(found),
+        stratum_maps=[*map(picture, entrant_maps(found.results))],
         entrants=[(name, result, links[name]) for name, result in found.results.items()],
         notices=_notices(found),
         style=style,
@@ -107,18 +110,21 @@ def screen(found: Contest) -> tuple[str, ...]:
     for one in contended(found):
         lines.append(shorten(one.title, WIDTH, placeholder=" \u2026"))
         lines += [f"  {side.entrant.ljust(width)}  {_sentence(side.one)}" for side in one.sides]
-    careful = [shorten(each, WIDTH, placeholder=" \u2026") for each in cautions(found)[:CAUTIONS]]
-    room = HEIGHT - 4 - len(told[:TOLD]) - len(careful)
+    below = [line for each in [*told[:SPOKEN], *cautions(found)[:CAUTIONS]] for line in _wrapped(each)]
+    room = HEIGHT - 4 - len(below)
     left = len(lines) - room
     cut = [*lines[:room], f"and {left} lines more: --all"] if left > 0 else lines
-    text = [*cut, "", *(shorten(each, WIDTH, placeholder=" \u2026") for each in told[:TOLD]), *careful]
-    return tuple(line.replace(SPACE, " ") for line in text)
+    return tuple(line.replace(SPACE, " ") for line in [*cut, "", *below])
 
 
-def differences(one: Compared, swept: Collection[str]) -> list[tuple[str, Table]]:
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, WIDTH, max_lines=2, placeholder=" \u2026", break_on_hyphens=False, subsequent_indent="  ")
+
+
+def differences(one: Compared) -> list[tuple[str, Table]]:
     """Caption and table of the measurements of whole worlds in two runs, and of those in the strata of a sweep."""
     whole = [row for row in one.rows if not row.where]
-    strata = [row for row in one.rows if row.where and {*row.where} == {*swept}]
+    strata = [row for row in one.rows if row.where and {*row.where} == {*one.swept}]
     tables = [("Over all worlds they share.", _differences(whole))]
     return [*tables, ("The headlines by stratum.", _differences(strata))] if strata else tables
 
@@ -177,7 +183,8 @@ def _told(row: Difference, one: Compared, found: Contest) -> str:
     a, b = (_entrant(side.run, found) for side in one.runs)
     by, p = quantity(abs(row.difference), row.unit).replace("%", "points"), _p(row.p)
     apart = f"{b} {by} {'above' if row.difference > 0 else 'below'} {a}"
-    told = f"{apart}, p {p if p.startswith('<') else f'= {p}'}: {inline(row.title)}"
+    mean = f"in the mean over {row.n} world{'s' if row.n > 1 else ''}"
+    told = f"{apart} {mean}, p {p if p.startswith('<') else f'= {p}'}: {inline(row.title)}"
     return f"{told} {bounds(row.interval, row.unit)}".strip()
 
 
@@ -214,19 +221,12 @@ def _by_stratum(found: Contest) -> Table | None:
 
 
 def _strata(one: Contended, found: Contest) -> Group:
-    swept = {*_swept(found)}
+    settings = {*swept(next(iter(found.results.values())))}  # alike in the plans of all entrants
     cells: dict[str, dict[str, Cell]] = {}
     unit = next((side.one.unit for side in one.sides if side.one), "")
     for name, result in found.results.items():
         for each in result.measurements:
-            if each.name == one.measure.name and each.where and {*each.where} == swept:
+            if each.name == one.measure.name and each.where and {*each.where} == settings:
                 cells.setdefault(labels_text(each.where), {})[name] = cell(each)
     rows = tuple(Row(head=stratum, hint="", cells=pick(row, found.results)) for stratum, row in cells.items())
     return Group(title=heading(one.title, unit), rows=rows)
-
-
-def _swept(found: Contest) -> tuple[str, ...]:
-    """Labels of the strata, as the plans have them."""
-    plan = next(iter(found.results.values())).provenance.get("plan", {})
-    tables = plan.get("env", {}) if isinstance(plan, dict) else {}
-    return tuple(name for name, value in tables.items() if isinstance(value, list)) if isinstance(tables, dict) else ()

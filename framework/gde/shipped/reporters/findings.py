@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gde.data.json import is_number
 from gde.data.measure import Better, Measure
 from gde.data.probe import Arm
 from gde.data.result import Measurement, Result
@@ -18,6 +19,14 @@ class Finding:
     measure: Measure
     numbers: tuple[Measurement, ...]
     """The best first where there are several, those without value last."""
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The numeric labels that several numbers are broken down by, e.g. a distance: points of a curve or cells of a
+        map, of which none stands for the run. Empty for rivals, whose labels are words."""
+        keys = tuple(dict.fromkeys(key for one in self.numbers for key in one.where))
+        numeric = all(is_number(value) for one in self.numbers for value in one.where.values())
+        return keys if numeric and len(self.numbers) > 1 else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +78,14 @@ def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
     return [one for group in by_name.values() for one in group if not _is_part(one, group)]
 
 
+def swept(result: Result) -> tuple[str, ...]:
+    """The settings of the environment that have several values in the plan, as the numbers of strata are labelled."""
+    plan = result.provenance.get("plan", {})
+    tables = plan.get("env", {}) if isinstance(plan, Mapping) else {}
+    several = [name for name, value in tables.items() if isinstance(value, list)] if isinstance(tables, Mapping) else []
+    return tuple(name for name in several if any(name in one.where for one in result.measurements))
+
+
 def of_metrics(result: Result) -> list[Measurement]:
     """The numbers that are no probe's."""
     return [one for one in result.measurements if Arm.of(one) is None]
@@ -89,9 +106,9 @@ def findings(result: Result) -> list[Finding]:
 
 
 def headlines(result: Result) -> list[Finding]:
-    """The findings that are shown first; where none is declared to be, the first ones."""
+    """The findings that are shown first; where none is declared to be, the first ones that are no breakdown."""
     found = findings(result)
-    return [one for one in found if one.measure.headline] or found[:FIRST]
+    return [one for one in found if one.measure.headline] or [one for one in found if not one.by][:FIRST]
 
 
 def probed(result: Result) -> list[Probed]:

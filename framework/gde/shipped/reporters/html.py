@@ -8,17 +8,18 @@ from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.shipped.reporters.cards import cards
 from gde.shipped.reporters.claim import claim
+from gde.shipped.reporters.drawing import picture
 from gde.shipped.reporters.episodes import episode_views
-from gde.shipped.reporters.figures import breakdowns, svg
+from gde.shipped.reporters.figures import breakdowns
 from gde.shipped.reporters.films import films, spread
 from gde.shipped.reporters.findings import of_metrics
 from gde.shipped.reporters.policy import content_policy
-from gde.shipped.reporters.probe_tables import probe_stratum_table, probe_tables
+from gde.shipped.reporters.probe_tables import probe_tables
+from gde.shipped.reporters.strata import stratum_maps, stratum_tables
 from gde.shipped.reporters.tables import (
     group_tables,
     provenance_rows,
     stratum_keys,
-    stratum_table,
     tests_tables,
 )
 from gde.shipped.reporters.templates import source, template
@@ -40,7 +41,7 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
     shown = spread(evidence)
     strata, meanings, episodes = stratum_keys(shown), result.meanings, episode_views(shown)
-    told = cards(result)
+    told, maps = cards(result), stratum_maps(result)
     played, style = films(evidence), source("style.css")
     script = source("page.js") + (source("player.js") if played else "")
     return template(f"{NAME}.j2").render(
@@ -48,14 +49,16 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         result=result,
         claim=claim(result),
         notice=str(result.provenance.get("notice") or ""),
-        cards=[(card, [(figure, svg(figure)) for figure in card.figures]) for card in told],
+        cards=[(card, [*map(picture, card.figures)]) for card in told],
         ticks=any("tick" in line.picture for card in told for line in card.lines),
         groups=group_tables(result, strata),
-        strata=stratum_table(result, strata),
+        stratum_maps=[*map(picture, maps.headlines)],
+        same_maps=maps.same,
+        more_maps=[*map(picture, maps.others)],
+        stratum_tables=stratum_tables(result, evidence, strata),
         tests=tests_tables(result),
-        figures=[(figure, svg(figure)) for figure in breakdowns(of_metrics(result), strata, meanings)],
+        figures=[*map(picture, breakdowns(of_metrics(result), strata, meanings))],
         probes=probe_tables(evidence, strata, meanings),
-        probe_strata=probe_stratum_table(evidence, strata, meanings),
         episodes=episodes,
         legend=played.legend if played else {},
         films=played,

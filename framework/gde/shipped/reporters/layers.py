@@ -7,7 +7,7 @@ from typing import Any
 from gde.data.figure import Figure
 from gde.data.probe import Arm
 from gde.data.result import Measurement, Result
-from gde.shipped.reporters.figures import BLUE, numbers, unit_title
+from gde.shipped.reporters.drawing import BLUE, numbers, unit_title
 from gde.shipped.reporters.findings import Probed, beside
 
 GREY = "#8a929a"

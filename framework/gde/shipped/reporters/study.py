@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from gde.data.figure import Figure
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
-from gde.shipped.reporters.figures import svg
+from gde.shipped.reporters.drawing import picture
 from gde.shipped.reporters.tables import ABSENT, Cell, Group, Row, Table
 from gde.shipped.reporters.templates import template
 from gde.shipped.reporters.wording import bounds, number, symbol
@@ -27,7 +27,7 @@ def study_page(
         name=name,
         notices=notices,
         tables=list(comparison_tables(rows)),
-        figures=[(figure, svg(figure)) for figure in figures],
+        figures=[*map(picture, figures)],
         missing=missing,
     )
 

@@ -52,11 +52,8 @@ class AfterstateFit:
     def __init__(self, afterstates: Afterstates, utility: Utility, horizon: int) -> None:
         self._after, dynamics = afterstates, afterstates.dynamics
         S, R = afterstates.counts.shape
-        self._weights, self._shares, self._visits = (
-            np.empty((horizon, R)),
-            np.empty((horizon, S)),
-            np.empty((horizon, S)),
-        )
+        self._weights, self._moved = np.empty((2, horizon, R))
+        self._shares, self._visits = np.empty((2, horizon, S))
         values, ending = np.zeros(S), dynamics.ending
         for t in reversed(range(horizon)):
             weights = afterstates.following @ values
@@ -73,7 +70,8 @@ class AfterstateFit:
         visits = dynamics.start
         for t in range(horizon):
             self._visits[t] = visits
-            visits = afterstates.arriving @ self._moved(t)
+            np.multiply(afterstates.collected @ (self._shares[t] * visits), self._weights[t], out=self._moved[t])
+            visits = afterstates.arriving @ self._moved[t]
 
     def counts(self, on_actions: bool) -> Floats:
         return Occupancy.counted(self.flow, on_actions) if on_actions else self._visits.sum(axis=0)
@@ -100,12 +98,6 @@ class AfterstateFit:
             shift = change + self._visits[t] * (tilt[self._after.which] - mean)
             yield Occupancy(self._shares[t] * shift * self._weights[t][self._after.which], change)
 
-    def _moved(self, t: int) -> Floats:
-        """(R,) probability of each afterstate."""
-        moved: Floats = self._after.collected @ (self._shares[t] * self._visits[t])
-        moved *= self._weights[t]
-        return moved
-
     def _tangent(self, direction: Utility) -> Iterator[tuple[int, Floats, Floats, Floats]]:
         """Of each time: (R,) change of what afterstates are worth, (S,) of visits, (S,) of what states lead to."""
         after, (horizon, S), ending = self._after, self._visits.shape, self._after.dynamics.ending
@@ -120,7 +112,8 @@ class AfterstateFit:
             yield t, tilts[t], change, means[t]
             shift = after.collected @ ((change - self._visits[t] * means[t]) * self._shares[t])
             shift *= self._weights[t]
-            shift += self._moved(t) * tilts[t]
+            tilts[t] *= self._moved[t]
+            shift += tilts[t]
             change = after.arriving @ shift
 
 

@@ -9,7 +9,8 @@ Near the maximum such a policy is found by one Newton step: the soft-optimal flo
 closes the difference in moments, which is a flow with exactly these moments as long as nothing in it is negative.
 
 Newton's steps are found by conjugate gradients. Where weights are utilities of states they take a few products with the
-curvature each, made easy by `surrogate`, and begin at zero. Where weights are anything else, L-BFGS goes before.
+curvature each, made easy by `surrogate`, and begin where `beginning` says. Where weights are anything else, L-BFGS goes
+before.
 """
 
 from collections.abc import Callable
@@ -18,16 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse.linalg import LinearOperator, cg
 
 from gde.data.mdp import Floats
+from gde_plugins.meg.solvers.beginning import beginning
+from gde_plugins.meg.solvers.conjugate import conjugate_gradients
 from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.family import Family
 from gde_plugins.meg.solvers.process import Observed
 from gde_plugins.meg.solvers.protocol import Fit, Process
 from gde_plugins.meg.solvers.softmax import divergence
 from gde_plugins.meg.solvers.stationary_fit import Divergent
-from gde_plugins.meg.solvers.surrogate import Surrogate
+from gde_plugins.meg.solvers.surrogate import Solve, Surrogate
 
 ROUNDING = 1e-13
 """Difference in moments, relative to their largest, that cannot be told from none."""
@@ -39,8 +41,21 @@ FORCING = 0.1
 """Share of the difference in moments that a Newton step may leave."""
 BOLD = 4.0
 """Nats by which a weight changes in a step, mostly."""
-NEAR = 10.0
+NEAR = 1.0
 """Newton's step promises a gain of this many tolerances: then it is worth while to look for a bound."""
+MORE = 0.56
+"""Share of its slope that a step gains beyond which twice the step is tried: that of a parabola is a half, that of an
+exponential, as where a utility goes to minus infinity, .63."""
+LEFT = 0.1
+"""Share of the tolerance that a bound may lose to what a step leaves of the difference in moments."""
+MOST = 1000
+"""Products with the curvature in a step at most,"""
+PATIENCE = 30
+"""and far away, for utilities of states."""
+STALE = 12
+"""Products in a step from which on what makes them easy is made anew,"""
+TURNED = 1.0
+"""and nats by which a weight then changed."""
 SPARE = 0.1
 """Share of the tolerance that may be spent on what is negative in a flow but next to nothing."""
 
@@ -63,17 +78,17 @@ def maximise(process: Process, family: Family, seen: Observed, tolerance: float,
         tolerance: nats between the bounds at which to stop.
         iterations: of L-BFGS, where Newton's method does not begin.
     """
-    problem = Problem(process, family, seen)
-    here, upper = problem.begin(iterations), seen.divergence
+    problem = Problem(process, family, seen, tolerance)
+    here, upper = problem.begin(seen, iterations), seen.divergence
     for _ in range(STEPS):
         step = problem.newton_step(here)
-        far = float(here.missing @ step) > NEAR * tolerance
+        far = problem.is_far(here, step)
         ahead = problem.along(here, step) if far else None
         if ahead is None:
             upper = min(upper, problem.upper(here, step, SPARE * tolerance))
             ahead = None if far else problem.along(here, step)
-        settled, here = ahead is None or upper - here.value <= tolerance, ahead or here
-        if settled:
+        here = ahead or here
+        if ahead is None or upper - here.value <= tolerance:
             break
     return Solution(here.weights, here.value, max(here.value, upper))
 
@@ -91,9 +106,10 @@ class Point(NamedTuple):
 class Problem:
     """The accuracy of predicting one policy as a function of the weights."""
 
-    def __init__(self, process: Process, family: Family, seen: Observed) -> None:
-        self._process, self._family = process, family
+    def __init__(self, process: Process, family: Family, seen: Observed, tolerance: float) -> None:
+        self._process, self._family, self._tolerance = process, family, tolerance
         self._surrogate = None if family.where is None else Surrogate(process.dynamics, family.where)
+        self._solve: Solve | None = None
         self._target = family.moments(seen.occupancy.counts(family.on_actions))
         self._rounding = ROUNDING * float(np.abs(self._target).max(initial=0.0))
 
@@ -106,8 +122,12 @@ class Problem:
         missing = self._target - self._family.moments(fit.counts(self._family.on_actions))
         return Point(weights, float(self._target @ weights) - fit.value, missing, fit)
 
-    def begin(self, iterations: int) -> Point:
-        """Where Newton's method begins: at zero, or at what L-BFGS finds from there."""
+    def begin(self, seen: Observed, iterations: int) -> Point:
+        """Where Newton's method begins: at what explains single decisions, or at what L-BFGS finds; else at zero."""
+        if self._family.where is not None:
+            there = self.at(beginning(self._process.dynamics, seen.occupancy.taken)[self._family.where])
+            if there and there.value > 0:
+                return there
         zero = self.at(np.zeros(self._family.size))
         if zero is None:
             raise Divergent("no soft-optimal policy ends, whatever the utility: give a horizon or a discount below 1")
@@ -119,25 +139,42 @@ class Problem:
         while np.abs(step).max(initial=0.0) > ROUNDING:
             ahead = self.at(here.weights + step)
             if ahead and ahead.value > here.value:
-                return ahead
+                further = self.at(here.weights + 2 * step) if ahead.value - here.value > MORE * slope else None
+                return further if further and further.value > ahead.value else ahead
             fall = here.value + slope - ahead.value if ahead else inf
             top = slope / (2 * fall) if 0 < fall < inf else 0.5  # of the parabola through what is known
             shorter = min(max(top, 0.1), 0.5)
             step, slope = shorter * step, shorter * slope
         return None
 
+    def is_far(self, here: Point, step: Floats) -> bool:
+        """Whether a step promises too much for a bound to be close."""
+        return float(here.missing @ step) > NEAR * self._tolerance
+
     def newton_step(self, here: Point) -> Floats:
         """The change of weights that closes the difference in moments to first order, by conjugate gradients.
 
-        What is hardly visited moves by no more than `BOLD`, if little is lost: it counts exponentially.
+        Far away, what is hardly visited moves by no more than `BOLD`, if little is lost: it counts exponentially. Near,
+        what is left of the difference must not spoil the bound.
         """
-        size = self._family.size
-        curvature = _linear(size, lambda step: self._change(here.fit, step))
-        easier = _linear(size, self._easier(here.fit))
-        step, _ = cg(curvature, here.missing, rtol=FORCING, atol=self._rounding, maxiter=2 * size, M=easier)
+        most = max(self._rounding, FORCING * float(np.linalg.norm(here.missing)))
+
+        def enough(step: Floats, left: Floats, products: int) -> bool:
+            if self.is_far(here, step):
+                return bool(np.linalg.norm(left) <= most) or (self._surrogate is not None and products >= PATIENCE)
+            lost = 2 * float(np.abs(left) @ np.abs(here.weights + step))
+            return lost <= LEFT * self._tolerance or bool(np.linalg.norm(left) <= self._rounding)
+
+        def curvature(step: Floats) -> Floats:
+            return self._change(here.fit, step)
+
+        easier = self._easier(here.fit)
+        step, products = conjugate_gradients(curvature, easier, here.missing, enough, min(2 * len(here.missing), MOST))
+        if products > STALE or np.abs(step).max(initial=0.0) > TURNED:
+            self._solve = None
         careful: Floats = np.clip(step, -BOLD, BOLD)
-        whole: Floats = step
-        return careful if here.missing @ careful > here.missing @ whole / 3 else whole
+        is_better = self.is_far(here, step) and here.missing @ careful > here.missing @ step / 3
+        return careful if is_better else step
 
     def upper(self, here: Point, step: Floats, spare: float) -> float:
         """The divergence of a policy with the moments of the one measured: that of the tilted flow, if it is one.
@@ -147,14 +184,15 @@ class Problem:
         cut off where it is negative but costs at most `spare`: it takes probability from where it is due, which is
         worth no more than the value of a state.
         """
-        fit, weights = here.fit, 2 * np.abs(here.weights + step)
-        pairs = [
-            (now.taken, change.taken) for now, change in zip(fit.flow, fit.tangent(self._direction(step)), strict=True)
-        ]
+        weights, on_actions = 2 * np.abs(here.weights + step), self._family.on_actions
+        pairs, counts = [], np.zeros_like(here.fit.counts(on_actions))
+        for flow, tangent in zip(here.fit.flow, here.fit.tangent(self._direction(step)), strict=True):
+            pairs.append((flow.taken, tangent.taken))
+            counts += tangent.counts(on_actions)
         cost, wrong = self._worth(weights), sum(np.count_nonzero(now + change < 0) for now, change in pairs)
         cut = max(ROUNDING, spare / (cost * max(1, wrong)))
         share = min(_share(now, change, cut) for now, change in pairs)
-        left = here.missing - share * self._change(fit, step)
+        left = here.missing - share * self._family.moments(counts)
         unsure = float(np.abs(left) @ weights)
         for now, change in pairs:
             taken = now + share * change
@@ -175,7 +213,9 @@ class Problem:
     def _easier(self, fit: Fit) -> Callable[[Floats], Floats]:
         """About the inverse of the curvature."""
         if self._surrogate:
-            return self._surrogate.solve(fit.deciding, fit.counts(on_actions=False))
+            if self._solve is None or not self._surrogate.is_map:  # only of maps it costs much to make
+                self._solve = self._surrogate.solve(fit.deciding, fit.counts(on_actions=False))
+            return self._solve
         spread = self._family.squares(fit.counts(self._family.on_actions))
         # A feature that is never met has no spread, and nothing to be made easier.
         spread = np.where(spread > self._rounding, spread, self._rounding or 1.0)
@@ -192,10 +232,6 @@ class Problem:
 
     def _direction(self, step: Floats) -> Utility:
         return self._process.dynamics.utility(self._family.direction(step))
-
-
-def _linear(size: int, product: Callable[[Floats], Floats]) -> LinearOperator:
-    return LinearOperator((size, size), matvec=product, dtype=np.float64)
 
 
 def _share(now: Floats, change: Floats, cut: float) -> float:

@@ -12,6 +12,7 @@ Ziebart et al. (2010).
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 
@@ -63,9 +64,9 @@ class Finite:
         if shape[-2:] != wanted or len(shape) not in {2, 3} or (len(shape) == 3 and shape[0] < self.horizon):
             least = f"(at least {self.horizon}, {wanted[0]}, {wanted[1]})"
             raise ValueError(f"the policy must have shape {wanted} or {least}, got {shape}")
-        stationary = len(shape) == 2
-        steps = (policy.probabilities if stationary else policy.probabilities[t] for t in range(self.horizon))
-        return self.flow(step.T for step in steps)
+        if len(shape) == 2:
+            return self.flow(repeat(np.ascontiguousarray(policy.probabilities.T), self.horizon))
+        return self.flow(np.ascontiguousarray(policy.probabilities[t].T) for t in range(self.horizon))
 
     def tabulate(self, utility: Utility, beta: float) -> Policy:
         shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
@@ -114,35 +115,48 @@ class FiniteFit:
     """The soft-optimal policy for a utility and how it responds to a change of the utility. A `Fit`."""
 
     def __init__(self, process: Finite, utility: Utility) -> None:
-        self._dynamics = process.dynamics
-        policies: list[Floats] = []
+        dynamics, policies = process.dynamics, []
         for values, policy in process.soft_steps(utility):
             policies.append(policy)
-            self.value = process.dynamics.at_start(values)
-        self._policies = policies[::-1]
-        self.flow = [*process.flow(self._policies)]
+            self.value = dynamics.at_start(values)
+        self._dynamics, self._policies, visits = dynamics, policies[::-1], dynamics.start
+        self._visits: Floats = np.empty((process.horizon, dynamics.n_states))
+        for now, policy in zip(self._visits, self._policies, strict=True):
+            now[:] = visits
+            visits = dynamics.arrivals((visits * dynamics.going) * policy)
+
+    @property
+    def flow(self) -> Iterator[Occupancy]:
+        for visits, policy in zip(self._visits, self._policies, strict=True):
+            yield Occupancy((visits * self._dynamics.going) * policy, visits)
 
     @cached_property
     def deciding(self) -> Floats:
-        return sum((now.taken for now in self.flow[:-1]), start=np.zeros_like(self.flow[0].taken))
+        total = np.zeros_like(self._policies[0])
+        for visits, policy in zip(self._visits[:-1], self._policies[:-1], strict=True):
+            total += (visits * self._dynamics.going) * policy
+        return total
 
     def counts(self, on_actions: bool) -> Floats:
-        return Occupancy.counted(self.flow, on_actions)
+        return Occupancy.counted(self.flow, on_actions) if on_actions else self._visits.sum(axis=0)
 
     def change(self, direction: Utility, on_actions: bool) -> Floats:
         return Occupancy.counted(self.tangent(direction), on_actions)
 
-    def tangent(self, direction: Utility) -> list[Occupancy]:
-        dynamics, values, surprises = self._dynamics, np.zeros(self._dynamics.n_states), []
+    def tangent(self, direction: Utility) -> Iterator[Occupancy]:
+        dynamics, values, qualities, means = self._dynamics, np.zeros(self._dynamics.n_states), [], []
         for policy in reversed(self._policies):
             quality = dynamics.ahead(values)
             quality += direction.acting
-            values = np.einsum("as,as->s", policy, quality)
-            surprises.append(quality - values)
+            qualities.append(quality)
+            means.append(np.einsum("as,as->s", policy, quality))
+            values = means[-1].copy()
             values[dynamics.ending] = direction.ending[dynamics.ending]
-        change, flow = np.zeros(dynamics.n_states), []
-        for policy, now, surprise in zip(self._policies, self.flow, reversed(surprises), strict=True):
-            shift = (change * dynamics.going) * policy + now.taken * surprise
-            flow.append(Occupancy(shift, change))
+        change = np.zeros(dynamics.n_states)
+        for policy, visits in zip(self._policies, self._visits, strict=True):
+            shift, mean = qualities.pop(), means.pop()
+            shift *= visits * dynamics.going
+            shift += (change - visits * mean) * dynamics.going
+            shift *= policy
+            yield Occupancy(shift, change)
             change = dynamics.arrivals(shift)
-        return flow

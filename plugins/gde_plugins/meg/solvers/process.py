@@ -35,12 +35,13 @@ def observe(process: Process, policy: Policy, on_actions: bool) -> Observed:
     matters = dynamics.going if on_actions else dynamics.consequential()
     total = Occupancy(np.zeros((dynamics.n_actions, dynamics.n_states)), np.zeros(dynamics.n_states))
     departs = decisions = 0.0
+    depends_on_time = policy.probabilities.ndim == 3
     for t, now in enumerate(process.flow_of(policy)):
         np.add(total.taken, now.taken, out=total.taken)
         np.add(total.visits, now.visits, out=total.visits)
-        departs += divergence(now.taken)
+        departs += divergence(now.taken) if depends_on_time else 0.0
         decisions += float(now.visits @ matters) if t < last else 0.0
-    return Observed(total, departs, decisions)
+    return Observed(total, departs if depends_on_time else divergence(total.taken), decisions)
 
 
 def process_of(mdp: TabularMDP, horizon: int | None) -> Process:

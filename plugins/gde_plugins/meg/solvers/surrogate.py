@@ -28,7 +28,7 @@ LEAST = 1e-13
 NARROW = 64
 """A world counts as a map if no state, in the order of a walk over it, is further from its neighbours than the square
 root of so many times the number of states. Of others, a factorisation would fill: there the system is iterated."""
-CLOSE = 1e-3
+CLOSE = 1e-2
 """Share of the right-hand side at which the iteration ends."""
 
 Solve = Callable[[Floats], Floats]
@@ -39,7 +39,7 @@ class Surrogate:
 
     def __init__(self, dynamics: Dynamics, where: NDArray[np.bool_]) -> None:
         """Take the world and (S,) which K states have a utility that is finite."""
-        self._dynamics, self._where, self._is_map = dynamics, where, _is_map(dynamics)
+        self._dynamics, self._where, self.is_map = dynamics, where, _is_map(dynamics)
 
     def solve(self, taken: Floats, visits: Floats) -> Solve:
         """About the change of (K,) utilities that closes a (K,) difference in visits.
@@ -49,7 +49,7 @@ class Surrogate:
             visits: (S,) of a whole episode.
         """
         dynamics, where = self._dynamics, self._where
-        solve = self._factorised(taken) if self._is_map else self._iterated(taken)
+        solve = self._factorised(taken) if self.is_map else self._iterated(taken)
         chances = np.divide(taken, visits, where=visits > 0, out=np.zeros_like(taken))
 
         def step(missing: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gde.errors import GdeError
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
-from gde_plugins.text_worlds.scienceworld.wording import Wording
+from gde_plugins.text_worlds.scienceworld.wording import Told, Wording
 
 JAVA = "-Xmx700m -XX:+UseSerialGC -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
 """The machine would take a quarter of the memory there is before it looks for what it could drop. With one hash for all
@@ -27,7 +27,7 @@ class ScienceWorldSimulator:
             GdeError: there is none.
         """
         if shutil.which("java") is None:
-            raise GdeError("scienceworld needs Java, there is no program java: install Java 17, e.g. openjdk-17-jre")
+            raise GdeError("scienceworld needs Java, there is no program java: apt install openjdk-17-jre-headless")
         os.environ.setdefault("JAVA_TOOL_OPTIONS", JAVA)
         from scienceworld import ScienceWorldEnv
 
@@ -107,9 +107,20 @@ class ScienceWorldSimulator:
         if not self._listed:
             return [*gold]
         self._restart(())
-        answers = [self._act(action) for action in gold]
+        told = [Told(action=action, answer=self._act(action), view=self._view()) for action in gold]
         self._restart(())
-        return Wording(self._env, self._admissible, self._act, self._restart).of(gold, answers)
+        return Wording(
+            self._env,
+            act=self._act,
+            admissible=lambda: self._actions() or (),
+            view=self._view,
+            restart=self._restart,
+            go_back=lambda taken: self._go_back(taken) or (),
+        ).of(told)
+
+    def _view(self) -> tuple[str, ...]:
+        """All that is seen from here without taking time."""
+        return str(self._server.getScore()), self._server.freeActionLook(), self._server.freeActionInventory()
 
     def _followed(self, taken: Sequence[str], way: Sequence[str]) -> int:
         """After how many actions of a way from there the score is full; 0 where it never is or one of them is not

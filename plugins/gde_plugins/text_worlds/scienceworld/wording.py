@@ -2,25 +2,48 @@
 
 ScienceWorld understands many names of a thing; its gold paths use others than its lists of admissible actions ("open
 door to kitchen" for "open kitchen door"). Two actions are the same where, taken at the same moment, they are answered
-in the same words.
+in the same words and leave behind what looks the same. Where ScienceWorld asks back which of several things is meant,
+as of five seeds in a jar, the same number answers the same question.
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from itertools import chain
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 FILLING = frozenset({"to", "the", "in", "into", "a", "on"})
 """Words that name nothing."""
-TRIES = 6
-"""Listed actions that are tried for one of the gold path."""
+TRIES = 16
+"""Ways that are tried for an action of the gold path, those that are asked back about included."""
+LIKELY = 6
+"""Listed actions of them, and numbers for each that is asked back about."""
+FUTILE = 2
+"""The same where the action of the gold path has changed nothing, like to open a door that is open."""
 RELATED = 0.3
 """Least share of words in common, for each thing named, of an action that is tried."""
+ALSO = 0.8
+"""How much another name of a thing counts than the one that is listed, which may be that of several things."""
 WAIT = "wait1"
 ASKED_BACK = "Ambiguous request"
 SYNONYM = re.compile("^examine ")
 """What the gold paths say for "look at"."""
+WORD = re.compile(r"\w+")
+PLACE = re.compile("( in | on )")
+"""Before the place of a thing, where its name alone would not do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """An action of the gold path and what came of it."""
+
+    action: str
+    answer: str
+    view: Hashable = None
+    """What is seen after it."""
+    asked_back: bool = False
+    """Whether it was asked back about before the answer, and settled by a number."""
 
 
 class Wording:
@@ -29,75 +52,136 @@ class Wording:
     def __init__(
         self,
         env: Any,
-        admissible: Callable[[], Container[str]],
         act: Callable[[str], str],
+        admissible: Callable[[], Sequence[str]],
+        view: Callable[[], Hashable],
         restart: Callable[[Sequence[str]], None],
+        go_back: Callable[[Sequence[str]], Sequence[str]],
     ) -> None:
-        """Ask ScienceWorld's `env`; `admissible` lists actions, `act` takes one and gives the answer, `restart` begins
-        again with some."""
-        self._env, self._admissible, self._act, self._restart = env, admissible, act, restart
+        """Ask ScienceWorld's `env`. `act` takes an action and gives the answer, `admissible` lists what can be done,
+        `view` is what is seen now, `restart` begins again with some actions. `go_back` begins again too, and lists what
+        is admissible after each of them, as it is listed to an agent: a thing has many names, and which of them is
+        listed is drawn every time."""
+        self._env, self._act, self._admissible, self._view = env, act, admissible, view
+        self._restart, self._go_back = restart, go_back
         templates = env.get_possible_actions_with_IDs()
-        self._literals = {each["template_id"]: each["action_example"].split("OBJ") for each in templates}
+        self._forms = [each["action_example"].split("OBJ") for each in templates]
 
-    def of(self, gold: Sequence[str], answers: Sequence[str]) -> list[str]:
+    def of(self, gold: Iterable[Told]) -> list[str]:
         """The gold path, from the beginning of the game on. Where an action changes nothing any more, time passes."""
         way: list[str] = []
-        said: dict[str, str] = {}
-        for action, answer in settled(zip(gold, answers, strict=True)):
-            listed = self._admissible()
-            if action in listed:
+        listed = self._go_back(way)
+        self._together, self._tries = True, 0
+        for told in settled(gold):
+            action = SYNONYM.sub("look at ", told.action)
+            if action in listed and not told.asked_back:
                 self._act(action)
                 way.append(action)
+                listed = self._admissible()
             else:
-                again = said.get(action, SYNONYM.sub("look at ", action))
-                way.append(self._same(action, answer, way, [again] if again in listed else [], listed))
-                said[action] = way[-1]
+                found = self._same(told, way, listed)
+                way += found
+                # The first try of one action has listed and taken nothing that an agent would not have.
+                listed = self._admissible() if self._tries == len(found) == 1 else self._go_back(way)
         return way
 
-    def _same(self, action: str, answer: str, way: Sequence[str], first: Sequence[str], listed: Container[str]) -> str:
-        """The listed action that is answered alike, taken, of those to be tried `first` and the likely ones; where none
-        is, time passes."""
-        for tried in chain(first, self._likely(action, answer, listed)):
-            if self._act(tried) == answer:
+    def _same(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> list[str]:
+        """The likely listed action that comes to the same, with the number that settles what it is asked back about.
+        Where none looks the same, the game has gone another way, and from then on one that is answered alike will do;
+        where none is, time passes."""
+        before, alike = self._view(), list[list[str]]()
+        for tried, answer in self._tried(told, way, listed):
+            after, answered = self._view(), answer == told.answer
+            if self._together and after == told.view and (answered or tried == [WAIT] or after != before):
                 return tried
-            self._restart(way)
-        self._act(WAIT)
-        return WAIT
+            if answered:
+                alike.append(tried)
+                if not self._together:
+                    break
+        self._together = False
+        return alike[0] if alike else [WAIT]
 
-    def _likely(self, action: str, answer: str, listed: Container[str]) -> Iterator[str]:
+    def _tried(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> Iterator[tuple[list[str], str]]:
+        """What may come to the same, and how it is answered, taken one after the other; the last is to wait."""
+        likely = self._likely(told.action, told.answer, listed)
+        ways = deque([each] for each in (likely if told.view != self._view() else likely[:FUTILE]))
+        for self._tries in range(1, TRIES):
+            if not ways:
+                break
+            actions = ways.popleft()
+            answer = self._taken(actions, way)
+            if answer.startswith(ASKED_BACK):
+                ways.extend([*actions, number] for number in numbers(answer, told.action)[:LIKELY])
+            else:
+                yield actions, answer
+        yield [WAIT], self._taken([WAIT], way)
+
+    def _taken(self, actions: Sequence[str], way: Sequence[str]) -> str:
+        """The answer to the last of some actions, taken after those of the way so far."""
+        if self._tries > 1:
+            self._restart(way)
+        return [self._act(each) for each in actions][-1]
+
+    def _likely(self, action: str, answer: str, listed: Sequence[str]) -> list[str]:
         """Listed actions that sound like an action and its answer, the likeliest first."""
-        action, told = SYNONYM.sub("look at ", action), {*re.findall(r"\w+", answer)}
+        action, told = SYNONYM.sub("look at ", action), {*WORD.findall(answer)}
         likely = [
             (fmean(likeness) + _share({*each.split()}, told), each)
             for likeness, each in self._likeness(action, listed)
             if min(likeness) >= RELATED
         ]
-        yield from (each for _, each in sorted(likely, key=lambda pair: (-pair[0], pair[1]))[:TRIES])
+        return [each for _, each in sorted(likely, key=lambda pair: (-pair[0], pair[1]))[:LIKELY]]
 
-    def _likeness(self, action: str, admissible: Container[str]) -> Iterator[tuple[list[float], str]]:
+    def _likeness(self, action: str, listed: Sequence[str]) -> Iterator[tuple[list[float], str]]:
         """Every listed action of the same form, with how much each of its things is called alike, 0 to 1."""
-        names = self._env.get_all_object_ids_types_referents_LUTJSON()
-        for listed in self._env.get_valid_action_object_combinations_with_templates():
-            literals = self._literals[listed["template_id"]]
-            known = [names.get(str(thing), {}).get("referents", []) for thing in listed["obj_ids"]]
-            readings = [
-                [*map(_alike, ours, theirs, known)] or [0.0]
-                for ours in things(action, literals)
-                for theirs in things(listed["action"], literals)
-            ]
-            if readings and listed["action"] in admissible:
-                yield max(readings, key=min), listed["action"]
+        also = _Names(self._env.get_all_object_ids_types_referents_LUTJSON())
+        for form in self._forms:
+            ours = things(action, form)
+            for each in listed if ours else ():
+                readings = [
+                    [_alike(our, their, also[their]) for our, their in zip(one, other, strict=True)] or [0.0]
+                    for one in ours
+                    for other in things(each, form)
+                ]
+                if readings:
+                    yield max(readings, key=min), each
 
 
-def settled(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+class _Names(dict[str, list[str]]):
+    """By a name that is listed, which may say where a thing is, all names of the things that may be meant."""
+
+    def __init__(self, things: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._by_name: dict[str, list[str]] = {}
+        for thing in things.values():
+            for name in thing["referents"]:
+                self._by_name.setdefault(name, []).extend(thing["referents"])
+
+    def __missing__(self, listed: str) -> list[str]:
+        words = PLACE.split(listed)
+        names = ["".join(words[: n + 1]) for n in range(0, len(words), 2)]
+        self[listed] = [*dict.fromkeys(also for name in names for also in self._by_name.get(name, ()))]
+        return self[listed]
+
+
+def settled(gold: Iterable[Told]) -> Iterator[Told]:
     """Actions and answers, where one of them is asked back about and a number settles it as one: the action as it was
-    said, and what followed. What is listed is never asked back about."""
+    said, and what followed."""
     said = ""
-    for action, answer in told:
-        whole = said if said and action.isdecimal() else action
-        said = whole if answer.startswith(ASKED_BACK) else ""
+    for told in gold:
+        again = bool(said) and told.action.isdecimal()
+        action = said if again else told.action
+        said = action if told.answer.startswith(ASKED_BACK) else ""
         if not said:
-            yield whole, answer
+            yield replace(told, action=action, asked_back=again)
+
+
+def numbers(question: str, action: str) -> list[str]:
+    """The numbers that are offered where an action is asked back about, first of the likeliest of what they stand
+    for."""
+    words = {*action.split()}
+    offered = re.findall(r"^(\d+):(.*)$", question, re.MULTILINE)
+    return [number for number, what in sorted(offered, key=lambda one: -_share({*WORD.findall(one[1])}, words))]
 
 
 def things(action: str, literals: Sequence[str]) -> list[list[str]]:
@@ -109,14 +193,15 @@ def things(action: str, literals: Sequence[str]) -> list[list[str]]:
         return [] if rest else [[]]
     if len(literals) == 2:
         return [[rest]]
-    return [[rest[: found.start()], rest[found.end() :]] for found in re.finditer(re.escape(literals[1]), rest)]
+    between = rf" {re.escape(literals[1].strip())}(?:to)? "
+    return [[rest[: found.start()], rest[found.end() :]] for found in re.finditer(between, rest)]
 
 
 def _alike(name: str, listed: str, also: Sequence[str]) -> float:
-    """Share of words in common with the most similar name of a thing; the listed one counts a little more."""
+    """Share of words in common with the listed name of a thing, or nearly that of the most similar of its others."""
     words, *others = [{*each.split()} - FILLING for each in (name, listed, *also)]
-    shares = [_share(words, each) for each in others]
-    return 0.99 * max(shares) + 0.01 * shares[0]
+    first, *shares = [_share(words, each) for each in others]
+    return max([first, *(ALSO * each for each in shares)])
 
 
 def _share(some: set[str], others: set[str]) -> float:

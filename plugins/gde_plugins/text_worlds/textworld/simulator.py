@@ -11,6 +11,7 @@ from textworld import EnvInfos
 
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 from gde_plugins.text_worlds.textworld.games import game_file
+from gde_plugins.text_worlds.textworld.remembering import remember_actions
 from gde_plugins.text_worlds.textworld.sorting import sort_by_key
 
 PROMPT = re.compile(r"\n>[^\n]*(?:\n.*)?\Z", re.DOTALL)
@@ -23,6 +24,7 @@ class TextWorldSimulator:
 
     def __init__(self, folder: str) -> None:
         """Keep the games that are made in this folder."""
+        remember_actions()
         sort_by_key()
         self._folder = Path(folder)
         self._env: Any = None

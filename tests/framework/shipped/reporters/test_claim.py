@@ -133,3 +133,12 @@ def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(result: Resul
         "7 of 180 answers could not be used; they count as steps that were not optimal.",
     ]
     assert cautions(result, replace(SUBJECT, worlds=4)) == ["Fewer than 10 worlds: an impression, not a finding."]
+
+
+def test_points_of_a_curve_do_not_stand_for_the_run(result: Result) -> None:
+    numbers = [
+        Measurement(name="mine", value=0.5, unit="share", n=4, where={"distance": distance}) for distance in (1, 2, 3)
+    ]
+    mine = Measure(name="mine", title="Steps to the left")
+    said = claim(replace(with_numbers(result, *numbers), measures=(mine,))).behaviour
+    assert said == "In 23 worlds of grid, the agent gpt-oss: steps to the left by distance."

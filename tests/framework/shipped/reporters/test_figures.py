@@ -9,7 +9,8 @@ import pytest
 from gde.data.figure import Figure
 from gde.data.measure import Measure, Measures
 from gde.data.result import Measurement
-from gde.shipped.reporters.figures import breakdowns, svg
+from gde.shipped.reporters.drawing import svg
+from gde.shipped.reporters.figures import breakdowns
 
 SIZES = (7, 9, 11)
 NAMED = Measures((Measure(name="by", title="Success"),))

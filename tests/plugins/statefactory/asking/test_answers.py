@@ -1,10 +1,19 @@
 """What a language model says about a state is read as it stands, or refused with a reason."""
 
+import asyncio
 import json
+from collections.abc import Callable
 
 import pytest
+from extractor_answers import answers
 
+from gde.data.completion import Sampling
+from gde.data.trajectory import Trajectory
+from gde.testing.parts import AnsweringModel
 from gde_plugins.statefactory.asking.answers import Malformed, parse_items
+from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
+from gde_plugins.statefactory.embedding import HashedWords
+from gde_plugins.statefactory.model import StateFactory
 from gde_plugins.statefactory.state import Item
 
 MUG = [{"object": {"mug": [{"place": "The mug is on the table."}, {"goal_color": "The mug is blue."}]}}]
@@ -67,3 +76,33 @@ def test_what_tells_no_objects_is_refused_with_the_reason(answer: str, reason: s
 
 def test_a_state_may_be_empty() -> None:
     assert parse_items('{"state": []}', empty=True) == []
+
+
+def test_the_corpus_is_large_enough_to_mean_something() -> None:
+    assert len({*answers()}) >= 300
+    assert all(sum(one.read == read for one in answers()) >= 10 for read in ("mug", "other", "nothing"))
+
+
+def test_every_answer_of_the_corpus_is_read_as_it_stands_or_refused() -> None:
+    for answer in answers():
+        if answer.read == "nothing":
+            with pytest.raises(Malformed) as refused:
+                parse_items(answer.text, empty=False)
+            assert len(str(refused.value)) < 600
+        else:
+            names = [item.name for item in parse_items(answer.text, empty=False)]
+            assert (names == ["mug"]) == (answer.read == "mug"), answer.text[:200]
+
+
+def test_no_answer_of_the_corpus_raises_or_is_a_silent_zero(episode: Callable[..., Trajectory]) -> None:
+    """As the answer to all that is asked of two turns, asked for once again."""
+    asking = Asking(level=4, repairs=1, hold=False, seed=0, effort="low", sampling=Sampling())
+    for answer in answers():
+        reader = ModelExtractor("m", AnsweringModel([answer.text]), asking)
+        trace = asyncio.run(StateFactory(reader, HashedWords()).rewards(episode("Fetch the mug.", "A mug.", "Fog.")))
+        if answer.read == "nothing":
+            assert trace.failure and not len(trace.values)
+            assert trace.counts["asked again"] == 1
+        else:
+            assert not trace.failure and len(trace.values) == 2
+            assert trace.values.min() > 0

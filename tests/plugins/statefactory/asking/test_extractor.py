@@ -11,10 +11,9 @@ from gde import Choice, Plan, evaluate, resume
 from gde.data.completion import Sampling
 from gde.data.trajectory import Trajectory
 from gde.errors import ConfigError, GdeError, Unavailable
-from gde.request.settings import build
-from gde.testing.context import PlainContext
+from gde.request.catalogue import Catalogue
+from gde.request.resolve import resolve
 from gde.testing.parts import AnsweringModel
-from gde_plugins.statefactory import plugin
 from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
 from gde_plugins.statefactory.asking.prompts import TASKS
 from gde_plugins.statefactory.state import Item, Level, Reading
@@ -105,8 +104,7 @@ def test_a_run_is_gone_on_with_without_asking_twice(tmp_path: Path) -> None:
 
 
 def test_nano_is_refused_as_a_reader_of_states() -> None:
-    offer, *_ = plugin.gde_reward_models()
-    with pytest.raises(ConfigError, match=r"statefactory\.model: wanted hf:PATH_OR_ID.*nano plays grids and cannot"):
-        offer.make(build(offer.config, {"model": "nano"}, "statefactory"), PlainContext())
-    # Level 1 is what is seen as it stands, which nobody has to read.
-    offer.make(build(offer.config, {"model": "nano", "level": 1}, "statefactory"), PlainContext())
+    nano = Choice(name="statefactory", config={"model": "nano"})
+    plan = Plan(environment=Choice(name="rewardbench"), agent=Choice(name="random"), rewards=(nano,), episodes=1)
+    with pytest.raises(ConfigError, match=r"statefactory\.model: wanted a model that can be asked anything"):
+        resolve(plan, Catalogue.default())

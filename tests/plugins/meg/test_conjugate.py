@@ -1,0 +1,61 @@
+"""Conjugate gradients that stop when told."""
+
+import numpy as np
+import pytest
+
+from gde_plugins.meg.solvers.conjugate import conjugate_gradients
+
+
+def system(rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """A symmetric matrix of this rank, and a right-hand side in its range."""
+    rng = np.random.default_rng(rank)
+    factor = rng.normal(size=(12, rank))
+    matrix = factor @ factor.T
+    return matrix, matrix @ rng.normal(size=12)
+
+
+@pytest.mark.parametrize("rank", [12, 5])
+def test_the_system_is_solved_also_where_it_is_singular(rank: int) -> None:
+    matrix, wanted = system(rank)
+    scale = 1 / np.diag(matrix)
+    solved = conjugate_gradients(
+        lambda step: matrix @ step,
+        lambda left: scale * left,
+        wanted,
+        lambda _, left, __: bool(np.abs(left).max() < 1e-9),
+        99,
+    )
+    np.testing.assert_allclose(matrix @ solved.step, wanted, atol=1e-8)
+    assert solved.products < 40
+
+
+def test_it_is_told_what_is_left_and_ends_when_that_is_enough() -> None:
+    matrix, wanted = system(12)
+    told = []
+
+    def enough(step: np.ndarray, left: np.ndarray, products: int) -> bool:
+        np.testing.assert_allclose(left, wanted - matrix @ step, atol=1e-9)
+        told.append(products)
+        return products == 3
+
+    assert conjugate_gradients(lambda step: matrix @ step, lambda left: left, wanted, enough, 99).products == 3
+    assert told == [1, 2, 3]
+
+
+def test_what_makes_it_easy_may_be_an_approximation_that_changes() -> None:
+    matrix, wanted = system(12)
+    inverse, rng = np.linalg.inv(matrix), np.random.default_rng(0)
+    solved = conjugate_gradients(
+        lambda step: matrix @ step,
+        lambda left: inverse @ left * rng.uniform(0.9, 1.1, size=12),
+        wanted,
+        lambda _, left, __: bool(np.linalg.norm(left) < 1e-8 * np.linalg.norm(wanted)),
+        50,
+    )
+    np.testing.assert_allclose(matrix @ solved.step, wanted, atol=1e-6)
+
+
+def test_nothing_wanted_is_nothing_done() -> None:
+    solved = conjugate_gradients(lambda step: step, lambda left: left, np.zeros(3), lambda *_: False, 9)
+    assert not solved.step.any()
+    assert solved.products == 0
