@@ -1,9 +1,9 @@
 """Where the calls of an environment are made, so that a slow one stops nobody.
 
-An environment begins in a thread of its own, and the first ones play alone: threads that compute side by side would
-all seem slow. Once calls have proved quick, which is to wait for nothing, environments are made and called in the event
-loop, where a call costs a hundredth of a change of threads. Where they do not prove so in a moment, every environment
-gets its thread.
+An environment begins in a thread of its own, and the first calls are made one at a time: threads that compute side by
+side would all seem slow. Once calls have proved quick, which is to wait for nothing, environments are made and called
+in the event loop, where a call costs a hundredth of a change of threads. Where they do not prove so in a moment, every
+environment gets its thread.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from math import inf
 from queue import SimpleQueue
 from threading import Thread
 from time import perf_counter, thread_time
@@ -83,6 +84,14 @@ class Pace:
     calls: int = 0
     """Those that were measured."""
     made: int = 0
+    spent: float = 0.0
+    """Seconds of the trial that is made at the beginning,"""
+    seen: float = 0.0
+    """and when they were counted last."""
+    admitted: int = 0
+    """Episodes that have begun."""
+    busy: int = 0
+    """Calls in threads at this moment."""
 
     def timed(self, function: Callable[..., OutputT], *arguments: Any) -> OutputT:
         """The output of a call, timed where it is made: without the time that it takes to get there."""
@@ -96,6 +105,34 @@ class Pace:
         self.computed += computed
         self.calls += 1
         return output
+
+    @property
+    def on_trial(self) -> bool:
+        """Whether it is to be found out yet where calls belong."""
+        return self.spent < PATIENCE and not self.quick and not self.waits
+
+    async def admit(self) -> None:
+        """Wait until an episode may begin: on trial not before those that have begun have told something."""
+        while self.admitted > self.calls and self.on_trial:
+            await self._look_again()
+        self.admitted += 1
+
+    @asynccontextmanager
+    async def thread_taken(self) -> AsyncIterator[None]:
+        """Wait until a call may be made in a thread: on trial one at a time."""
+        while self.busy and self.on_trial:
+            await self._look_again()
+        self.busy += 1
+        try:
+            yield
+        finally:
+            self.busy -= 1
+
+    async def _look_again(self) -> None:
+        await asyncio.sleep(POLL)
+        now = perf_counter()
+        # While something else keeps the event loop, nobody could be admitted, and nothing is found out.
+        self.spent, self.seen = self.spent + min(now - self.seen, 2 * POLL), now
 
     @property
     def waits(self) -> bool:
@@ -122,7 +159,10 @@ class Host:
 
     async def call(self, function: Callable[..., OutputT], *arguments: Any) -> OutputT:
         """The output of function(environment, *arguments)."""
-        return await self._run(self.pace.timed, function, self.environment, *arguments)
+        if self.thread is None:
+            return self.pace.timed(function, self.environment, *arguments)
+        async with self.pace.thread_taken():
+            return await self.thread.call(self.pace.timed, function, self.environment, *arguments)
 
     async def close(self) -> None:
         """Close the environment, whatever it says to that."""
@@ -148,36 +188,13 @@ class Hosts:
     def __init__(self, make: Callable[[], Environment], always_thread: bool) -> None:
         """`always_thread` where calls have deadlines, which the event loop could not keep."""
         self._make, self._always_thread = make, always_thread
-        self._pace = Pace()
+        self._pace = Pace(spent=inf if always_thread else 0.0)
         self._free: list[Host] = []
-        self._trying = False
-        self._until = 0.0
-        """When the trial is over; 0 before it has begun."""
 
     @asynccontextmanager
     async def borrow(self) -> AsyncIterator[Host]:
         """An environment that is given back afterwards; one that failed is not used again."""
-        alone = await self._on_trial()
-        try:
-            async with self._lent() as host:
-                yield host
-        finally:
-            if alone:
-                self._trying = False
-
-    async def _on_trial(self) -> bool:
-        """Whether this episode is the one that is played alone; the others come back when it has told enough."""
-        self._until = self._until or perf_counter() + PATIENCE
-        pace = self._pace
-        while not (self._always_thread or pace.quick or pace.waits) and perf_counter() < self._until:
-            if not self._trying:
-                self._trying = True
-                return True
-            await asyncio.sleep(POLL)
-        return False
-
-    @asynccontextmanager
-    async def _lent(self) -> AsyncIterator[Host]:
+        await self._pace.admit()
         host = await self._take()
         try:
             yield host

@@ -140,8 +140,10 @@ def test_calls_with_deadlines_always_have_threads() -> None:
 
 
 @pytest.mark.usefixtures("undisturbed")
-def test_episodes_begin_one_at_a_time_until_calls_have_proved_quick() -> None:
-    """So that not all of them begin in threads, which would slow each other down and seem slow."""
+@pytest.mark.parametrize("seconds", [0.0, 0.3])
+def test_episodes_begin_one_at_a_time_until_calls_have_proved_quick(seconds: float) -> None:
+    """So that not all of them begin in threads, which would slow each other down and seem slow. However long each agent
+    takes between two calls, it takes a few episodes to find out."""
     hosts, threaded = Hosts(lambda: Corridor(3), always_thread=False), []
 
     async def episode() -> None:
@@ -149,6 +151,26 @@ def test_episodes_begin_one_at_a_time_until_calls_have_proved_quick() -> None:
             threaded.append(host.thread is not None)
             for _ in range(hosting.ENOUGH):
                 await host.call(lambda one: one.task())
+                await asyncio.sleep(seconds)
+
+    async def together() -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(40):
+                group.create_task(episode())
+        await hosts.close()
+
+    asyncio.run(together())
+    assert 1 <= sum(threaded) <= hosting.ENOUGH
+
+
+def test_on_trial_calls_are_made_one_at_a_time(counted: Count) -> None:
+    hosts = Hosts(lambda: Slow(3), always_thread=False)
+
+    async def episode() -> None:
+        async with hosts.borrow() as host:
+            await host.call(lambda one: one.reset(1))
+            await host.call(lambda one: one.step(RIGHT))
+            told.append((host.pace.on_trial, counted.most))
 
     async def together() -> None:
         async with asyncio.TaskGroup() as group:
@@ -156,8 +178,10 @@ def test_episodes_begin_one_at_a_time_until_calls_have_proved_quick() -> None:
                 group.create_task(episode())
         await hosts.close()
 
+    told: list[tuple[bool, int]] = []
     asyncio.run(together())
-    assert sum(threaded) == 1
+    assert all(most <= 1 for on_trial, most in told if on_trial)
+    assert counted.most > 1
 
 
 def test_the_others_do_not_wait_for_a_slow_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
