@@ -20,6 +20,9 @@ from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 
 Settings = Mapping[str, Json]
+PATIENCE: Settings = {"begin_seconds": 7200.0, "step_seconds": 600.0}
+"""Deadlines of simulators. A world whose simulator is late is replaced by another, and which worlds are played must not
+depend on what else the machine has to do: a long gold path of ScienceWorld takes minutes to be put into words."""
 TASK_TYPES = (
     "pick_and_place_simple",
     "look_at_obj_in_light",
@@ -69,10 +72,10 @@ DOMAINS: Mapping[str, Domain] = {
             pairs=336,
             steps=8.5,
             characters=101,
-            settings={"split": "made", "play_on": True},
+            settings={"split": "made", "play_on": True, **PATIENCE},
             variants=tuple({"task_type": each} for each in TASK_TYPES),
         ),
-        Domain(name="scienceworld", title="ScienceWorld", pairs=191, settings={"play_on": True}),
+        Domain(name="scienceworld", title="ScienceWorld", pairs=191, settings={"play_on": True, **PATIENCE}),
         Domain(name="webshop", title="WebShop", pairs=300, steps=6.7, characters=302),
         Domain(
             name="blocksworld",
@@ -91,6 +94,7 @@ DOMAINS: Mapping[str, Domain] = {
             pairs=150,
             steps=8.9,
             characters=178,
+            settings=PATIENCE,
             variants=({"game": "cooking"}, {"game": "treasure-hunt"}),
             instead=frozenset({"game"}),
         ),
