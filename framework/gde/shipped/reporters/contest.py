@@ -23,10 +23,10 @@ from gde.shipped.reporters.wording import SPACE, bounds, heading, inline, labels
 
 NAME = "report.html"
 COLUMNS = ("A", "B", "B \u2212 A", "95 % interval", "effect", "p (Holm)", "worlds")
-TOLD = 5
+TOLD = 3
 """Differences that are told in words."""
-SPOKEN, CAUTIONS = 3, 2
-"""Differences and cautions on a screen."""
+CAUTIONS = 2
+"""On a screen."""
 CLEAR = 0.05
 """Corrected p values below it are told as differences."""
 
@@ -110,7 +110,7 @@ def screen(found: Contest) -> tuple[str, ...]:
     for one in contended(found):
         lines.append(shorten(one.title, WIDTH, placeholder=" \u2026"))
         lines += [f"  {side.entrant.ljust(width)}  {_sentence(side.one)}" for side in one.sides]
-    below = [line for each in [*told[:SPOKEN], *cautions(found)[:CAUTIONS]] for line in _wrapped(each)]
+    below = [line for each in [*told[:TOLD], *cautions(found)[:CAUTIONS]] for line in _wrapped(each)]
     room = HEIGHT - 4 - len(below)
     left = len(lines) - room
     cut = [*lines[:room], f"and {left} lines more: --all"] if left > 0 else lines
