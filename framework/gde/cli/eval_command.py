@@ -19,7 +19,9 @@ def command(
     agent: Annotated[str | None, typer.Option(help="Agent, e.g. gpt-oss; several with commas.")] = None,
     probe: Annotated[list[str] | None, typer.Option(help="Probe, e.g. cogmap; may be repeated.")] = None,
     reward: Annotated[list[str] | None, typer.Option(help="Reward model; may be repeated.")] = None,
-    metric: Annotated[list[str] | None, typer.Option(help="Metric or group of metrics; default: the usual.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Metric or group of metrics, in place of the usual ones.")
+    ] = None,
     settings: options.Set = None,
     plan: Annotated[Path | None, typer.Option(help="A plan file (TOML); other options override it.")] = None,
     episodes: Annotated[int | None, typer.Option(help="Worlds per combination of swept values, at most.")] = None,

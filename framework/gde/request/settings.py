@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -198,5 +199,14 @@ def _readings(value: Json) -> Iterator[Json]:
 
 
 def _type_name(hint: Any) -> str:
-    origin = getattr(hint, "__origin__", hint) if hasattr(hint, "__metadata__") else hint
-    return origin.__name__ if isinstance(origin, type) else str(origin).replace("typing.", "")
+    """What a field takes, without the conditions that its meaning or a refusal tells."""
+    if hasattr(hint, "__metadata__"):
+        return _type_name(hint.__origin__)
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return ", ".join(map(str, inner))
+    if origin in {Union, UnionType}:
+        return " or ".join("none" if each is type(None) else _type_name(each) for each in inner)
+    if origin is tuple and inner[1:] == (Ellipsis,):
+        return f"{_type_name(inner[0])}, ..."
+    return hint.__name__ if isinstance(hint, type) and origin is None else str(hint).replace("typing.", "")

@@ -14,6 +14,8 @@ SIZES = (7, 9, 11, 13, 15)
 DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 WORLDS = 10
 """Grids for each pair of size and density (section 4)."""
+MAPS = Choice(name="cogmap", config={"size": max(SIZES), "variants": ["mlp", "linear", "bilinear"]})
+"""The general probe in the two forms of the publication, and in one that is linear in the activations and can peak."""
 LEAST, FEW = 30, 1000
 """Worlds trained on: with fewer than the one nothing is compared, with fewer than the other with a warning. Arghal et
 al. (2026) train on several thousand."""
@@ -66,7 +68,7 @@ class CogmapStudy:
         plan = Plan(
             environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
             agent=agent,
-            probes=(Choice(name="cogmap", config={"size": max(SIZES)}),),
+            probes=(MAPS,),
             metrics=(Choice(name="success"), Choice(name="accuracy"), Choice(name="maps")),
             episodes=scaled(WORLDS, scale),
         )

@@ -9,7 +9,15 @@ from gde.data.json import Json, Labels
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
-from gde_plugins.grid_studies.cogmap_study import CONTROLS, DENSITIES, SIZES, WORLDS, map_rows, without_layer
+from gde_plugins.grid_studies.cogmap_study import (
+    CONTROLS,
+    DENSITIES,
+    MAPS,
+    SIZES,
+    WORLDS,
+    map_rows,
+    without_layer,
+)
 from gde_plugins.grid_studies.lookup import find, scaled
 from gde_plugins.grid_studies.map_figures import map_figure
 
@@ -58,6 +66,9 @@ BESIDE: Mapping[str, Sequence[str]] = {
     "ablation": ("random subspace",),
 }
 """Kind of change to its controls."""
+CALLED = {"ablation": "told from its control"}
+"""What else than a cause is called. With the subspace of one thing goes some of what goes with it, so that an ablation
+alone shows no cause."""
 CAUSES = "What causes the action (beyond Arghal et al. 2026)"
 
 
@@ -74,7 +85,7 @@ class ProbesStudy:
         general = Plan(
             environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
             agent=agent,
-            probes=(Choice(name="cogmap", config={"size": max(SIZES)}), Choice(name="distance"), Choice(name="plan")),
+            probes=(MAPS, Choice(name="distance"), Choice(name="plan")),
             metrics=tuple(Choice(name=name) for name in ("success", "accuracy", "maps", "beliefs", "steps")),
             episodes=scaled(WORLDS, scale),
         )
@@ -146,7 +157,7 @@ def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: f
     others = {control: find(measurements, "causes.effect", **where, control=control) for control in BESIDE[kind]}
     told = {
         title: find(measurements, f"causes.{name}", **where, control="none")
-        for title, name in (("p, corrected", "p"), ("called a cause", "called"))
+        for title, name in (("p, corrected", "p"), (CALLED.get(kind, "called a cause"), "called"))
     }
     at = f"layer {layer}, dose {dose:g}" if kind == "steering" else f"layer {layer}"
     return Comparison(

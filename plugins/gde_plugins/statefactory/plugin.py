@@ -46,10 +46,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=(
                 Measure(
                     name="triplets",
-                    title="triplet accuracy of the embedder",
+                    title="Triplet accuracy of the embedder",
                     unit="share",
                     better="more",
-                    group="reward models",
+                    group="Reward models",
                 ),
             ),
         ),

@@ -1,12 +1,15 @@
 """From text to typed configurations, and what is said of values that do not fit."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
+from annotated_types import Ge
 from pydantic import Field
 
 from gde.errors import ConfigError, UnknownName
+from gde.offers import Readable
 from gde.request.settings import build, describe, parse_settings, sweep
 
 
@@ -117,3 +120,15 @@ def test_describe_gives_type_default_and_docstring() -> None:
     fields = {name: rest for name, *rest in describe(Config)}
     assert fields["size"] == ["int", 7, "Cells a side."]
     assert fields["share"][2] == "Between none and all."
+
+
+def test_what_a_field_takes_is_told_in_words() -> None:
+    @dataclass(frozen=True)
+    class Many:
+        near: Annotated[int, Ge(1)] | None = None
+        mode: Literal["now", "later"] = "now"
+        seeds: tuple[Annotated[int, Ge(0)], ...] = ()
+        file: Annotated[str, Readable(Path)] | None = None
+
+    told = {name: kind for name, kind, *_ in describe(Many)}
+    assert told == {"near": "int or none", "mode": "now, later", "seeds": "int, ...", "file": "str or none"}

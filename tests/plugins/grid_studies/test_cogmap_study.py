@@ -1,7 +1,14 @@
 """Printed numbers of cognitive maps stand beside the same quantity, or beside a reason."""
 
+from itertools import product
+
+import pytest
+
+from gde.data.plan import Choice
 from gde.data.result import Measurement
-from gde_plugins.grid_studies.cogmap_study import FEW, LEAST, PRINTED, map_rows
+from gde_plugins.grid_studies.cogmap_study import FEW, LEAST, PRINTED, CogmapStudy, map_rows
+from gde_plugins.grid_studies.probes_study import ProbesStudy
+from gde_plugins.probes.config import CogmapConfig
 
 
 def numbers(worlds: int) -> list[Measurement]:
@@ -31,6 +38,13 @@ def test_the_same_quantity_stands_beside_its_controls() -> None:
     assert rows["recall of the goal, worst size"].ours.value == 0.1
     assert rows["cell accuracy, linear, before reasoning"].ours.value is None
     assert len(rows) == len(PRINTED) + 1
+
+
+@pytest.mark.parametrize("study", [CogmapStudy(), ProbesStudy()])
+def test_every_printed_probe_is_fitted(study: CogmapStudy | ProbesStudy) -> None:
+    general = next(iter(study.plans(0.2, Choice(name="gpt-oss")).values()))
+    fitted = CogmapConfig(**general.probes[0].config)
+    assert {(printed.variant, printed.mark) for printed in PRINTED} <= {*product(fitted.variants, fitted.marks)}
 
 
 def test_few_worlds_are_warned_of_and_fewer_not_compared() -> None:

@@ -34,7 +34,7 @@ def inline(title: str) -> str:
 
 def symbol(unit: str) -> str:
     """The unit as it follows a number; shares are shown in per cent, and "1 / reward" is per reward."""
-    return {"share": "%", "count": "", "probability": ""}.get(unit, unit.replace("1 / ", "per ", 1))
+    return {"share": "%", "count": "", "probability": "", "distance": ""}.get(unit, unit.replace("1 / ", "per ", 1))
 
 
 def number(value: float, unit: str, digits: int = 1) -> str:

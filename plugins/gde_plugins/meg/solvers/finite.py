@@ -40,20 +40,17 @@ class Finite:
         return Afterstates(self.dynamics)
 
     def moments(self, utility: Utility, beta: float) -> Moments:
-        """In one pass backwards and O(S * A) memory."""
-        dynamics = self.dynamics
+        """In one pass backwards, with two arrays of S * A numbers at a time."""
+        dynamics, scaled = self.dynamics, utility.scaled(beta)
         values = mean = variance = np.zeros(dynamics.n_states)
-        for step in self.soft_steps(utility.scaled(beta)):
-            values, policy = step
-            ahead = dynamics.ahead(mean)
-            ahead += utility.acting
-            mean = np.einsum("as,as->s", policy, ahead)
-            ahead -= mean
-            np.square(ahead, out=ahead)
-            ahead += dynamics.ahead(variance)
-            variance = np.einsum("as,as->s", policy, ahead)
+        for _ in range(self.horizon):
+            values, policy = soft_step(dynamics, scaled, values)
+            mean, spread = _spread(dynamics.ahead(mean), utility, policy)
+            variance = np.einsum("as,as->s", policy, dynamics.ahead(variance))
+            variance += spread
             mean[dynamics.ending] = utility.ending[dynamics.ending]
             variance[dynamics.ending] = 0.0
+            del policy  # before there is the next
         return Moments(dynamics.at_start(values), dynamics.at_start(mean), dynamics.at_start(variance))
 
     def limit(self, utility: Utility) -> Limit:
@@ -109,6 +106,15 @@ class Finite:
             taken = (visits * self.dynamics.going) * policy
             yield Occupancy(taken, visits)
             visits = self.dynamics.arrivals(taken)
+
+
+def _spread(ahead: Floats, utility: Utility, policy: Floats) -> tuple[Floats, Floats]:
+    """(S,) mean and variance over actions of what is ahead, (A, S), which is overwritten, and what is earned now."""
+    ahead += utility.acting
+    mean = np.einsum("as,as->s", policy, ahead)
+    ahead -= mean
+    np.square(ahead, out=ahead)
+    return mean, np.einsum("as,as->s", policy, ahead)
 
 
 class FiniteFit:

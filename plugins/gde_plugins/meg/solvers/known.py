@@ -56,6 +56,9 @@ def known_utility(
     utility = process.dynamics.utility(reward)
     seen = observe(process, reach.policy, on_actions=mdp.reward.ndim == 2)
     earned = seen.occupancy.earns(utility)
+    size = seen.occupancy.earns(Utility(np.abs(utility.acting), np.abs(utility.ending)))
+    departs, decisions = seen.divergence, seen.decisions
+    del seen  # visits are as many numbers as the policy, and not needed any more
     chance = process.moments(utility, 0.0)
     sign = 1.0 if earned >= chance.mean else -1.0
     towards, gained = utility.scaled(sign), sign * earned
@@ -65,13 +68,12 @@ def known_utility(
         return Point(beta, beta * gained - soft.value, gained - soft.mean, soft.variance)
 
     start = Point(0.0, 0.0, gained - sign * chance.mean, chance.variance)
-    close = tolerance * max(1.0, seen.decisions * log(mdp.n_actions))
-    size = seen.occupancy.earns(Utility(np.abs(utility.acting), np.abs(utility.ending)))
+    close = tolerance * max(1.0, decisions * log(mdp.n_actions))
     largest = UNREADABLE / (ROUNDING * size) if size else inf
     best = climb(accuracy, start, gained, partial(process.limit, towards), 1.0, close, iterations, largest)
     off = ROUNDING * size * best.beta if best.beta < inf else 0.0
     certain = max(best.tolerance, TIE * size) <= _finest(reward)
-    most = max(seen.divergence, best.value)
+    most = max(departs, best.value)
     lower, upper = max(best.lower - off, 0.0), (min(best.upper, most) if certain else most) + off
     beta = (sign * best.beta + 0.0) / scale  # no negative zero
     return Meg(
@@ -79,7 +81,7 @@ def known_utility(
         beta=beta,
         bounds=(lower, upper),
         converged=upper - lower <= close,
-        decisions=seen.decisions,
+        decisions=decisions,
         n_actions=mdp.n_actions,
         utility=mdp.reward,
         find_policy=partial(_soft_policy, mdp, beta, horizon),

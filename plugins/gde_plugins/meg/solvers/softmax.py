@@ -50,5 +50,6 @@ def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> Sof
 def divergence(taken: Floats) -> float:
     """Nats by which (A, S) actions taken depart from random choice: sum of taken * ln(share of the state * |A|)."""
     used = taken > 0
-    share = np.divide(taken * len(taken), taken.sum(axis=0), where=used, out=np.ones_like(taken))
-    return float((taken * np.log(share)).sum())
+    share = np.divide(taken, taken.sum(axis=0) / len(taken), where=used, out=np.ones_like(taken))
+    np.multiply(np.log(share, out=share), taken, out=share)
+    return float(share.sum())
