@@ -9,11 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_worlds import CASES, Kind, random_mdp, random_policy, uniform
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import splu
 
 from gde import Policy, TabularMDP
 from gde_plugins.meg import Meg, known_utility, soft_policy
-from gde_plugins.meg.solvers import stationary_fit
 from gde_plugins.meg.solvers.process import observe, process_of
 
 few = settings(max_examples=15, deadline=None)
@@ -173,22 +171,6 @@ def test_a_policy_that_does_not_end_needs_a_horizon() -> None:
     # pi_beta waits with probability q = 1 - exp(-V) / 2; the accuracy is largest where q is the policy's own.
     assert dawdling.beta < 0
     assert dawdling.value == pytest.approx(10 * (0.9 * log(1.8) + 0.1 * log(0.2)))
-
-
-def test_without_horizon_a_factorisation_is_used_again_as_long_as_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    monkeypatch.setattr(stationary_fit, "splu", lambda *args, **options: made.append(1) or splu(*args, **options))
-    mdp = random_mdp(1, "discounted")
-    policy = random_policy(1, mdp)
-    again = known_utility(mdp, policy, None)
-    used_again = len(made)
-    monkeypatch.setattr(stationary_fit, "CLOSING", 0.0)  # every step by a factorisation of its own
-    made.clear()
-    anew = known_utility(mdp, policy, None)
-    assert used_again < len(made)
-    assert again.value == pytest.approx(anew.value, rel=1e-9)
-    assert again.converged
-    assert anew.converged
 
 
 def test_what_comes_without_a_model_has_no_policy() -> None:

@@ -49,8 +49,8 @@ class Stationary:
 
     def __init__(self, mdp: TabularMDP) -> None:
         self._mdp, self.dynamics = mdp, Dynamics(mdp)
-        self._last: Evaluation | None = None
-        """Of the policy that was found last: the next utility is mostly one nearby."""
+        self._last: Floats | None = None
+        """The policy that was found last: the next utility is mostly one nearby."""
         if mdp.discount == 1:
             self._set_aside_endless()
 
@@ -78,7 +78,7 @@ class Stationary:
             Divergent: the soft value is infinite.
         """
         fit = StationaryFit(self.dynamics, utility, self._last)
-        self._last = fit.evaluation
+        self._last = fit.evaluation.policy
         return fit
 
     def flow_of(self, policy: Policy) -> list[Occupancy]:

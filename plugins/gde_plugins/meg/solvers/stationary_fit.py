@@ -19,8 +19,6 @@ IMPROVEMENTS = 200
 """Policies evaluated before the soft value is taken to be infinite."""
 SETTLED = 1e-13
 """Change of a value that is rounding, relative to the utilities, signs aside, that add up to it."""
-CLOSING = 0.5
-"""Share of what is missing that a step may leave without a new factorisation."""
 INFINITE = 1e12
 """Nats that no soft value reaches that is not infinite."""
 
@@ -46,11 +44,7 @@ class Evaluation:
             self.policy, utility.acting - surprise, where=self.policy > 0, out=np.zeros_like(self.policy)
         )
         earned = np.where(self._dynamics.going, gained.sum(axis=0), utility.ending)
-        return self.follows(np.where(np.isfinite(earned), earned, 0.0))
-
-    def follows(self, earned: Floats) -> Floats:
-        """(S,) what is earned from each state on, given (S,) what is earned in it."""
-        solved: Floats = self._system.solve(earned)
+        solved: Floats = self._system.solve(np.where(np.isfinite(earned), earned, 0.0))
         return solved
 
     def flow(self) -> Occupancy:
@@ -66,49 +60,37 @@ class Evaluation:
 class StationaryFit:
     """The stationary soft-optimal policy for a utility and how it responds to a change of the utility. A `Fit`.
 
-    Policy iteration begins at the policy `near`, where that takes every action that can be taken and no other, else at
-    random choice. It is Newton's method, whose steps need no exact derivative: as long as they close half of what is
-    missing with the linear system of an earlier policy, none is factorised anew.
+    Policy iteration begins at the (A, S) policy `near`, where that takes every action that can be taken and no other,
+    else at random choice.
 
     Raises:
         Divergent: the soft value is infinite.
     """
 
-    def __init__(self, dynamics: Dynamics, utility: Utility, near: Evaluation | None = None) -> None:
+    def __init__(self, dynamics: Dynamics, utility: Utility, near: Floats | None = None) -> None:
         self._dynamics = dynamics
         allowed = _harmless(dynamics, utility)
         deciding = allowed.any(axis=0)
         hopeless = np.where(dynamics.going, ~deciding, np.isneginf(utility.ending))
-        if near is None or not ((near.policy > 0) == allowed).all():
-            near = Evaluation(dynamics, allowed / np.maximum(allowed.sum(axis=0), 1))
-        evaluation, paid = near, Utility(np.abs(utility.acting), np.abs(utility.ending))
-        surprise = np.log(near.policy * dynamics.n_actions, where=near.policy > 0, out=np.zeros_like(near.policy))
-        values, size = evaluation.values(utility, surprise), evaluation.values(paid)
-        values[hopeless] = -np.inf
-
-        def improved(values: Floats) -> tuple[Floats, Floats]:
-            """What is missing of the soft value, (S,), and the (A, S) policy that is best towards these values."""
-            better, policy = soften(dynamics.ahead(values) + utility.acting)
-            policy[:, ~deciding] = 0.0
-            return np.subtract(better, values, where=deciding, out=np.zeros_like(values)), policy
-
-        missing, policy = improved(values)
+        policy = allowed / np.maximum(allowed.sum(axis=0), 1)
+        if near is not None and ((near > 0) == allowed).all():
+            policy = near
+        paid = Utility(np.abs(utility.acting), np.abs(utility.ending))
         for _ in range(IMPROVEMENTS):
+            evaluation = Evaluation(dynamics, policy)
+            surprise = np.log(policy * dynamics.n_actions, where=policy > 0, out=np.zeros_like(policy))
+            values = evaluation.values(utility, surprise)
             if not values.max() < INFINITE:
                 break
-            if (np.abs(missing) <= SETTLED * np.maximum(1.0, size)).all():
+            values[hopeless] = -np.inf
+            better, policy = soften(dynamics.ahead(values) + utility.acting)
+            policy[:, ~deciding] = 0.0
+            change = np.abs(np.subtract(better, values, where=deciding, out=np.zeros_like(values)))
+            if (change <= SETTLED * np.maximum(1.0, evaluation.values(paid))).all():
                 # Where a value is as good as exact, its policy is off by the square root of that: one more step.
                 self.value, self.evaluation = dynamics.at_start(values), Evaluation(dynamics, policy)
                 self.flow = [self.evaluation.flow()]
                 return
-            nearer = values + evaluation.follows(missing)
-            left = improved(nearer)
-            # Undiscounted, little may be missing far beyond the soft value too: Newton's own steps stay below it.
-            if dynamics.discount == 1 or np.abs(left[0]).max() > CLOSING * np.abs(missing).max():
-                evaluation = Evaluation(dynamics, policy)
-                nearer, size = values + evaluation.follows(missing), evaluation.values(paid)
-                left = improved(nearer)
-            values, (missing, policy) = nearer, left
         raise Divergent("no soft-optimal policy at this rationality ever ends: give a horizon or a discount below 1")
 
     def moments(self, utility: Utility) -> tuple[float, float]:
