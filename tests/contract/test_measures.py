@@ -24,6 +24,7 @@ KNOWN_ANYWAY = {
     ("gde.cli.eval_command", "plan"): "a file with a plan",
     ("gde.request.provenance", "plan"): "the same: what was asked for",
     ("gde.shipped.reporters.findings", "plan"): "the same, in the provenance of a result",
+    ("gde.shipped.reporters.wording", "distance"): "a unit, which is not said behind a number",
     ("gde.data.completion", "length"): "why a completion ended",
     ("gde.shipped.reporters.episodes", "optimal"): "a verdict on a turn",
     ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",

@@ -54,11 +54,11 @@ def known_utility(
     process = process_of(reach.mdp, horizon)
     reward, scale = _normal(reach.mdp)
     utility = process.dynamics.utility(reward)
+    # Visits are as many numbers as the policy, and held no longer than they are needed.
     seen = observe(process, reach.policy, on_actions=mdp.reward.ndim == 2)
-    earned = seen.occupancy.earns(utility)
+    departs, decisions, earned = seen.divergence, seen.decisions, seen.occupancy.earns(utility)
     size = seen.occupancy.earns(Utility(np.abs(utility.acting), np.abs(utility.ending)))
-    departs, decisions = seen.divergence, seen.decisions
-    del seen  # visits are as many numbers as the policy, and not needed any more
+    del seen
     chance = process.moments(utility, 0.0)
     sign = 1.0 if earned >= chance.mean else -1.0
     towards, gained = utility.scaled(sign), sign * earned
@@ -73,8 +73,7 @@ def known_utility(
     best = climb(accuracy, start, gained, partial(process.limit, towards), 1.0, close, iterations, largest)
     off = ROUNDING * size * best.beta if best.beta < inf else 0.0
     certain = max(best.tolerance, TIE * size) <= _finest(reward)
-    most = max(departs, best.value)
-    lower, upper = max(best.lower - off, 0.0), (min(best.upper, most) if certain else most) + off
+    lower, upper = max(best.lower - off, 0.0), min(best.upper if certain else inf, max(departs, best.value)) + off
     beta = (sign * best.beta + 0.0) / scale  # no negative zero
     return Meg(
         value=best.value,
