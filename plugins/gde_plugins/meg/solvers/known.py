@@ -54,11 +54,10 @@ def known_utility(
     process = process_of(reach.mdp, horizon)
     reward, scale = _normal(reach.mdp)
     utility = process.dynamics.utility(reward)
-    # Visits are as many numbers as the policy, and held no longer than they are needed.
     seen = observe(process, reach.policy, on_actions=mdp.reward.ndim == 2)
     departs, decisions, earned = seen.divergence, seen.decisions, seen.occupancy.earns(utility)
     size = seen.occupancy.earns(Utility(np.abs(utility.acting), np.abs(utility.ending)))
-    del seen
+    del seen  # visits are as many numbers as the policy
     chance = process.moments(utility, 0.0)
     sign = 1.0 if earned >= chance.mean else -1.0
     towards, gained = utility.scaled(sign), sign * earned
