@@ -52,7 +52,7 @@ def test_a_missed_goal_ends_the_episode_without_a_negative_score(made: Make) -> 
 
 def test_without_java_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(GdeError, match="scienceworld needs Java, there is no program java: install Java 17"):
+    with pytest.raises(GdeError, match="scienceworld needs Java, there is no program java: apt install openjdk-17-jre"):
         ScienceWorldSimulator(listed=True, play_on=False)
 
 
