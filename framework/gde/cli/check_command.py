@@ -9,7 +9,6 @@ import typer
 from gde.cli import options
 from gde.cli.output import say, show_json, talking, tell
 from gde.cli.progress import waiting
-from gde.errors import GdeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,8 +34,6 @@ def command(
     against the promises of its kind."""
     if what.endswith(".toml") or Path(what).is_file():
         _plan(Path(what), settings or (), as_json)
-    elif Path(what).is_dir():
-        raise GdeError(f"{what} is a folder: wanted a plan file or a distribution; `gde doctor {what}` verifies a run")
     else:
         _distribution(what, settings or (), env, as_json)
 

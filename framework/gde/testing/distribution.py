@@ -174,6 +174,8 @@ def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
     found = [each for each in records if _normal(_home(each)) == _normal(name)]
     if not found and _is_installed(name):
         raise GdeError(f"{name} is installed and registers no plugin: wanted entry points of the group {GROUP!r}")
+    if not found and Path(name).is_dir():
+        raise GdeError(f"{name} is a folder: wanted a plan file or a distribution; `gde doctor {name}` verifies a run")
     if not found:
         raise UnknownName("distribution with plugins, or plan file,", name, {*map(_home, records)})
     return found
