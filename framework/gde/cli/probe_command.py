@@ -19,16 +19,10 @@ def command(
     quiet: options.Quiet = False,
 ) -> None:
     """Add probes to a run, e.g. another layer: --probe cogmap --set cogmap.layer=3. What it has stays."""
-    from gde.errors import ConfigError
-    from gde.request.building import choose, configured
-    from gde.request.settings import parse_settings
+    from gde.request.building import asked_for
     from gde.runs.adding import probe as add_probes
 
-    parsed = parse_settings(settings or [])
-    choices = configured([choose(name) for name in probe or ()], parsed)
-    if parsed:
-        name = next(iter(parsed))
-        raise ConfigError(f"--set {name}: wanted the name of a probe that is asked for; add --probe {name}")
+    choices = asked_for("probe", probe or (), settings or ())
     with progress(quiet=quiet or as_json) as watch:
         result = add_probes(run, choices, watch=watch, keys_to=key_to or ())
     show_result(result, as_json, show_all)

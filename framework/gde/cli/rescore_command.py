@@ -21,17 +21,11 @@ def command(
     quiet: options.Quiet = False,
 ) -> None:
     """Add metrics to a run, or compute those it has anew; the agent is not asked, and what else was found stays."""
-    from gde.errors import ConfigError
-    from gde.request.building import choose, configured
-    from gde.request.settings import parse_settings
+    from gde.request.building import asked_for
     from gde.runs.adding import rescore
     from gde.runs.contest import is_contest, rescore_contest
 
-    parsed = parse_settings(settings or [])
-    choices = configured([choose(name) for name in metric or ()], parsed)
-    if parsed:
-        name = next(iter(parsed))
-        raise ConfigError(f"--set {name}: wanted the name of a metric that is asked for; add --metric {name}")
+    choices = asked_for("metric", metric or (), settings or ())
     if is_contest(run):
         with progress(quiet=quiet or as_json) as watch:
             found = rescore_contest(run, choices, watch=watch, keys_to=key_to or ())

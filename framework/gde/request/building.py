@@ -92,6 +92,20 @@ def configured(choices: Sequence[Choice], parsed: dict[str, dict[str, Json]]) ->
     return tuple(_configured(choice, parsed.pop(choice.label, {})) for choice in choices)
 
 
+def asked_for(kind: str, names: Sequence[str], settings: Sequence[str]) -> tuple[Choice, ...]:
+    """Parts of a kind, e.g. "probe", that a run which is there is to have too, with their settings.
+
+    Raises:
+        ConfigError: a setting names no part that is asked for.
+    """
+    parsed = parse_settings(settings)
+    choices = configured([choose(name) for name in names], parsed)
+    if parsed:
+        name = next(iter(parsed))
+        raise ConfigError(f"--set {name}: wanted the name of a {kind} that is asked for; add --{kind} {name}")
+    return choices
+
+
 def _kept_model(plan: Plan, parsed: Mapping[str, Mapping[str, Json]]) -> Mapping[str, Json]:
     """The model settings of a plan file, which are of no use to another model."""
     return {} if "model" in parsed.get("agent", {}) else plan.language_model

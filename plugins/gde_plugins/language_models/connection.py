@@ -1,6 +1,7 @@
 """Connections to a server that need not be trusted: it cannot send more than is wanted, nor send the key elsewhere."""
 
 from collections.abc import AsyncIterator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -65,6 +66,7 @@ def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.Async
     )
 
 
+@cache  # every request asks
 def http_package() -> Any:
     """The package whose types openai speaks HTTP in, whichever it is."""
     (home,) = {each.__module__ for each in openai.DefaultAsyncHttpxClient.__mro__ if each.__name__ == "AsyncClient"}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
 
 EXTRA = "text-worlds"
-JAVA = "apt install openjdk-17-jre-headless, or Java 17 from elsewhere"
+INSTALL_JAVA = "apt install openjdk-17-jre-headless, or Java 17 from elsewhere"
 AT_ONCE = 8
 """Simulators that a run has at once: each holds some hundred megabytes, and they compute rather than wait."""
 
@@ -51,7 +51,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             make=_scienceworld,
             gives=frozenset({Facet.DEMONSTRATION, Facet.SIMULATOR, Facet.WORLDS}),
             imports=("scienceworld",),
-            programs={"java": JAVA},
+            programs={"java": INSTALL_JAVA},
             extra=EXTRA,
             at_once=AT_ONCE,
         ),

@@ -12,7 +12,7 @@ Ziebart et al. (2010).
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from itertools import repeat
+from itertools import islice, repeat
 
 import numpy as np
 
@@ -125,11 +125,10 @@ class FiniteFit:
         for values, policy in process.soft_steps(utility):
             policies.append(policy)
             self.value = dynamics.at_start(values)
-        self._dynamics, self._policies, visits = dynamics, policies[::-1], dynamics.start
+        self._dynamics, self._policies = dynamics, policies[::-1]
         self._visits: Floats = np.empty((process.horizon, dynamics.n_states))
-        for now, policy in zip(self._visits, self._policies, strict=True):
-            now[:] = visits
-            visits = dynamics.arrivals((visits * dynamics.going) * policy)
+        for kept, now in zip(self._visits, process.flow(self._policies), strict=True):
+            kept[:] = now.visits
 
     @property
     def flow(self) -> Iterator[Occupancy]:
@@ -139,8 +138,8 @@ class FiniteFit:
     @cached_property
     def deciding(self) -> Floats:
         total = np.zeros_like(self._policies[0])
-        for visits, policy in zip(self._visits[:-1], self._policies[:-1], strict=True):
-            total += (visits * self._dynamics.going) * policy
+        for now in islice(self.flow, len(self._policies) - 1):
+            total += now.taken
         return total
 
     def counts(self, on_actions: bool) -> Floats:

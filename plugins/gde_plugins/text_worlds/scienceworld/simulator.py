@@ -27,7 +27,9 @@ class ScienceWorldSimulator:
             GdeError: there is none.
         """
         if shutil.which("java") is None:
-            raise GdeError("scienceworld needs Java, there is no program java: apt install openjdk-17-jre-headless")
+            from gde_plugins.text_worlds.plugin import INSTALL_JAVA
+
+            raise GdeError(f"scienceworld needs Java, there is no program java: {INSTALL_JAVA}")
         os.environ.setdefault("JAVA_TOOL_OPTIONS", JAVA)
         from scienceworld import ScienceWorldEnv
 

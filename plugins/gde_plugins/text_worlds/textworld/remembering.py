@@ -12,12 +12,14 @@ from textworld.logic import Rule, Signature, State
 
 LARGEST = 64
 """Combinations of facts that are remembered for a rule, some kilobytes each; a game has some forty rules."""
+INSTANTIATIONS, MATCH = State.all_instantiations, Rule.match
+"""As TextWorld has them, so that to remember twice is to remember once."""
 
 
 def remember_actions() -> None:
     """Have TextWorld remember what is possible, in this process; actions are the same, and so is their order."""
-    State.all_instantiations = _allowed(State.all_instantiations)
-    Rule.match = _matched(Rule.match)
+    State.all_instantiations = _allowed(INSTANTIATIONS)
+    Rule.match = _matched(MATCH)
 
 
 def _allowed(work_out: Any) -> Any:
