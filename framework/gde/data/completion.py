@@ -14,6 +14,7 @@ Role = Literal["system", "user", "assistant"]
 Effort = Literal["low", "medium", "high"]
 Finish = Literal["stop", "length", "refusal"]
 Span = tuple[int, int]
+_ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,7 @@ class ChatRequest:
         changes = [each.identity for each in self.interventions]
         sampling = vars(self.sampling)  # of numbers alone: `asdict` would copy them one by one
         asked = [[[each.role, each.content] for each in self.messages], self.seed, sampling, self.effort]
-        return sha256(json.dumps([asked, changes], sort_keys=True).encode()).hexdigest()
+        return sha256(_ENCODER.encode([asked, changes]).encode()).hexdigest()
 
     def asked_of(self, model: str) -> str:
         """The identity as it is asked of a model by this name: `Completion.request` of the answer."""

@@ -20,6 +20,7 @@ from gde.errors import ConfigError, UnknownName
 from gde.request.explaining import explained, within
 
 ConfigT = TypeVar("ConfigT")
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
@@ -66,7 +67,7 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
     _check_names(hints, values, whose)
     typed = {name: _typed(hints[name], value, f"{whose}.{name}") for name, value in values.items()}
     try:
-        return TypeAdapter(config).validate_python(typed)
+        return _adapter(config).validate_python(typed)
     except ValidationError as error:
         raise explained(error, whose) from error
 
@@ -89,13 +90,13 @@ def field_names(config: type[Any]) -> tuple[str, ...]:
 
 def dump(config: object) -> dict[str, Json]:
     """All fields of a configuration as plain values."""
-    return dict(TypeAdapter(type(config)).dump_python(config, mode="json"))
+    return dict(_adapter(type(config)).dump_python(config, mode="json"))
 
 
 def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:
     """(field, type, default, meaning) of a configuration class, for `gde show`."""
     hints, meanings = _hints(config), field_docstrings(config)
-    schema = TypeAdapter(config).json_schema().get("properties", {})
+    schema = _adapter(config).json_schema().get("properties", {})
     return [
         (name, _type_name(hint), schema[name].get("default"), meanings.get(name, "")) for name, hint in hints.items()
     ]
@@ -125,6 +126,13 @@ def _own_field_docstrings(config: type[Any]) -> dict[str, str]:
         and isinstance(text.value, ast.Constant)
         and isinstance(text.value.value, str)
     }
+
+
+def _adapter(config: type[ConfigT]) -> TypeAdapter[ConfigT]:
+    """What reads and writes a class, which takes a millisecond to make."""
+    if config not in _ADAPTERS:
+        _ADAPTERS[config] = TypeAdapter(config)
+    return _ADAPTERS[config]
 
 
 def _hints(config: type[Any]) -> dict[str, Any]:

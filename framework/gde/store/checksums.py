@@ -1,7 +1,7 @@
 """Rows and files that tell whether they are as they were written.
 
-A connection that writes signs every row that it inserts or changes, unless whoever inserts it has signed it. Its
-triggers are temporary and no part of the file.
+A connection that writes signs every row that it inserts or changes, unless it is written as `Signed`. Its triggers are
+temporary and no part of the file.
 """
 
 import sqlite3
@@ -22,11 +22,11 @@ def checksum(values: Iterable[object]) -> int:
     return crc32(repr(tuple(values)).encode("utf-8", "surrogatepass"))
 
 
-def signed_insert(table: str, n: int) -> str:
-    """The statement that inserts a row of n values and its checksum at once, which takes half the time of a trigger's
-    second look. The values must be of the columns' types: 1.0, and not 1, where a column is REAL."""
-    values = ", ".join(f"?{place}" for place in range(1, n + 1))
-    return f"INSERT INTO {table} VALUES ({values}, {FUNCTION}({values}))"
+class Signed(tuple[object, ...]):
+    """The values of a row to insert, to which the writer adds their checksum: a third of the time of a trigger's second
+    look. They must be of the columns' types: 1.0, and not 1, where a column is REAL."""
+
+    __slots__ = ()
 
 
 def sign(connection: sqlite3.Connection, schema: str) -> None:

@@ -14,6 +14,7 @@ from gde.data.json import Json
 from gde.errors import RunFailed, RunFolderError
 from gde.request.secrets import Secrets
 from gde.store import checksums, rows, schema
+from gde.store.checksums import Signed, checksum
 
 Statement = tuple[str, tuple[Any, ...]]
 """A query and its values."""
@@ -125,7 +126,8 @@ class Database:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for query, values in statements:
-                self._connection.execute(query, self.secrets.scrubbed_row(values))
+                row = self.secrets.scrubbed_row(values)
+                self._connection.execute(query, (*row, checksum(row)) if isinstance(values, Signed) else row)
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:

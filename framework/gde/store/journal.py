@@ -19,8 +19,6 @@ from gde.store.database import Database, Statement
 
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
-INSERT_TURN = checksums.signed_insert("turns", 17)
-"""Of all that is written, what is written most often."""
 TRACEBACK = "traceback of "
 """The notes of where failures were raised, by their reasons,"""
 REASON = 300
@@ -55,14 +53,14 @@ class Journal(Database):
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn. The completions that went into it are in the journal already, see `call`."""
-        await self.commit([(INSERT_TURN, rows.turn_row(key, turn))])
+        await self.commit([(f"INSERT INTO turns VALUES ({_marks(18)})", rows.turn_row(key, turn))])
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an episode or a part."""
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)}, 0)"
         changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        call = (f"INSERT INTO calls VALUES ({_marks(17)}, 0)", rows.call_row(scope, turn, completion))
-        await self.commit([*changes, call])
+        query = f"INSERT INTO calls VALUES ({_marks(18)})"
+        await self.commit([*changes, (query, rows.call_row(scope, turn, completion))])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
         """Write the end of an episode."""

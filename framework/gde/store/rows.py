@@ -1,8 +1,9 @@
 """Between the frozen types of a trajectory and the rows of run.sqlite."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from math import isnan
 from sqlite3 import Row
 from typing import Any
 
@@ -13,7 +14,8 @@ from gde.data.completion import Completion, Message
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Status, Trajectory, Turn
 from gde.errors import RunFolderError
-from gde.store.checksums import ADVICE, check
+from gde.store.checksums import ADVICE, Signed, check
+from gde.store.schema import kinds
 
 _decode = json.JSONDecoder().decode
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -31,32 +33,33 @@ def episode_row(key: EpisodeKey, seed: int, world: World, labels: Mapping[str, A
     return *place, world.id, world.base, *told, horizon
 
 
-def turn_row(key: EpisodeKey, turn: Turn) -> tuple[Any, ...]:
+def turn_row(key: EpisodeKey, turn: Turn) -> Signed:
     """A row of `turns`."""
     state, decision = turn.state, turn.decision
     actions = turn.observation.actions
-    return (
+    row = (
         str(key),
         turn.index,
         turn.observation.text,
         None if actions is None else _listed(tuple(actions)),
         None if state is None else to_json(state.facts),
-        None if state is None or state.index is None else int(state.index),
+        None if state is None else state.index,
         None if turn.optimal is None else _listed(tuple(turn.optimal)),
-        None if turn.value is None else float(turn.value),
+        turn.value,
         decision.status,
         decision.action,
         decision.detail,
         decision.completion.request if decision.completion else None,
-        float(turn.reward),
-        int(turn.terminated),
-        int(turn.truncated),
-        None if turn.success is None else float(turn.success),
+        turn.reward,
+        turn.terminated,
+        turn.truncated,
+        turn.success,
         to_json(decision.probabilities) if decision.probabilities else None,
     )
+    return _signed("turns", row)
 
 
-def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any, ...]:
+def call_row(scope: str, turn: int | None, completion: Completion) -> Signed:
     """A row of `calls`."""
     text = (completion.text, completion.reasoning, completion.finish)
     tokens = (_pack(completion.prompt_tokens), _pack(completion.tokens), to_json(completion.marks))
@@ -64,7 +67,7 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> tuple[Any,
     changes = to_json([each.identity for each in completion.interventions])
     told = completion.n_prompt, completion.n_completion, completion.answered_by
     prompt = to_json([[each.role, each.content] for each in completion.prompt])
-    return *asked, *text, *tokens, *told, changes, int(completion.cached), prompt, completion.seconds
+    return _signed("calls", (*asked, *text, *tokens, *told, changes, completion.cached, prompt, completion.seconds))
 
 
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
@@ -81,28 +84,31 @@ def read_intervention(row: Row) -> Intervention:
 
 def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Completion:
     """The completion in a row of `calls`, with the interventions that the row names."""
+    # By place, which takes half the time of looking so many columns up by name: most of reading a run is this.
+    _, request, model, _, text, reasoning, finish, prompt_tokens, tokens, marks, *rest = row
+    n_prompt, n_completion, answered_by, _, cached, prompt, seconds, _ = rest
     return Completion(
-        text=row["text"],
-        reasoning=row["reasoning"],
-        finish=row["finish"],
-        prompt_tokens=_unpack(row["prompt_tokens"]),
-        tokens=_unpack(row["tokens"]),
-        marks={name: tuple(places) for name, places in json.loads(row["marks"]).items()},
-        n_prompt=row["n_prompt"],
-        n_completion=row["n_completion"],
-        answered_by=row["answered_by"],
-        request=row["request"],
-        model=row["model"],
+        text=text,
+        reasoning=reasoning,
+        finish=finish,
+        prompt_tokens=_unpack(prompt_tokens),
+        tokens=_unpack(tokens),
+        marks={name: tuple(places) for name, places in _decode(marks).items()},
+        n_prompt=n_prompt,
+        n_completion=n_completion,
+        answered_by=answered_by,
+        request=request,
+        model=model,
         interventions=interventions,
-        cached=bool(row["cached"]),
-        prompt=tuple(Message(role=role, content=content) for role, content in _decode(row["prompt"])),
-        seconds=row["seconds"],
+        cached=bool(cached),
+        prompt=tuple(Message(role=role, content=content) for role, content in _decode(prompt)),
+        seconds=seconds,
     )
 
 
 def read_turn(row: Row, completion: Completion | None) -> Turn:
     """The turn in a row of `turns`."""
-    # By place, which takes half the time of looking so many columns up by name: most of reading a run is this.
+    # By place, as above.
     _, index, text, actions, state, state_index, optimal, value, status, action, detail, _, *rest = row
     reward, terminated, truncated, success, probabilities, *_ = rest
     return Turn(
@@ -148,12 +154,50 @@ def _trajectory(row: Row, turns: Sequence[Turn]) -> Trajectory:
     )
 
 
+def _whole(value: Any) -> int:
+    whole = int(value)
+    if whole != value:
+        raise TypeError
+    return whole
+
+
+def _real(value: Any) -> float:
+    real = float(value)
+    if isnan(real):  # SQLite would make it NULL
+        raise ValueError
+    return real
+
+
+_STORED: Mapping[str, Callable[[Any], Any]] = {
+    "TEXT": str.__str__,
+    "INTEGER": _whole,
+    "REAL": _real,
+    "BLOB": bytes,
+}
+"""By the kind of a column, what SQLite will give back for a value, be it of a subclass or of NumPy."""
+
+
+def _signed(table: str, values: Sequence[Any]) -> Signed:
+    """A row as it will be read: what is signed otherwise would be taken for damage.
+
+    Raises:
+        TypeError: one is of another kind than its column.
+    """
+    row = []
+    for (column, kind), value in zip(kinds(table), values, strict=False):  # the checksum is still to come
+        try:
+            row.append(None if value is None else _STORED[kind](value))
+        except (TypeError, ValueError):
+            raise TypeError(f"{column} of {table}: wanted {kind}, got {repr(value)[:80]}") from None
+    return Signed(row)
+
+
 def _pack(tokens: Sequence[int]) -> bytes:
-    return np.asarray(tokens, dtype="<i4").tobytes()
+    return np.asarray(tokens, dtype="<i4").tobytes() if tokens else b""
 
 
 def _unpack(blob: bytes) -> tuple[int, ...]:
-    return tuple(np.frombuffer(blob, dtype="<i4").tolist())
+    return tuple(np.frombuffer(blob, dtype="<i4").tolist()) if blob else ()
 
 
 @lru_cache(maxsize=4096)

@@ -108,3 +108,11 @@ def expected() -> Mapping[tuple[str, str], str | None]:
         return {
             (kind, name): sql for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
         }
+
+
+@cache
+def kinds(table: str) -> tuple[tuple[str, str], ...]:
+    """The columns of a table in order, each with its kind, e.g. TEXT."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        return tuple((row[1], row[2]) for row in connection.execute(f"PRAGMA table_info({table})"))

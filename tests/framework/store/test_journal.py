@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from math import inf
+from enum import StrEnum
+from math import inf, nan
 from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -94,6 +97,44 @@ def test_a_value_out_of_reach_is_kept(value: float | None, journal: Journal) -> 
     one = replace(EPISODES[0], turns=(replace(EPISODES[0].turns[0], value=value),))
     asyncio.run(write(journal, one))
     assert journal.trajectory("0/0/0").turns[0].value == value
+
+
+class Word(StrEnum):
+    """Actions as an enumeration."""
+
+    UP = "up"
+
+
+def test_values_of_other_types_are_kept_as_what_they_say(journal: Journal) -> None:
+    """What NumPy and enumerations give is no plain text or number, and would not be signed like one."""
+    (first, *_) = EPISODES[0].turns
+    decisions = [Decision.act(action) for action in (np.str_("up"), Word.UP, "up")]
+    odd: Any = {"reward": np.float32(0.5), "success": 1, "value": np.int64(-3), "terminated": np.bool_(False)}
+    turns = tuple(replace(first, index=i, decision=each, **odd) for i, each in enumerate(decisions))
+    asyncio.run(write(journal, replace(EPISODES[0], turns=turns)))
+    assert journal.faults() == []
+    for turn in journal.trajectory("0/0/0").turns:
+        assert (type(turn.decision.action), turn.decision.action) == (str, "up")
+        assert (turn.reward, turn.success, turn.value, turn.terminated) == (0.5, 1.0, -3.0, False)
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        ({"decision": Decision.act(cast("str", 5))}, "action of turns: wanted TEXT, got 5"),
+        ({"success": nan}, "success of turns: wanted REAL, got nan"),
+        ({"value": "much"}, "value of turns: wanted REAL, got 'much'"),
+        ({"terminated": 0.5}, "terminated of turns: wanted INTEGER, got 0.5"),
+    ],
+)
+def test_values_of_another_kind_are_refused(odd: dict[str, Any], said: str, journal: Journal) -> None:
+    one = replace(EPISODES[0], turns=(replace(EPISODES[0].turns[0], **odd),))
+    with pytest.raises(TypeError, match=said):
+        asyncio.run(write(journal, one))
+    assert journal.faults() == []
+    completion = Completion(text="up", reasoning=None, finish="stop", n_prompt=cast("int", 2.5))
+    with pytest.raises(TypeError, match=r"n_prompt of calls: wanted INTEGER, got 2\.5"):
+        asyncio.run(journal.call("0/0/0", 0, completion))
 
 
 def test_one_writer_s_mistake_costs_no_other(journal: Journal) -> None:
