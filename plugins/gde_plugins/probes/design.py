@@ -12,6 +12,9 @@ from scipy.linalg import eigh
 from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.weights import z_scores
 
+Axes = tuple[NDArray[np.float32], ...]
+"""Matrices whose product is (D, rank): weights are multiplied by one after the other in less time than it takes to make
+the product."""
 LEAST_VARIANCE = 1e-6
 """Relative to the axis with the most: what is below is rounding."""
 
@@ -24,8 +27,8 @@ class Design:
     """(D,)"""
     scale: NDArray[np.float32]
     """(D,) standard deviations, 1 where an activation never varies."""
-    axes: NDArray[np.float32] | None
-    """(D, rank) as `whitening_axes` gives them; None for z-scores alone."""
+    axes: Axes
+    """As `whitened` gives them; none for z-scores alone."""
     inputs: NDArray[np.float32]
     """(N, rank), or (N, D) z-scores."""
 
@@ -35,15 +38,16 @@ class Design:
         mean, scale = z_scores(captured)
         scored = ((captured - mean) / scale).astype(np.float32)
         with one_thread():
-            axes = whitening_axes(scored) if whiten else None
-            inputs = scored if axes is None else scored @ axes
-        for array in (mean, scale, inputs, *(() if axes is None else (axes,))):
+            inputs, axes = whitened(scored) if whiten else (scored, ())
+        for array in (mean, scale, inputs, *axes):
             array.flags.writeable = False  # several fits may hold it
         return cls(mean=mean, scale=scale, axes=axes, inputs=inputs)
 
     def on_scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """(D, K) weights of z-scores that are those (rank, K) of `inputs`."""
-        return weights if self.axes is None else self.axes @ weights
+        for factor in reversed(self.axes):
+            weights = factor @ weights
+        return weights
 
 
 Prepare = Callable[[NDArray[Any], bool], Design]
@@ -80,14 +84,15 @@ def _fingerprint(captured: NDArray[Any], whiten: bool) -> bytes:
     return told.digest()
 
 
-def whitening_axes(scored: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(D, rank) principal axes of z-scored inputs (N, D), each divided by sqrt(its variance + 1).
+def whitened(scored: NDArray[np.float32]) -> tuple[NDArray[np.float32], Axes]:
+    """(N, rank) z-scored inputs (N, D) along principal axes, each divided by sqrt(its variance + 1); and these axes.
 
     In a residual stream a few axes (the size of the grid, the place in the text) hold nearly all variance, and
     gradient descent would reach the others last. The 1, the mean variance, keeps axes of mere noise small.
 
     They are told from the products of turns, or of inputs where there are fewer: a fifth of the time of a singular
-    value decomposition, and as exact where it matters, for what is lost are axes of next to no variance.
+    value decomposition, and as exact where it matters, for what is lost are axes of next to no variance. The
+    eigenvectors of the products of turns are the inputs along the axes already, but for their lengths.
     """
     n, width = scored.shape
     products = scored @ scored.T if n < width else scored.T @ scored
@@ -95,5 +100,11 @@ def whitening_axes(scored: NDArray[np.float32]) -> NDArray[np.float32]:
     kept = squared > LEAST_VARIANCE * squared[-1]
     kept[-1] = True  # of inputs that never vary too there is one axis, of nothing
     squared, vectors = np.maximum(squared[kept][::-1], np.finfo(np.float32).tiny), vectors[:, kept][:, ::-1]
-    axes = scored.T @ (vectors / np.sqrt(squared)) if n < width else vectors
-    return np.asarray(axes / np.sqrt(squared / n + 1), dtype=np.float32)
+    shrunk = np.sqrt(squared / n + 1)
+    if n >= width:
+        axes = np.asarray(vectors / shrunk, dtype=np.float32)
+        return scored @ axes, (axes,)
+    lengths = np.sqrt(squared)
+    # Turn by turn in memory, as training takes them.
+    inputs = np.ascontiguousarray(vectors * (lengths / shrunk), dtype=np.float32)
+    return inputs, (scored.T, np.asarray(vectors / (lengths * shrunk), dtype=np.float32))

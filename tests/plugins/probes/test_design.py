@@ -27,13 +27,13 @@ CONFIG = CogmapConfig(size=7, hidden=16, epochs=2, variants=("mlp", "linear", "b
 def whitened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     """The shape of all that is whitened."""
     shapes: list[tuple[int, ...]] = []
-    axes = design.whitening_axes
+    of = design.whitened
 
-    def counting(scored: NDArray[np.float32]) -> NDArray[np.float32]:
+    def counting(scored: NDArray[np.float32]) -> tuple[NDArray[np.float32], design.Axes]:
         shapes.append(scored.shape)
-        return axes(scored)
+        return of(scored)
 
-    monkeypatch.setattr(design, "whitening_axes", counting)
+    monkeypatch.setattr(design, "whitened", counting)
     return shapes
 
 
@@ -112,8 +112,8 @@ def test_other_activations_have_a_design_of_their_own(other: Callable[[NDArray[A
 
 def test_z_scores_are_not_taken_for_whitened_inputs() -> None:
     prepare = LatestDesign()
-    assert prepare(activations(), True).axes is not None
-    assert prepare(activations(), False).axes is None
+    assert prepare(activations(), True).axes
+    assert not prepare(activations(), False).axes
 
 
 def test_one_design_is_held_and_none_while_the_next_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,9 +140,21 @@ def test_a_failure_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_design_cannot_be_changed() -> None:
-    made = Design.of(activations(), True)
-    for array in (made.mean, made.scale, made.axes, made.inputs):
-        assert array is not None and not array.flags.writeable
+    for few in (False, True):
+        made = Design.of(activations().T if few else activations(), True)
+        assert len(made.axes) == 1 + few
+        for array in (made.mean, made.scale, *made.axes, made.inputs):
+            assert not array.flags.writeable
+
+
+@pytest.mark.parametrize("shape", [(30, 80), (80, 30)], ids=["few turns", "many turns"])
+def test_weights_of_inputs_are_weights_of_scores(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(9)
+    captured = (rng.normal(size=shape) * rng.uniform(0.1, 5, size=shape[1])).astype(np.float32)
+    made, weights = Design.of(captured, True), rng.normal(size=(29, 3)).astype(np.float32)
+    weights = np.vstack([weights, np.zeros((made.inputs.shape[1] - 29, 3), dtype=np.float32)])
+    scored = (captured - made.mean) / made.scale
+    np.testing.assert_allclose(scored @ made.on_scores(weights), made.inputs @ weights, atol=2e-4)
 
 
 def test_a_design_is_the_same_however_many_threads_there_are() -> None:

@@ -1,6 +1,7 @@
 """The factored network equals the ordinary one on materialised rows, in its outputs and in its gradients."""
 
 from dataclasses import replace
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -130,7 +131,7 @@ def test_whitening_is_folded_into_the_first_layer() -> None:
 def test_whitened_axes_are_uncorrelated_and_damped() -> None:
     rng = np.random.default_rng(6)
     scored = (rng.normal(size=(500, 4)) * [10, 1, 0.1, 0]).astype(np.float32)
-    whitened = scored @ design.whitening_axes(scored)
+    whitened, _ = design.whitened(scored)
     covariance = whitened.T @ whitened / len(scored)
     variance = np.linalg.svd(scored, compute_uv=False)[:3] ** 2 / len(scored)  # the fourth axis has none
     np.testing.assert_allclose(covariance, np.diag(variance / (variance + 1)), atol=1e-4)
@@ -141,10 +142,13 @@ def test_whitened_axes_are_those_of_a_singular_value_decomposition(shape: tuple[
     rng = np.random.default_rng(8)
     scored = (rng.normal(size=shape) * rng.uniform(0.1, 5, size=shape[1])).astype(np.float32)
     _, singular, axes = np.linalg.svd(scored, full_matrices=False)
-    expected, found = axes.T / np.sqrt(singular**2 / len(scored) + 1), design.whitening_axes(scored)
+    expected, (inputs, factors) = axes.T / np.sqrt(singular**2 / len(scored) + 1), design.whitened(scored)
+    found = reduce(np.matmul, factors)
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-4)
-    nothing = design.whitening_axes(np.zeros(shape, dtype=np.float32))
-    assert np.isfinite(nothing).all() and nothing.shape[0] == shape[1]
+    np.testing.assert_allclose(scored @ found, inputs, atol=1e-4)
+    inputs, factors = design.whitened(np.zeros(shape, dtype=np.float32))
+    nothing = reduce(np.matmul, factors)
+    assert np.abs(inputs).max() < 1e-12 and np.isfinite(nothing).all() and nothing.shape[0] == shape[1]
 
 
 def test_sampled_cells_weigh_what_all_cells_weigh() -> None:
