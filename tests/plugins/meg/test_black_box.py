@@ -114,6 +114,7 @@ SEEDS = 100
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("oracle", [False, True])
 @pytest.mark.parametrize(("make", "tries"), [(grid, 1), (cliff, 4)])
 def test_the_bound_exceeds_the_truth_in_few_of_many_samples(make: Callable[[], Box], tries: int, oracle: bool) -> None:

@@ -1,14 +1,17 @@
 """The cliff world as an environment that agents can be run in."""
 
 from dataclasses import asdict
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
-from gde.data.mdp import TabularMDP
+from gde.data.mdp import Floats, TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde.seeding import generator
 from gde_plugins.meg.config import CliffWorldConfig
+from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.worlds import CLIFF_MOVES, cliff_world, unrolled
 
 ACTIONS = tuple(CLIFF_MOVES)
@@ -49,7 +52,7 @@ class CliffWorldEnvironment:
         """Facts: the configuration and `map`, the rows of the map without the agent."""
         config = asdict(self._config)
         identity = "-".join(f"{name}={value}" for name, value in config.items())
-        facts = {**config, "map": self._rows()}
+        facts = {**config, "map": [*self._rows]}
         return World(id=f"cliff-{identity}", facts=facts, labels={"goal_length": self._config.goal_length})
 
     def step(self, action: str) -> Outcome:
@@ -98,17 +101,26 @@ class CliffWorldEnvironment:
     def _successor(self, action: str) -> int:
         if self._seed is None:
             raise GdeError("the cliff world has no episode yet: call reset(seed) first")
-        chances = self._map.transition[ACTIONS.index(action)][[self._cell]].tocoo()
-        return int(generator(self._seed, "wind", self._time).choice(chances.coords[1], p=chances.data))
+        cells, chances = self._following[action][self._cell]
+        return int(generator(self._seed, "wind", self._time).choice(cells, p=chances))
 
-    def _rows(self) -> list[str]:
+    @cached_property
+    def _following(self) -> dict[str, list[tuple[Indices, Floats]]]:
+        """By action and cell, where it leads and how likely. To look a row of a matrix up takes longer than a step."""
+        return {
+            action: [(matrix.indices[a:b], matrix.data[a:b]) for a, b in pairwise(matrix.indptr)]
+            for action, matrix in zip(ACTIONS, self._map.transition, strict=True)
+        }
+
+    @cached_property
+    def _rows(self) -> tuple[str, ...]:
         labels = self._map.labels
         symbols = np.where(labels["goal"] > 0, GOAL_SYMBOL, np.where(labels["cliff"] > 0, CLIFF_SYMBOL, FREE_SYMBOL))
-        return ["".join(row) for row in symbols.reshape(self._config.height, self._config.width)]
+        return tuple("".join(row) for row in symbols.reshape(self._config.height, self._config.width))
 
     def _observe(self) -> Observation:
         row, column = divmod(self._cell, self._config.width)
-        rows = self._rows()
+        rows = [*self._rows]
         rows[row] = rows[row][:column] + AGENT_SYMBOL + rows[row][column + 1 :]
         standing = (
             f"The agent stands in row {row}, column {column}; {self._config.horizon - self._time} steps are left."
