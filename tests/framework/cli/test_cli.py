@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -175,12 +176,13 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     assert accuracy["a"] == 1.0
     assert accuracy["difference"] == pytest.approx(accuracy["b"] - 1.0)
     assert accuracy["p"] < 0.05
-    same = json.loads(gde("compare", "a", "a", "--json").stdout)["rows"]
-    assert {(row["n_different"], row["difference"], row["p"]) for row in same} == {(0, 0.0, None)}
+    (tmp_path / "link").symlink_to("a")
+    assert "a and link are the same run: name another" in refused(gde("compare", "a", "link"))
     shown = gde("compare", "a", "b").stdout
     assert shown.startswith("A: scripted in corridor, 20 episodes in 7 worlds (a)\nB: random in corridor")
     assert "Optimal actions, averaged over worlds" in shown
-    assert "pairs differ, needs 6" in gde("compare", "a", "a").stdout
+    shutil.copytree(tmp_path / "a", tmp_path / "copy")
+    assert "pairs differ, needs 6" in gde("compare", "a", "copy").stdout
     other = ("eval", "--env", "corridor", "--set", "env.length=4", "--episodes", "2", "--agent", "random")
     gde(*other, "--out", "c")
     assert "share no world" in refused(gde("compare", "a", "c"))
