@@ -167,6 +167,14 @@ def test_reading_commands_agree_with_the_run(gde: Gde, tmp_path: Path) -> None:
     assert json.loads(gde("rescore", "r", "--json").stdout)["status"] == "ok"
 
 
+def test_a_run_without_probes_is_probed_with_one_that_is_named(gde: Gde, tmp_path: Path) -> None:
+    assert gde(*GOOD, "--out", "r").returncode == 0
+    before = (tmp_path / "r" / "result.json").read_bytes()
+    said = refused(gde("probe", "r", "--quiet"))
+    assert said == "gde: r has no probes to fit anew: name one to add with --probe (`gde list probes`)"
+    assert (tmp_path / "r" / "result.json").read_bytes() == before
+
+
 def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     corridor = ("eval", "--env", "corridor", "--set", "env.length=9", "--episodes", "20", "--metric", "accuracy")
     gde(*corridor, "--agent", "scripted", "--out", "a")
