@@ -247,6 +247,8 @@ def test_the_version_is_that_of_the_package(gde: Gde) -> None:
 def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
     assert gde("new-plugin", "mine").returncode == 0
     assert "exists: name another folder" in refused(gde("new-plugin", "mine"))
+    (tmp_path / "file").write_text("data")
+    assert "cannot write file/x: Not a directory; name another" in refused(gde("new-plugin", "m", "--out", "file/x"))
     environment = {**os.environ, "GDE_LOAD_PLUGINS": "gde_mine", "PYTHONPATH": str(tmp_path / "gde-mine")}
     command = [sys.executable, "-m", "gde", "eval", "--env", "grid", "--agent", "mine", "--episodes", "2", "--json"]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
