@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from commands import Done, Gde
 
-GOOD = ("eval", "--env", "corridor", "--agent", "scripted", "--episodes", "3", "--metric", "success")
+SCRIPTED = ("eval", "--env", "corridor", "--agent", "scripted", "--metric", "success")
+GOOD = (*SCRIPTED, "--episodes", "3")
 
 
 def refused(done: Done) -> str:
@@ -79,7 +80,7 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         ((*GOOD, "--set", "env.length=0"), "env.length: wanted"),
         ((*GOOD, "--set", "envy.length=4"), "unknown part of --set 'envy'. Did you mean env"),
         ((*GOOD, "--set", "run.repeats=many"), "run.repeats: wanted a whole number, got 'many'"),
-        ((*GOOD, "--episodes", "x"), "--episodes: wanted a whole number"),
+        ((*SCRIPTED, "--episodes", "x"), "--episodes: wanted a whole number"),
         (("view", "x", "--serve", "--port", "99999"), "--port: wanted"),
         (("view", "x", "0/0/0", "--serve"), "no run folder"),
         (("evil",), "No such command 'evil'"),
@@ -91,7 +92,7 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         (("eval", "--env", "corridor", "--agent", ""), "--agent: wanted names with commas in between, got ''"),
         (("show", "metric", ""), "unknown metric ''. Known: "),
         (("view",), "Missing argument 'RUN'"),
-        ((*GOOD, "--episodes", "0"), "run.episodes: wanted a whole number of at least 1, got 0"),
+        ((*SCRIPTED, "--episodes", "0"), "run.episodes: wanted a whole number of at least 1, got 0"),
         ((*GOOD, "--probe", "where"), "where needs an agent whose language model gives activations"),
         ((*GOOD, "--no-plugin", "nobody"), "cannot disable plugin 'nobody'"),
         ((*GOOD, "--plan", "nowhere.toml"), "plan nowhere.toml"),
@@ -134,6 +135,11 @@ def test_what_parts_print_is_no_data(gde: Gde) -> None:
         done = gde(*arguments, "--json")
         assert json.loads(done.stdout)["status"] == "ok"
         assert "a metric" in done.stderr
+
+
+def test_flags_and_options_that_may_be_repeated_are_given_twice(gde: Gde) -> None:
+    twice = gde(*GOOD, "--metric", "accuracy", "--set", "env.length=3", "--set", "agent.x=1", "--json", "--json")
+    assert "unknown field of agent 'x'" in refused(twice)
 
 
 def test_dry_run_prints_a_plan_that_can_be_run(gde: Gde, tmp_path: Path) -> None:
@@ -265,6 +271,12 @@ def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
         ("view . --serve --port 70000", "gde: --port: wanted less than or equal to 65535, got "),
         ("eval --env grid --agent random,", "gde: --agent: wanted names with commas in between, got 'random,'"),
         ("eval --env grid --agent gpt-oss --set agent.model=", "gde: agent.model: wanted some text, got ''"),
+        (
+            "eval --env grid --agent random --agent optimal",
+            "gde: --agent is given twice and takes one value: Agent, e.g. gpt-oss; several with commas; see `gde eval",
+        ),
+        ("eval --env grid --agent random --episodes 2 --episodes=3", "gde: --episodes is given twice and takes one"),
+        ("nano train --out a --steps 1 --steps 1", "gde: --steps is given twice and takes one value: "),
         (
             "rescore . --set accuracy.x=1",
             "gde: --set accuracy: wanted the name of a metric that is asked for; add --metric",
