@@ -14,7 +14,8 @@ from gde.runs.exporting import export
 
 pytest.importorskip("torch", reason="needs the extra llm")
 
-MAIN_JOB = ("eval", "--env", "grid", "--agent", "gpt-oss", "--probe", "cogmap")
+PROBED = ("eval", "--env", "grid", "--probe", "cogmap")
+MAIN_JOB = (*PROBED, "--agent", "gpt-oss")
 
 
 def gde(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -110,7 +111,7 @@ def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_work_is_refused_in_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    done = gde(*MAIN_JOB, *arguments, cwd=tmp_path)
+    done = gde(*(PROBED if "--agent" in arguments else MAIN_JOB), *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.strip().splitlines()
     assert message in line

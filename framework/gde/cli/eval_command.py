@@ -46,7 +46,7 @@ def command(
     one = {"env": env, "agent": agent, "executor": executor}
     several = {"probe": probe or [], "reward": reward or [], "metric": metric or []}
     wanted = Wanted(
-        names={**{table: [name] for table, name in one.items() if name}, **several},
+        names={**{table: [name] for table, name in one.items() if name is not None}, **several},
         settings=settings or [],
         numbers={"episodes": episodes, "seed": seed, "concurrency": concurrency},
         file=plan,

@@ -40,6 +40,7 @@ COMMANDS = (
 
 def build_app() -> typer.Typer:
     """The application with its own commands and those of all plugins."""
+    from gde.cli.once import each_once
     from gde.cli.output import say
     from gde.request.plugins import call_each, load_plugins
 
@@ -57,6 +58,7 @@ def build_app() -> typer.Typer:
         command: Callable[..., Any] = module.command
         app.command(name)(command)
     call_each(load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app)
+    each_once(app)
     return app
 
 

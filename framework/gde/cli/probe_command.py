@@ -11,7 +11,7 @@ from gde.cli.progress import progress
 
 def command(
     run: options.Run,
-    probe: Annotated[list[str] | None, typer.Option(help="Probe; default: those of the run.")] = None,
+    probe: Annotated[list[str] | None, typer.Option(help="Probe to add; default: all that the run has, anew.")] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,
     show_all: options.All = False,

@@ -6,15 +6,16 @@ These facts are read; all but `kinds` may be told by a state, which then overrid
 - `cells`: symbol to kind of cell; without it {"#": "wall", "_": "empty"}.
 - `kinds`: every kind of cell that the environment has, the same in all its worlds; without it `KINDS`. A decoder's
   classes are these, in this order, and `PAD`.
-- `things`: fact to {"kind": ..., "letter": ...}: which facts are places of things, what kind of cell a thing makes of
-  its place (none where it is not told: then it is drawn and not decoded) and by what it is drawn (the first letter of
-  the fact where it is not told). Without it, `agent` and `goal` are things.
+- `things`: fact to {"kind": ..., "letter": ..., "color": ...}: which facts are places of things, what kind of cell a
+  thing makes of its place (none where it is not told: then it is drawn and not decoded), by what it is drawn (the first
+  letter of the fact where it is not told) and in which of `COLORS` (in that of its kind where it is not told). Without
+  it, `agent` and `goal` are things.
 - each of these facts: [row, column], or for a thing that faces some way or has more to tell {"place": [row, column],
   "direction": [rows, columns], "note": text}; null, or no such fact, while the thing is not there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 import numpy as np
@@ -28,6 +29,8 @@ Position = tuple[int, int]
 KINDS = ("empty", "agent", "goal", "wall")
 CELLS: Mapping[str, Json] = {"#": "wall", "_": "empty"}
 THINGS: Mapping[str, Json] = {"agent": {"kind": "agent"}, "goal": {"kind": "goal"}}
+COLORS = ("blue", "green", "grey", "purple", "red", "yellow")
+"""What things can be drawn in."""
 PAD = "pad"
 """What lies outside a map that is smaller than what a decoder decodes; no kind of any world."""
 
@@ -41,6 +44,8 @@ class Thing:
     kind: str = ""
     """The kind of cell that it makes of its place; empty for a thing that leaves the cell what it is."""
     letter: str = ""
+    color: str = ""
+    """One of `COLORS`; empty for a thing that is drawn like all of its kind."""
     direction: Position | None = None
     """(rows, columns) of one step the way it faces."""
     note: str = ""
@@ -52,7 +57,7 @@ class CellMap:
     """A rectangular map at one moment.
 
     Raises:
-        ValueError: kinds that are not distinct names, cells of no kind, or a thing outside the map or of no kind.
+        ValueError: kinds that are not distinct names, cells of no kind, or a thing outside the map or in no colour.
     """
 
     kinds: tuple[str, ...]
@@ -70,6 +75,8 @@ class CellMap:
         for thing in self.things:
             if not (0 <= thing.place[0] < height and 0 <= thing.place[1] < width):
                 raise ValueError(f"{thing.name!r}: wanted a place on a map of {height}x{width}, got {thing.place}")
+            if thing.color not in ("", *COLORS):
+                raise ValueError(f"color of {thing.name!r}: wanted one of {', '.join(COLORS)}, got {thing.color!r}")
         self.codes.flags.writeable = False
 
     @classmethod
@@ -177,17 +184,17 @@ def _things(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> Iterator[Thing
         if (fact := facts.get(name)) is not None:
             kind = _index_name(looks.get("kind", ""), kinds, name)
             letter = _text(looks.get("letter", name[:1].upper()), f"letter of {name!r}")
-            yield _thing(name, kind, letter, fact)
+            color = _text(looks.get("color", ""), f"color of {name!r}")
+            yield _placed(Thing(name=name, kind=kind, letter=letter, color=color, place=(0, 0)), fact)
 
 
-def _thing(name: str, kind: str, letter: str, fact: Json) -> Thing:
+def _placed(thing: Thing, fact: Json) -> Thing:
+    name = thing.name
     if not isinstance(fact, Mapping):
-        return Thing(name=name, kind=kind, letter=letter, place=_pair(fact, f"{name!r}: wanted [row, column]"))
+        return replace(thing, place=_pair(fact, f"{name!r}: wanted [row, column]"))
     direction = fact.get("direction")
-    return Thing(
-        name=name,
-        kind=kind,
-        letter=letter,
+    return replace(
+        thing,
         place=_pair(fact.get("place"), f"place of {name!r}: wanted [row, column]"),
         direction=None if direction is None else _pair(direction, f"direction of {name!r}: wanted [rows, columns]"),
         note=_text(fact.get("note", ""), f"note of {name!r}"),

@@ -70,7 +70,7 @@ class Catalogue:
 
     def named(self, kind: str, name: str) -> tuple[str, ...]:
         """The names that a name stands for: of the offers of a group, or itself."""
-        if name in self.names(kind):
+        if not name or name in self.names(kind):  # the group of what has none is no group
             return (name,)
         group = tuple(entry.offer.name for entry in self._entries[kind] if entry.offer.group == name)
         return group or (name,)

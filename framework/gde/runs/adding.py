@@ -64,8 +64,14 @@ def probe(
     keys_to: Collection[str] = (),
 ) -> Result:
     """Probe a run: with the given probes, whose arms are added to the others, or with all that it has. Tokens are
-    replayed where activations are not stored yet."""
+    replayed where activations are not stored yet.
+
+    Raises:
+        GdeError: a given probe does not exist, or needs what the run has not; or none is given, and the run has none.
+    """
     with _opened(path, {"probes": probes}, catalogue, plan, watch, keys_to=keys_to) as run:
+        if not run.ready.probes:
+            raise GdeError(f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)")
         run.probe()
         return conclude(run, _earlier(run, needed=False))
 

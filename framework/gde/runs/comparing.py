@@ -52,7 +52,7 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     declared to be equal in a single world, one. Headlines are compared in each stratum of a sweep too.
 
     Raises:
-        GdeError: paired, and the runs share no world; or they share no measurement.
+        GdeError: both are one run; paired, and the runs share no world; or they share no measurement.
     """
     found = _compared(Path(run_a), Path(run_b), catalogue or Catalogue.default(), paired)
     return _noted(found, out_of_reach(found.rows, found.swept))
@@ -78,6 +78,8 @@ def _noted(one: Compared, warnings: Sequence[str]) -> Compared:
 
 def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> Compared:
     opened = [_opened(run, catalogue) for run in (run_a, run_b)]
+    if run_a.samefile(run_b):
+        raise GdeError(f"{run_a} and {run_b} are the same run: name another one to compare it with")
     metrics, notes = _shared_metrics(*opened)
     notes += [f"{one.side.run}: {one.unfinished}; long ones are missing first" for one in opened if one.unfinished]
     a, b = (split(load_evidence(run, catalogue), lambda one: one.world.id) for run in (run_a, run_b))

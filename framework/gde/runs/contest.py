@@ -24,7 +24,7 @@ from gde.runs.differences import Compared
 from gde.runs.evaluating import prepare, resume, warm
 from gde.stages.progress import Progress, Watch, ignore
 from gde.store.atomic import write_whole
-from gde.store.folder import CONTEST, RESULT, RunFolder, free_name, result_json
+from gde.store.folder import CONTEST, RESULT, RunFolder, free_name, result_json, taken
 from gde.store.rows import to_json
 
 COMPARED = "contest.json"
@@ -66,7 +66,7 @@ def contest(
         warm(ready)
     out = out or free_name(Path("runs"), _label(plans))
     if out.exists():
-        raise RunFolderError(f"{out} exists: name another folder with --out, or go on with `gde resume {out}`")
+        raise taken(out)
     for name, ready in readies.items():
         RunFolder.create(ready.plan, out / name)
     write_whole(out / CONTEST, tomli_w.dumps({"version": VERSION, "entrants": list(plans)}))

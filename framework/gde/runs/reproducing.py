@@ -21,7 +21,7 @@ from gde.runs.evaluating import evaluate, prepare, resume
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.folder import RESULT, RunFolder, free_name
+from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
 
 SCHEMA = 1
 
@@ -78,13 +78,17 @@ def reproduce(
     """Run the plans of a study that are not yet finished in `out`, and hold them against the publication.
 
     Raises:
-        GdeError: no such study, a plan is refused, or `out` holds runs of other plans.
+        GdeError: no such study, a plan is refused, `out` cannot be made, or it holds runs of other plans.
     """
     catalogue = catalogue or Catalogue.default()
     study, plans = _planned(request, catalogue)
     folder = out or free_name(Path("runs"), request.name)
     for name, plan in plans.items():
         _check(plan, folder / name, catalogue)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)  # before hours of work that could not be kept
+    except OSError as error:
+        raise cannot_make(folder, error) from error
     runs: dict[str, Run] = {}
     for index, (name, plan) in enumerate(plans.items()):
         watch(Progress("plans", index, len(plans)))

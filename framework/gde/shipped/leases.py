@@ -25,12 +25,10 @@ from gde.errors import GdeError, RunFailed, WorkerDied
 from gde.parts.executor import Ask, after_death
 from gde.shipped.executors import LeasesConfig, pickled
 from gde.shipped.joining import SAME, meeting_place
-from gde.shipped.workers import GRACE, STOPPED, THREADS, opened, outcome, threads
+from gde.shipped.workers import GRACE, LOOK, STOPPED, THREADS, opened, outcome, threads
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
-LOOK = 0.2
-"""Seconds between two looks at whether the work is to be stopped."""
 PROGRAM = (
     "import json, os, sys; from pathlib import Path; sys.path[:] = json.loads(sys.argv[1]); os.dup2(2, 1);"
     "from gde.errors import GdeError; from gde.shipped.joining import work\n"

@@ -27,6 +27,8 @@ from gde.errors import INTERRUPTED, GdeError, RunFailed, WorkerDied
 GRACE = 1.0
 """Seconds that a worker has for ending by itself; nothing is lost if it does not."""
 STOPPED = "the workers were stopped; go on with `gde resume`"
+LOOK = 0.2
+"""Seconds between two looks at whether the work is to be stopped, where nothing else is heard."""
 THREADS = "OMP_NUM_THREADS"
 """Read by whatever computes in threads (torch, OpenMP, OpenBLAS) when it is loaded."""
 PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.work()"

@@ -52,9 +52,8 @@ class RunFolder:
             RunFolderError: `out` exists, or cannot be made; nothing is left behind.
         """
         path = out or free_name(parent, label)
-        taken = f"{path} exists: name another folder with --out, or go on with `gde resume {path}`"
         if path.exists() or path.is_symlink():
-            raise RunFolderError(taken)
+            raise taken(path)
         unfinished: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,10 +65,9 @@ class RunFolder:
         except (OSError, sqlite3.Error) as error:
             if unfinished is not None:
                 shutil.rmtree(unfinished, ignore_errors=True)
-            if isinstance(error, OSError) and error.errno in (ENOTEMPTY, EEXIST):
-                raise RunFolderError(taken) from error
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise RunFolderError(f"cannot make the run folder {path}: {reason}") from error
+                if isinstance(error, OSError) and error.errno in (ENOTEMPTY, EEXIST):
+                    raise taken(path) from error
+            raise cannot_make(path, error) from error
         return cls(path)
 
     @classmethod
@@ -172,6 +170,21 @@ def _measurement_row(measurement: Measurement) -> Statement:
     place = to_json(dict(measurement.where))
     values = (measurement.value, measurement.unit, measurement.n, low, high, measurement.reason, measurement.source)
     return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (measurement.name, place, *values)
+
+
+def taken(path: Path) -> RunFolderError:
+    """Why nothing can be made at a path where something is; whether one can go on with it is told."""
+    resumable = any((path / name).is_file() for name in (PLAN, CONTEST))
+    instead = f", or go on with `gde resume {path}`" if resumable else ""
+    return RunFolderError(f"{path} exists: name another folder with --out{instead}")
+
+
+def cannot_make(path: Path, error: Exception) -> RunFolderError:
+    """Why a folder cannot be made, with what is in the way above it."""
+    reason = error.strerror if isinstance(error, OSError) else error
+    above = getattr(error, "filename", None) or path
+    where = f" ({above})" if Path(above) in path.parents else ""
+    return RunFolderError(f"cannot make the run folder {path}: {reason}{where}; name another one with --out")
 
 
 def free_name(parent: Path, label: str) -> Path:

@@ -38,7 +38,7 @@ def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Pat
         kind: of `SKELETONS`.
 
     Raises:
-        ConfigError: another name or kind is wanted, or the folder exists.
+        ConfigError: another name or kind is wanted, or the folder exists or cannot be made.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ConfigError(f"NAME: wanted lower-case letters, digits and underscores, got {name!r}")
@@ -53,9 +53,12 @@ def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Pat
         f"gde_{name}.py": _skeleton(kind),
         f"tests/test_{name}.py": _skeleton(f"{kind}_test"),
     }
-    for path, text in texts.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(Template(text).substitute(name=name, dashed=dashed), encoding="utf-8")
+    try:
+        for path, text in texts.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(Template(text).substitute(name=name, dashed=dashed), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {error.filename}: {error.strerror}; name another folder with --out") from error
     return folder
 
 

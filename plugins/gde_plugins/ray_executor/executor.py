@@ -10,15 +10,13 @@ from ray.exceptions import RayError
 
 from gde.errors import GdeError, RunFailed, WorkerDied
 from gde.parts.executor import Ask, after_death
-from gde.shipped.workers import opened, outcome
+from gde.shipped.workers import LOOK, STOPPED, opened, outcome
 from gde_plugins.ray_executor.cluster import cluster, cores, here
 from gde_plugins.ray_executor.config import RayConfig
 from gde_plugins.ray_executor.task import Message, Post, work
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
-LOOK = 0.2
-"""Seconds between two looks at whether the work is to be stopped."""
 
 
 class OnRay:
@@ -63,7 +61,7 @@ class OnRay:
                         desk.begin(waiting.pop())
                     yield from desk.look()
                     if self._stopped:
-                        raise RunFailed("the workers were stopped; go on with `gde resume`")
+                        raise RunFailed(STOPPED)
             finally:
                 desk.close()
 

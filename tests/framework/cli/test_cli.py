@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 from commands import Done, Gde
 
-GOOD = ("eval", "--env", "corridor", "--agent", "scripted", "--episodes", "3", "--metric", "success")
+SCRIPTED = ("eval", "--env", "corridor", "--agent", "scripted", "--metric", "success")
+GOOD = (*SCRIPTED, "--episodes", "3")
 
 
 def refused(done: Done) -> str:
@@ -78,12 +80,19 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         ((*GOOD, "--set", "env.length=0"), "env.length: wanted"),
         ((*GOOD, "--set", "envy.length=4"), "unknown part of --set 'envy'. Did you mean env"),
         ((*GOOD, "--set", "run.repeats=many"), "run.repeats: wanted a whole number, got 'many'"),
-        ((*GOOD, "--episodes", "x"), "--episodes: wanted a whole number"),
+        ((*SCRIPTED, "--episodes", "x"), "--episodes: wanted a whole number"),
         (("view", "x", "--serve", "--port", "99999"), "--port: wanted"),
         (("view", "x", "0/0/0", "--serve"), "no run folder"),
         (("evil",), "No such command 'evil'"),
+        ((*GOOD, "--metric", ""), "unknown metric ''. Known: "),
+        ((*GOOD, "--probe", ""), "unknown probe ''. Known: "),
+        ((*GOOD, "--reward", ""), "unknown reward model ''. Known: "),
+        ((*GOOD, "--executor", ""), "unknown executor ''. Known: "),
+        (("eval", "--env", "", "--agent", "scripted"), "unknown environment ''. Known: "),
+        (("eval", "--env", "corridor", "--agent", ""), "--agent: wanted names with commas in between, got ''"),
+        (("show", "metric", ""), "unknown metric ''. Known: "),
         (("view",), "Missing argument 'RUN'"),
-        ((*GOOD, "--episodes", "0"), "run.episodes: wanted a whole number of at least 1, got 0"),
+        ((*SCRIPTED, "--episodes", "0"), "run.episodes: wanted a whole number of at least 1, got 0"),
         ((*GOOD, "--probe", "where"), "where needs an agent whose language model gives activations"),
         ((*GOOD, "--no-plugin", "nobody"), "cannot disable plugin 'nobody'"),
         ((*GOOD, "--plan", "nowhere.toml"), "plan nowhere.toml"),
@@ -128,6 +137,11 @@ def test_what_parts_print_is_no_data(gde: Gde) -> None:
         assert "a metric" in done.stderr
 
 
+def test_flags_and_options_that_may_be_repeated_are_given_twice(gde: Gde) -> None:
+    twice = gde(*GOOD, "--metric", "accuracy", "--set", "env.length=3", "--set", "agent.x=1", "--json", "--json")
+    assert "unknown field of agent 'x'" in refused(twice)
+
+
 def test_dry_run_prints_a_plan_that_can_be_run(gde: Gde, tmp_path: Path) -> None:
     plan = gde(*GOOD, "--set", "env.length=3,4", "--dry-run")
     (tmp_path / "plan.toml").write_text(plan.stdout)
@@ -166,6 +180,14 @@ def test_reading_commands_agree_with_the_run(gde: Gde, tmp_path: Path) -> None:
     assert json.loads(gde("rescore", "r", "--json").stdout)["status"] == "ok"
 
 
+def test_a_run_without_probes_is_probed_with_one_that_is_named(gde: Gde, tmp_path: Path) -> None:
+    assert gde(*GOOD, "--out", "r").returncode == 0
+    before = (tmp_path / "r" / "result.json").read_bytes()
+    said = refused(gde("probe", "r", "--quiet"))
+    assert said == "gde: r has no probes to fit anew: name one to add with --probe (`gde list probes`)"
+    assert (tmp_path / "r" / "result.json").read_bytes() == before
+
+
 def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     corridor = ("eval", "--env", "corridor", "--set", "env.length=9", "--episodes", "20", "--metric", "accuracy")
     gde(*corridor, "--agent", "scripted", "--out", "a")
@@ -175,12 +197,13 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     assert accuracy["a"] == 1.0
     assert accuracy["difference"] == pytest.approx(accuracy["b"] - 1.0)
     assert accuracy["p"] < 0.05
-    same = json.loads(gde("compare", "a", "a", "--json").stdout)["rows"]
-    assert {(row["n_different"], row["difference"], row["p"]) for row in same} == {(0, 0.0, None)}
+    (tmp_path / "link").symlink_to("a")
+    assert "a and link are the same run: name another" in refused(gde("compare", "a", "link"))
     shown = gde("compare", "a", "b").stdout
     assert shown.startswith("A: scripted in corridor, 20 episodes in 7 worlds (a)\nB: random in corridor")
     assert "Optimal actions, averaged over worlds" in shown
-    assert "pairs differ, needs 6" in gde("compare", "a", "a").stdout
+    shutil.copytree(tmp_path / "a", tmp_path / "copy")
+    assert "pairs differ, needs 6" in gde("compare", "a", "copy").stdout
     other = ("eval", "--env", "corridor", "--set", "env.length=4", "--episodes", "2", "--agent", "random")
     gde(*other, "--out", "c")
     assert "share no world" in refused(gde("compare", "a", "c"))
@@ -230,6 +253,8 @@ def test_the_version_is_that_of_the_package(gde: Gde) -> None:
 def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
     assert gde("new-plugin", "mine").returncode == 0
     assert "exists: name another folder" in refused(gde("new-plugin", "mine"))
+    (tmp_path / "file").write_text("data")
+    assert "cannot write file/x: Not a directory; name another" in refused(gde("new-plugin", "m", "--out", "file/x"))
     environment = {**os.environ, "GDE_LOAD_PLUGINS": "gde_mine", "PYTHONPATH": str(tmp_path / "gde-mine")}
     command = [sys.executable, "-m", "gde", "eval", "--env", "grid", "--agent", "mine", "--episodes", "2", "--json"]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -246,6 +271,12 @@ def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
         ("view . --serve --port 70000", "gde: --port: wanted less than or equal to 65535, got "),
         ("eval --env grid --agent random,", "gde: --agent: wanted names with commas in between, got 'random,'"),
         ("eval --env grid --agent gpt-oss --set agent.model=", "gde: agent.model: wanted some text, got ''"),
+        (
+            "eval --env grid --agent random --agent optimal",
+            "gde: --agent is given twice and takes one value: Agent, e.g. gpt-oss; several with commas; see `gde eval",
+        ),
+        ("eval --env grid --agent random --episodes 2 --episodes=3", "gde: --episodes is given twice and takes one"),
+        ("nano train --out a --steps 1 --steps 1", "gde: --steps is given twice and takes one value: "),
         (
             "rescore . --set accuracy.x=1",
             "gde: --set accuracy: wanted the name of a metric that is asked for; add --metric",

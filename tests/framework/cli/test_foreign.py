@@ -1,6 +1,7 @@
 """What others wrote cannot steer a terminal."""
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def test_viewing_a_run_is_safe(arguments: list[str], run: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])
-def test_so_are_the_other_commands_that_read_one(command: str, run: Path) -> None:
-    second = [str(run)] if command == "compare" else []
+def test_so_are_the_other_commands_that_read_one(command: str, run: Path, tmp_path: Path) -> None:
+    second = [str(shutil.copytree(run, tmp_path / "copy"))] if command == "compare" else []
     outcome = CliRunner().invoke(build_app(), [command, str(run), *second])
     assert not STEERING.search(outcome.output)

@@ -18,7 +18,7 @@ ROOM: dict[str, Any] = {
     "kinds": ["floor", "agent", "door", "ball", "wall", "lava"],
     "things": {
         "agent": {"kind": "agent", "letter": "A"},
-        "red ball": {"kind": "ball", "letter": "B"},
+        "red ball": {"kind": "ball", "letter": "B", "color": "red"},
         "way out": {"kind": "door", "letter": ""},
         "mat": {},
     },
@@ -47,7 +47,7 @@ def test_kinds_cells_and_things_are_those_of_the_record() -> None:
     assert found.things == (
         Thing(name="agent", place=(2, 1), kind="agent", letter="A", direction=(0, 1)),
         Thing(name="way out", place=(2, 4), kind="door", note="yellow, locked"),
-        Thing(name="red ball", place=(1, 1), kind="ball", letter="B"),
+        Thing(name="red ball", place=(1, 1), kind="ball", letter="B", color="red"),
         Thing(name="mat", place=(2, 1), letter="M"),
     )
     assert found.place_of("red ball") == (1, 1)
@@ -134,6 +134,7 @@ def test_what_is_not_on_the_map_is_named() -> None:
         ({"things": {"agent": "A"}}, "wanted .* for 'agent', got 'A'"),
         ({"things": {"red ball": {"kind": "cube"}}}, "kind of 'red ball': wanted one of .*, got 'cube'"),
         ({"things": {"red ball": {"letter": 3}}}, "letter of 'red ball': wanted a text, got 3"),
+        ({"things": {"red ball": {"color": "#f00"}}}, "color of 'red ball': wanted one of blue, .*, got '#f00'"),
         ({"red ball": [1]}, r"'red ball': wanted \[row, column\], got \[1\]"),
         ({"red ball": [True, False]}, r"'red ball': wanted \[row, column\], got \[True, False\]"),
         ({"red ball": [4, 0]}, r"'red ball': wanted a place on a map of 4x5, got \(4, 0\)"),

@@ -93,7 +93,7 @@ def test_metrics_are_configured_as_in_the_first_run(make_run: MakeRun, catalogue
     a, b = make_run("a", metrics=(ACCURACY, one)), make_run("b", metrics=(ACCURACY, other))
     (note,) = compare(a, b, catalogue).notes
     assert note == f"metric 'pairs' is configured differently in {b}: both are measured as in {a}"
-    assert compare(a, a, catalogue).notes == ()
+    assert compare(a, make_run("twin", metrics=(ACCURACY, one)), catalogue).notes == ()
 
 
 def test_runs_without_a_metric_in_common_are_refused(make_run: MakeRun, catalogue: Catalogue) -> None:
@@ -161,6 +161,21 @@ def test_a_comparison_says_what_was_compared(make_run: MakeRun, catalogue: Catal
     one, other = compare(a, b, catalogue).runs
     assert (one.run, one.subject.agent, other.subject.agent) == (str(a), "scripted", "random")
     assert (one.subject.environment, one.subject.episodes, one.subject.worlds) == ("corridor", 30, 11)
+
+
+def test_a_run_is_not_compared_with_itself_but_with_another_of_its_plan(
+    make_run: MakeRun, catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = make_run("a")
+    (tmp_path / "link").symlink_to(a)
+    monkeypatch.chdir(tmp_path)
+    for other in ("a", "./a", "a/../a/", tmp_path / "link"):
+        with pytest.raises(GdeError, match=r"are the same run: name another"):
+            compare(a, other, catalogue)
+        with pytest.raises(GdeError, match=r"are the same run: name another"):
+            compare(other, a, catalogue, paired=False)
+    same = compare(a, make_run("twin"), catalogue).rows
+    assert {(row.n_different, row.difference, row.p) for row in same} == {(0, 0.0, None)}
 
 
 def test_what_ends_in_one_of_two_ways_is_tested_once(make_run: MakeRun, catalogue: Catalogue) -> None:

@@ -13,8 +13,9 @@ from gde.runs.exporting import export
 ENVIRONMENT = {"GDE_LOAD_PLUGINS": "gde.testing.plugin,odd_parts"}
 
 
-def trajectories(out: Path, *arguments: str, hash_seed: str = "0") -> str:
-    command = [sys.executable, "-m", "gde", "eval", "--out", str(out), "--seed", "3", "--metric", "success", *arguments]
+def trajectories(out: Path, *arguments: str, seed: int = 3, hash_seed: str = "0") -> str:
+    wanted = ("--out", str(out), "--seed", str(seed), "--metric", "success", *arguments)
+    command = [sys.executable, "-m", "gde", "eval", *wanted]
     environment = {**os.environ, **ENVIRONMENT, "PYTHONHASHSEED": hash_seed}
     subprocess.run(command, env=environment, check=True, capture_output=True)
     text = StringIO()
@@ -36,5 +37,5 @@ def test_concurrency_workers_and_hash_seed_change_nothing(parts: tuple[str, ...]
     workers = trajectories(tmp_path / "workers", *parts, "--executor", "processes")
     assert many == reference
     assert workers == reference
-    other = trajectories(tmp_path / "other", *parts, "--seed", "4")
+    other = trajectories(tmp_path / "other", *parts, seed=4)
     assert other != reference

@@ -211,9 +211,15 @@ def test_what_cannot_work_is_refused_before_anything_is_written(
 
 def test_an_existing_folder_is_left_alone(tmp_path: Path, catalogue: Catalogue) -> None:
     (tmp_path / "precious").write_text("data")
-    with pytest.raises(GdeError, match="exists: name another folder with --out, or go on with `gde resume"):
-        evaluate(plan(), tmp_path, catalogue)
+    for taken in (tmp_path, tmp_path / "precious"):
+        with pytest.raises(GdeError, match=r"exists: name another folder with --out$"):
+            evaluate(plan(), taken, catalogue)
+    with pytest.raises(GdeError, match=r"run: File exists \(.*precious\); name another one with --out$"):
+        evaluate(plan(), tmp_path / "precious" / "run", catalogue)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+    evaluate(plan(), tmp_path / "run", catalogue)
+    with pytest.raises(GdeError, match=r"exists: name another folder with --out, or go on with `gde resume .*run`$"):
+        evaluate(plan(), tmp_path / "run", catalogue)
 
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])

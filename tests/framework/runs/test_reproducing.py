@@ -53,6 +53,13 @@ def test_a_folder_of_another_study_is_refused(tmp_path: Path, catalogue: Catalog
         study(tmp_path / "study", catalogue, scale=0.5)
 
 
+def test_a_file_is_no_folder_of_a_study_and_that_is_told_first(tmp_path: Path, catalogue: Catalogue) -> None:
+    (tmp_path / "file").write_text("data")
+    for out in (tmp_path / "file", tmp_path / "file" / "study"):
+        with pytest.raises(GdeError, match=f"cannot make the run folder {out}: .*; name another one with --out"):
+            reproduce(Request(name="corridors", scale=0.3, agent=SCRIPTED), out, catalogue, watch=pytest.fail)
+
+
 def test_a_folder_of_another_study_is_refused_before_anything_is_run(tmp_path: Path, catalogue: Catalogue) -> None:
     study(tmp_path / "study", catalogue)
     rmtree(tmp_path / "study" / "short")

@@ -57,6 +57,7 @@ def test_the_record_tells_where_everything_is() -> None:
     assert drawn.place_of("agent") == now.scene.place(now.position)[::-1]
     assert drawn.where("wall").sum() == now.cells.count(WALL)
     assert sum(thing.kind == "door" for thing in drawn.things) == sum(state >= 0 for state in now.doors)
+    assert all(thing.name.startswith(f"{thing.color} {thing.kind}") for thing in drawn.things if thing.name != "agent")
     assert any("locked" in thing.note or "closed" in thing.note for thing in drawn.things)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import escape
 from numpy.typing import NDArray
 
-from gde.data.cell_map import PAD, CellMap, Position, Thing, decoded_classes
+from gde.data.cell_map import COLORS, PAD, CellMap, Position, Thing, decoded_classes
 
 GAP = 0.04
 """Between cells, in cells."""
@@ -45,13 +45,13 @@ def true_picture(shown: CellMap, optimal: Sequence[Position], taken: Position | 
     seen, tones = _seen(shown), dict(zip(shown.kinds, _tones(shown.kinds), strict=True))
     here = [thing.place for thing in seen if thing.name == AGENT]
     parts = [
-        *_cells(shown.codes, np.full(shown.codes.shape, SHADES), [*tones.values()]),
+        *_cells(_coloured(shown), np.full(shown.codes.shape, SHADES), [*tones.values(), *COLORS]),
         *(_arrow(place, move, "best") for place in here for move in optimal),
         *(_arrow(place, taken, "stray") for place in here if taken and taken not in optimal),
         *(_pointer(thing.place, thing.direction) for thing in seen if thing.direction),
         *(_letter(thing.place, thing.letter, _style(thing, tones), _named(thing)) for thing in seen if thing.letter),
     ]
-    told = [f"{thing.name} at {thing.place}{f' ({thing.note})' if thing.note else ''}" for thing in shown.things]
+    told = [_named(thing, f" at {thing.place}") for thing in shown.things]
     label = f"True map, {shown.height} by {shown.width}: {', '.join(told) or 'nothing on it'}"
     return _svg(shown.height, shown.width, label, parts)
 
@@ -91,9 +91,11 @@ def legend(
 ) -> Keys:
     """What is to be seen in the two pictures of a turn, in the order of the map's kinds; arguments are as of them."""
     inside = None if probabilities is None else probabilities[: shown.height, : shown.width].argmax(axis=-1)
-    codes = np.union1d(shown.codes, () if inside is None else inside).astype(np.int64).tolist()
+    true = [code for code in np.unique(_coloured(shown)).tolist() if code < len(shown.kinds)]
+    codes = np.union1d(true, () if inside is None else inside).astype(np.int64).tolist()
     keys = dict(_swatch(shown, code) for code in codes)
-    keys |= {thing.name: _object_swatch(thing) for thing in shown.things if thing.letter and not thing.kind}
+    named = [thing for thing in _seen(shown) if thing.letter and (thing.color or not thing.kind)]
+    keys |= dict(sorted(map(_thing_swatch, named)))
     if optimal:
         keys[OPTIMAL] = _key(ARROW.format("best"))
     if taken and taken not in optimal:
@@ -112,9 +114,11 @@ def _swatch(shown: CellMap, code: int) -> tuple[str, str]:
     return name, _svg(1, 1, name, [*square, *(_letter((0, 0), letter) for letter in letters if len(letters) == 1)])
 
 
-def _object_swatch(thing: Thing) -> str:
-    """A thing that leaves its cell what it is."""
-    return _svg(1, 1, thing.name, [_letter((0, 0), thing.letter, "object")])
+def _thing_swatch(thing: Thing) -> tuple[str, str]:
+    """The colour and kind of a thing, or its name where it is of no kind, and how it is drawn."""
+    name = " ".join(filter(None, (thing.color, thing.kind or thing.name)))
+    square = _cells(np.zeros((1, 1), np.int64), np.full((1, 1), SHADES), [thing.color]) if thing.kind else ()
+    return name, _svg(1, 1, name, [*square, _letter((0, 0), thing.letter, _style(thing, {}))])
 
 
 def _key(drawing: str) -> str:
@@ -133,6 +137,15 @@ def _seen(shown: CellMap) -> list[Thing]:
     for thing in shown.things:
         first.setdefault(thing.place, thing)
     return list(first.values())
+
+
+def _coloured(shown: CellMap) -> NDArray[np.int64]:
+    """(height, width) index into the map's kinds and, after them, `COLORS`."""
+    codes = shown.codes.copy()
+    for thing in _seen(shown):
+        if thing.kind and thing.color:
+            codes[thing.place] = len(shown.kinds) + COLORS.index(thing.color)
+    return codes
 
 
 def _top(probabilities: NDArray[np.float32]) -> Position:
@@ -162,8 +175,11 @@ def _square(row: int, column: int) -> str:
     return f"M{column + GAP:g} {row + GAP:g}h{width:g}v{width:g}h-{width:g}z"
 
 
-def _named(thing: Thing) -> str:
-    return f"{thing.name} ({thing.note})" if thing.note else thing.name
+def _named(thing: Thing, where: str = "") -> str:
+    """The thing in words, its colour and kind among them."""
+    looks = f"{thing.color} {thing.kind}".strip() if thing.color else ""
+    more = ", ".join(filter(None, ("" if looks in thing.name else looks, thing.note)))
+    return f"{thing.name}{where} ({more})" if more else f"{thing.name}{where}"
 
 
 def _letter(place: Position, letter: str, style: str = "", name: str = "") -> str:
@@ -175,6 +191,8 @@ def _letter(place: Position, letter: str, style: str = "", name: str = "") -> st
 
 
 def _style(thing: Thing, tones: Mapping[str, str]) -> str:
+    if thing.color:
+        return f"tone-{thing.color}"
     return f"tone-{tones[thing.kind]}" if thing.kind else "object"
 
 

@@ -15,7 +15,7 @@ def world_facts(scene: Scene) -> dict[str, Json]:
     """`rows`, `kinds`, `things`, `mission`, and where the world comes from: `level`, `seed`."""
     things: dict[str, Json] = {"agent": {"kind": "agent", "letter": "A"}}
     things |= {
-        name: {"kind": thing.kind, "letter": LETTERS[thing.kind]}
+        name: {"kind": thing.kind, "letter": LETTERS[thing.kind], "color": thing.color}
         for name, thing in zip(names(scene), scene.things, strict=True)
     }
     walls = "".join("#" if inside == WALL else "_" for inside in scene.cells)

@@ -1,14 +1,17 @@
 """Drawings of single turns."""
 
+import re
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
-from gde.data.cell_map import CellMap, decoded_classes
+from gde.data.cell_map import COLORS, CellMap, decoded_classes
 from gde.data.observation import State, World
 from gde.shipped.reporters.pictures import SPARE_TONES, decoded_picture, decoded_places, legend, true_picture
+from gde.shipped.reporters.templates import source
 
 HOSTILE = '"><script>&'
 
@@ -28,6 +31,25 @@ ROOM = shown(
         "ball": [1, 3],
         "door": {"place": [1, 5], "note": "red, locked"},
         "mat": [1, 4],
+    }
+)
+
+
+COLOURED = shown(
+    {
+        "rows": ["____"],
+        "cells": {"_": "empty"},
+        "kinds": ["empty", "ball", "door"],
+        "things": {
+            "red ball": {"kind": "ball", "color": "red"},
+            "target": {"kind": "ball", "color": "blue"},
+            "way out": {"kind": "door", "color": "red"},
+            "mat": {"color": "yellow"},
+        },
+        "red ball": [0, 0],
+        "target": [0, 1],
+        "way out": {"place": [0, 2], "note": "locked"},
+        "mat": [0, 3],
     }
 )
 
@@ -83,6 +105,48 @@ def test_things_have_letters_and_face_some_way() -> None:
     assert "rotate(-90)" in picture
     assert 'class="letter object"' in picture
     assert "door at (1, 5) (red, locked)" in picture
+
+
+def test_things_are_drawn_in_their_colour_and_told_with_it() -> None:
+    picture = true_picture(COLOURED, [], None)
+    cells = {one.get("class"): one.get("d", "").count("M") for one in ElementTree.fromstring(picture).iter("path")}
+    assert cells == {"cell tone-free shade4": 1, "cell tone-red shade4": 2, "cell tone-blue shade4": 1}
+    places = "red ball at (0, 0), target at (0, 1) (blue ball), way out at (0, 2) (red door, locked)"
+    assert f"{places}, mat at (0, 3) (yellow)" in picture
+    assert "<title>target (blue ball)</title>" in picture and 'class="letter tone-yellow"' in picture
+    keys = legend(COLOURED, [], None, None)
+    assert [*keys] == ["empty", "blue ball", "red ball", "red door", "yellow mat"]
+    assert "tone-red" in keys["red door"] and texts(keys["red door"]) == ["W"]
+
+
+def test_a_decoded_map_has_the_colours_of_kinds() -> None:
+    probabilities = certain(COLOURED.padded(4), 4)
+    assert not any(f"tone-{color}" in decoded_picture(probabilities, COLOURED) for color in COLORS)
+    assert [*legend(COLOURED, [], None, probabilities)][:3] == ["empty", "ball", "door"]
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_letters_can_be_read_on_every_colour_and_colours_be_seen_on_the_ground(theme: int) -> None:
+    """Contrasts are those of WCAG 2.2, sections 1.4.3 and 1.4.11."""
+    found = re.findall(r"--([\w-]+): (#[0-9a-f]{6});", source("style.css"))
+    named = {name: [value for each, value in found if each == name] for name, _ in found}
+    tone = {name: values[theme] for name, values in named.items()}
+    for color in COLORS:
+        assert contrast(tone[color], tone.get(f"on-{color}", tone["on"])) > 4.5, color
+    assert all(contrast(tone[color], tone["free"]) > 3 for color in COLORS if (color, theme) != ("yellow", 0))
+    assert len({tone[name] for name in (*COLORS, "agent", "goal", "wall")}) == len(COLORS) + 3
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of two colours' luminances, the lighter one's above."""
+
+    def luminance(color: str) -> float:
+        channels = [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 def test_only_the_first_thing_of_a_cell_is_drawn() -> None:
