@@ -3,7 +3,7 @@
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 
 class Once(TyperCommand):
@@ -12,8 +12,9 @@ class Once(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parsed as ever, after a look at what was given."""
         _, _, given = self.make_parser(ctx).parse_args(args=[*args])
-        for param in given:
-            if given.count(param) > 1 and not (param.multiple or param.is_flag):
+        options = [param for param in given if isinstance(param, TyperOption)]
+        for param in options:
+            if options.count(param) > 1 and not (param.multiple or param.is_flag):
                 ctx.fail(f"{param.opts[0]} is given twice and takes one value: {param.help}")
         return super().parse_args(ctx, args)
 
