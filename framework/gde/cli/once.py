@@ -3,7 +3,7 @@
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand
 
 
 class Once(TyperCommand):
@@ -11,10 +11,9 @@ class Once(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parsed as ever, after a look at what was given."""
-        _, _, given = self.make_parser(ctx).parse_args(args=[*args])
-        options = [param for param in given if isinstance(param, TyperOption)]
-        for param in options:
-            if options.count(param) > 1 and not (param.multiple or param.is_flag):
+        given: list[Any] = self.make_parser(ctx).parse_args(args=[*args])[2]
+        for param in given:
+            if given.count(param) > 1 and not (param.multiple or param.is_flag):
                 ctx.fail(f"{param.opts[0]} is given twice and takes one value: {param.help}")
         return super().parse_args(ctx, args)
 
