@@ -46,6 +46,7 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, t
     assert factory.value is not None and factory.n == 3
     assert rows["level 4, attributes; ours: rules, BlocksWorld"].ours.value == factory.value
     assert rows["mine; ours: rules, BlocksWorld"].ours.value is not None
+    assert all(rows[f"{each}, BlocksWorld"].ours.n == 3 for each in ("monotonic", "clock", "goal-words", "constant"))
     assert rows["gpt-oss-20b, effort medium, BlocksWorld"].ours.value is None
     assert "no such folder" in rows["monotonic, AlfWorld"].ours.reason
     assert "study.agents=true" in rows["react, AlfWorld"].ours.reason
