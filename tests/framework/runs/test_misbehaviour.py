@@ -130,6 +130,7 @@ def test_a_failure_tells_where_it_was_raised_once_for_a_reason(tmp_path: Path, c
     assert result.failures == stored.failures
     first, *others = [one for one in result.failures if one.stage == "rollout"]
     assert "in _descend" in first.traceback and first.traceback.endswith("RuntimeError: too deep\n")
+    assert "During handling" not in first.traceback
     assert first.traceback.count("\n    self._descend(left - 1)") == 3
     assert others and {one.reason for one in others} == {first.reason} and not any(one.traceback for one in others)
     (metric,) = [one for one in result.failures if one.stage == "metric"]
