@@ -21,9 +21,10 @@ from gde_plugins.probes.design import LatestDesign
 from gde_plugins.probes.map_scores import score_maps
 from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.places import Places, PlaceWeights
+from gde_plugins.probes.ridge import fit_ridge
 from gde_plugins.probes.weights import CellWeights, check_finite, class_probabilities
 
-PLACES: Mapping[str, Places] = {"bilinear": "bilinear", "cellwise": "cellwise"}
+PLACES: Mapping[str, Places] = {"bilinear": "bilinear", "cellwise": "cellwise", "ridge": "cellwise"}
 """Variants whose weights belong to places."""
 
 
@@ -107,15 +108,13 @@ class CogmapProbe:
         """A network trained on all cells of the training turns.
 
         Raises:
-            ValueError: activations that are not finite, naming the row.
+            ValueError: activations that are not finite, naming the row; `ridge` with one world to train on.
         """
         check_finite(train.inputs)
         codes = train.labels.astype(np.int64)
         prior = np.stack([(codes == code).mean(axis=0) for code in range(len(train.classes))], axis=-1)
         weights, trained = (
-            self._places(PLACES[variant], train, rng)
-            if variant in PLACES
-            else self._network(variant == "linear", train, rng)
+            self._places(variant, train, rng) if variant in PLACES else self._network(variant == "linear", train, rng)
         )
         return CogmapReadout(
             weights=weights,
@@ -145,18 +144,34 @@ class CogmapProbe:
         return classifier.weights_, classifier.classes_
 
     def _places(
-        self, places: Places, train: ProbeDataset, rng: np.random.Generator
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
     ) -> tuple[PlaceWeights, NDArray[np.int64]]:
         """A linear probe of places, and the classes that it was trained on."""
+        trained, codes = np.unique(train.labels, return_inverse=True)
+        codes = codes.reshape(len(train.labels), -1).astype(np.int64)
+        fitted = (
+            fit_ridge(train.inputs, codes, len(trained), train.groups, self.config.penalties)
+            if variant == "ridge"
+            else self._descended(PLACES[variant], train.inputs, codes, len(trained), rng)
+        )
+        return fitted, trained.astype(np.int64)
+
+    def _descended(
+        self,
+        places: Places,
+        inputs: NDArray[np.float32],
+        codes: NDArray[np.int64],
+        n_classes: int,
+        rng: np.random.Generator,
+    ) -> PlaceWeights:
+        """A linear probe of places learned step by step."""
         # Imported here, like the classifier's network is by scikit-learn's users: a readout needs NumPy alone.
         from gde_plugins.probes.place_training import fit_places
         from gde_plugins.probes.training import Examples, Settings
 
         config = self.config
-        trained, codes = np.unique(train.labels, return_inverse=True)
-        codes = codes.reshape(len(train.labels), -1).astype(np.int64)
         balanced = config.balance == "classes"
-        weights = class_weights(codes, len(trained)) if balanced else np.ones(codes.shape)
+        weights = class_weights(codes, n_classes) if balanced else np.ones(codes.shape)
         shape = (config.size, config.size)
         settings = Settings(
             hidden=0,
@@ -168,9 +183,8 @@ class CogmapProbe:
             weight_decay=config.weight_decay,
             device=config.device,
         )
-        examples = Examples(inputs=train.inputs, shape=shape, targets=codes, weights=weights)
-        fitted = fit_places(places, examples, len(trained), settings, rng, self.prepare)
-        return fitted, trained.astype(np.int64)
+        examples = Examples(inputs=inputs, shape=shape, targets=codes, weights=weights)
+        return fit_places(places, examples, n_classes, settings, rng, self.prepare)
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
         return CogmapReadout.from_arrays(variant, arrays)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Gt, Interval, MinLen
 
 from gde.errors import GdeError
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 Variant = Literal["mlp", "linear"]
 PlanVariant = Literal["oneshot", "autoregressive"]
-MapVariant = Literal["mlp", "linear", "bilinear", "cellwise"]
+MapVariant = Literal["mlp", "linear", "bilinear", "cellwise", "ridge"]
 Depth = Literal["early", "middle", "late"]
+PENALTIES = tuple(10.0**power for power in range(-6, 7))
 THIRDS: dict[Depth, int] = {"early": 1, "middle": 2, "late": 3}
 
 
@@ -112,13 +113,19 @@ class CogmapConfig(ProbeConfig):
     variants: tuple[MapVariant, ...] = ("mlp", "bilinear")
     """Models fitted side by side, each with its controls; reports speak of the first. `linear` is that of Arghal et al.
     (2026), linear in activations and coordinates together: it cannot peak within a map, so what it misses may well be
-    there linearly. `bilinear` is linear in the activations for each row and each column, `cellwise` for each cell."""
+    there linearly. `bilinear` is linear in the activations for each row and each column, `cellwise` for each cell.
+    `ridge` is so too, fitted to its end in closed form instead of for some epochs: it says whether something stands
+    there linearly however small, where the others find first what stands there large."""
     size: Annotated[int, Interval(ge=3, le=63)] = 15
     """Side of the decoded square. Smaller grids are padded to it; equal to the grid's own for a size-specific probe."""
     cells: Annotated[int, Ge(1)] | None = 16
     """Cells of each turn a step, drawn so that the loss stays unbiased; none for all."""
     balance: Literal["classes", "none"] = "classes"
-    """Weigh cells by the inverse frequency of their class, or all alike."""
+    """Weigh cells by the inverse frequency of their class, or all alike, as `ridge` always does."""
+    penalties: Annotated[tuple[Annotated[float, Gt(0)], ...], MinLen(1), Several()] = PENALTIES
+    """Of `ridge`, on squared weights of z-scored activations against squared errors summed over turns; that which
+    predicts training worlds left out one at a time best is taken. One large penalty finds only what stands there
+    large."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +163,7 @@ class CausesConfig:
 
     probe: str = "cogmap"
     """Name of a probe of maps that the run was read by; every layer that it has read is tested."""
-    variant: Literal["bilinear", "cellwise"] = "bilinear"
+    variant: Literal["bilinear", "cellwise", "ridge"] = "bilinear"
     """Which of its linear variants gives the directions."""
     mark: str = "pre"
     """The marked tokens of the prompt that are changed."""

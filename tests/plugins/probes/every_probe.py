@@ -30,7 +30,7 @@ def hashes() -> Iterator[str]:
     datasets = (
         (
             "cogmap",
-            CogmapProbe(CogmapConfig(variants=("mlp", "linear", "bilinear", "cellwise"), size=SIDE, epochs=1)),
+            CogmapProbe(CogmapConfig(variants=("mlp", "linear", "bilinear", "cellwise", "ridge"), size=SIDE, epochs=1)),
             ProbeDataset(inputs=inputs, labels=maps, groups=groups, classes=decoded_classes(KINDS)),
         ),
         ("distance", DistanceProbe(DistanceConfig(epochs=1)), ProbeDataset(inputs=inputs, labels=steps, groups=groups)),

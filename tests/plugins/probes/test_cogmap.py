@@ -91,8 +91,10 @@ def test_layers_that_a_model_lacks_are_refused() -> None:
         ({"marks": ()}, "marks: at least one and each once"),
         ({"variants": ("mlp", "mlp")}, "variants: at least one and each once"),
         ({"layer": -1}, "greater than or equal to 0"),
-        ({"variants": ("forest",)}, "'mlp', 'linear', 'bilinear' or 'cellwise'"),
+        ({"variants": ("forest",)}, "'mlp', 'linear', 'bilinear', 'cellwise' or 'ridge'"),
         ({"size": 2}, "greater than or equal to 3"),
+        ({"penalties": ()}, "at least 1 item"),
+        ({"penalties": 0}, "greater than 0"),
     ],
 )
 def test_configurations_out_of_range_are_refused(values: dict[str, Any], message: str) -> None:
@@ -112,7 +114,7 @@ def test_the_probe_measures_what_is_planted(planted: Callable[[int, int], ProbeD
     assert (control["accuracy"] or 0) > 0.4
 
 
-@pytest.mark.parametrize("variant", ["mlp", "linear", "bilinear", "cellwise"])
+@pytest.mark.parametrize("variant", ["mlp", "linear", "bilinear", "cellwise", "ridge"])
 def test_a_readout_is_rebuilt_from_its_arrays(planted: Callable[[int, int], ProbeDataset], variant: str) -> None:
     data = planted(5, 1)
     readout = CogmapProbe(SMALL).fit(variant, data, rng())
