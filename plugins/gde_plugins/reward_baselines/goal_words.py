@@ -2,6 +2,7 @@
 
 import re
 from itertools import accumulate
+from operator import or_
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class GoalWords:
         wanted = _words(objective)
         failure = "" if wanted else f"wanted an objective with words in it, got {objective!r}"
         said = [_words(action) for action in _before(trajectory)] if wanted else []
-        values = np.array([len(wanted & so_far) / len(wanted) for so_far in accumulate(said, frozenset.union)])
+        values = np.array([len(wanted & so_far) / len(wanted) for so_far in accumulate(said, or_)])
         return RewardTrace(model="goal-words", episode=str(trajectory.key), values=values, failure=failure)
 
 
