@@ -1,14 +1,15 @@
 """Parts that misbehave in ways that no exception announces: named in the record, and nobody else is harmed."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gde import Choice, Decision, Evidence, GdeError, Measurement, Observation, Outcome, Plan, evaluate, rescore
+from gde import Choice, Decision, Evidence, GdeError, Measurement, Observation, Outcome, Plan, evaluate, rescore, resume
+from gde.errors import RunFailed
 from gde.request.catalogue import Catalogue
 from gde.stages.failing import CHARACTERS
 from gde.store.folder import RunFolder
@@ -160,3 +161,36 @@ def test_a_metric_that_ends_the_process_is_one_failure(tmp_path: Path, catalogue
 def test_what_cannot_be_closed_is_left(tmp_path: Path, catalogue: Catalogue) -> None:
     wanted = replace(PLAN, environment=Choice.of(lambda: Clinging(), alias="e"))
     assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"
+
+
+class Stumbling:
+    """Implements `gde.parts.executor.Executor`: raises something after the first item."""
+
+    workers = 1
+    fault: BaseException | None = None
+
+    def map(self, job: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        yield job(items[0])
+        if self.fault is not None:
+            raise self.fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (RuntimeError("rope"), "RuntimeError: rope"),
+        (SystemExit(0), "SystemExit: 0"),
+        (ConnectionError("cut"), "ConnectionError: cut"),
+    ],
+)
+def test_a_fault_of_the_executor_stops_the_run_and_names_it(
+    fault: BaseException, said: str, tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = replace(PLAN, executor=Choice.of(Stumbling, "rope"))
+    monkeypatch.setattr(Stumbling, "fault", fault)
+    with pytest.raises(RunFailed) as stopped:
+        evaluate(wanted, tmp_path / "run", catalogue)
+    assert stopped.value.exit_code == 3 and stopped.value.__notes__ == [str(tmp_path / "run")]
+    assert str(stopped.value).startswith(f"executor 'rope' of {__name__} failed ({said}); what was finished is kept")
+    monkeypatch.setattr(Stumbling, "fault", None)
+    assert resume(tmp_path / "run", catalogue, plan=wanted).status == "ok"
