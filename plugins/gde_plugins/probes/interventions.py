@@ -16,6 +16,9 @@ from gde.parts.language_model import WhiteBox
 from gde_plugins.probes.places import PlaceWeights, incidence
 
 Direction = NDArray[np.float32]
+ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))
+"""What directions of a subspace differ by, relative to the longest axis, is below this the rounding of a probe that was
+fitted in float32: the axes along which rows and columns depend on each other are not exactly none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,5 +146,5 @@ def prompt_of(completion: Completion, changes: Sequence[Intervention] = ()) -> T
 def _basis(directions: NDArray[np.float64]) -> NDArray[np.float64]:
     """(rank, width) orthonormal axes of what (k, width) directions span."""
     _, singular, axes = np.linalg.svd(directions, full_matrices=False)
-    kept: NDArray[np.float64] = axes[singular > 1e-6 * singular.max()]
+    kept: NDArray[np.float64] = axes[singular > ROUNDING * singular.max()]
     return kept

@@ -120,6 +120,15 @@ def test_ablation_removes_all_that_its_directions_span() -> None:
     assert np.allclose(stream @ np.stack(directions).T, 0, atol=1e-4)
 
 
+def test_an_axis_that_only_rounding_has_made_is_left_in() -> None:
+    """Rows and columns of a probe depend on each other, but for the last digits of a fit in float32."""
+    first, second = (np.random.default_rng(seed).normal(size=MODEL.width) for seed in (1, 2))
+    noise = 1e-5 * np.random.default_rng(3).normal(size=MODEL.width)
+    directions = [each.astype(np.float32) for each in (first, second, first - second + noise)]
+    assert len(ablate(WHERE, directions)) == 2
+    assert len(ablate(WHERE, [*directions[:2], (first - second + 1e3 * noise).astype(np.float32)])) == 3
+
+
 def test_a_change_that_changes_nothing_has_a_reason_and_no_number() -> None:
     nothing, turned = (everywhere("steering", MODEL.turning, dose) for dose in (0.0, 2.0))
     one = replace(turned, interventions=(*nothing.interventions[:1], *turned.interventions[1:]), dose=1.0)
