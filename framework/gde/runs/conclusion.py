@@ -10,7 +10,7 @@ from typing import Any
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
-from gde.errors import FAULTS, GdeError
+from gde.errors import GdeError
 from gde.request.lookup import Chosen
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
@@ -19,7 +19,7 @@ from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import gather
-from gde.stages.failing import reason_of, traceback_of
+from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.probing import results
 from gde.stages.scoring import score
 from gde.store.journal import REASON, RETRIED, Journal
@@ -127,7 +127,8 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
             reporter: Any = run.resources.make(chosen)
             with interrupting(seconds, f"more than run.part_seconds={seconds}"):
                 reporter.render(run.ready.plan, result, evidence, run.folder.path)
-        except FAULTS as error:
+        except BaseException as error:
+            pass_on(error)
             told = {"reason": reason_of(error), "traceback": traceback_of(error)}
             failures.append(Failure(stage="report", subject=chosen.label, **told))
     if not failures:

@@ -11,7 +11,7 @@ from typing import Any
 from gde.data.json import Json, Labels
 from gde.data.probe import Arm
 from gde.data.trajectory import Trajectory, Turn
-from gde.errors import FAULTS, GdeError, RunFailed
+from gde.errors import GdeError, RunFailed
 from gde.parts.executor import Joinable, WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
@@ -27,7 +27,7 @@ from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
 from gde.stages.costs import cost_note
 from gde.stages.evidence import Recorded
-from gde.stages.failing import reason_of
+from gde.stages.failing import pass_on, reason_of
 from gde.stages.models import NOTED
 from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
 from gde.stages.progress import Listeners, Progress, Watch, watching
@@ -89,7 +89,8 @@ class Pipeline:
                     pass
             except GdeError:
                 raise
-            except FAULTS as error:
+            except BaseException as error:
+                pass_on(error)
                 raise self._stopped_by(error) from error
 
     def _stopped_by(self, error: BaseException) -> BaseException:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Failure, Measurement
-from gde.errors import FAULTS, GdeError
+from gde.errors import GdeError
 from gde.parts.metric import Metric
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import restricted
-from gde.stages.failing import reason_of, traceback_of
+from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.progress import Progress, Watch, ignore
 
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
@@ -41,7 +41,8 @@ def score(
     for place, (name, make) in enumerate(metrics):
         try:
             metric = make()
-        except FAULTS as error:
+        except BaseException as error:
+            pass_on(error)
             failures.append(_failure(name, error))
             continue
         for step, (labels, part) in enumerate(parts, start=place * len(parts)):
@@ -50,7 +51,8 @@ def score(
                 with interrupting(seconds, f"more than run.part_seconds={seconds}"):
                     found = list(_measured(name, metric, part, labels))
                 _claim(owners, found, name)
-            except FAULTS as error:
+            except BaseException as error:
+                pass_on(error)
                 failures.append(_failure(_subject(name, labels), error))
             else:
                 measurements.extend(found)

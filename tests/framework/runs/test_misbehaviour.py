@@ -1,6 +1,7 @@
 """Parts that misbehave in ways that no exception announces: named in the record, and nobody else is harmed."""
 
 import sys
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,7 +9,20 @@ from typing import Any
 
 import pytest
 
-from gde import Choice, Decision, Evidence, GdeError, Measurement, Observation, Outcome, Plan, evaluate, rescore, resume
+from gde import (
+    Brief,
+    Choice,
+    Decision,
+    Evidence,
+    GdeError,
+    Measurement,
+    Observation,
+    Outcome,
+    Plan,
+    evaluate,
+    rescore,
+    resume,
+)
 from gde.errors import RunFailed
 from gde.request.catalogue import Catalogue
 from gde.stages.failing import CHARACTERS
@@ -30,6 +44,40 @@ class Quitting(Corridor):
 
     def step(self, action: str) -> Outcome:
         raise SystemExit(1)
+
+
+class Odd(BaseException):
+    """What none expects."""
+
+
+@dataclass
+class Raising(ScriptedAgent):
+    """Raises what programs seldom raise, when it acts or when it begins."""
+
+    what: BaseException | type[BaseException] = Odd
+    early: bool = False
+
+    def begin(self, brief: Brief) -> None:
+        if self.early:
+            raise self.what
+        super().begin(brief)
+
+    async def act(self, observation: Observation) -> Decision:
+        raise self.what
+
+
+@dataclass
+class Breaking(Corridor):
+    """Raises it when it is stepped."""
+
+    what: BaseException | type[BaseException] = Odd
+
+    def step(self, action: str) -> Outcome:
+        raise self.what
+
+
+def odd(evidence: Evidence) -> list[Measurement]:
+    raise Odd("number")
 
 
 class Unspeakable(Corridor):
@@ -78,6 +126,17 @@ def failures(plan: Plan, folder: Path, catalogue: Catalogue) -> set[str]:
     [
         ("corridor", lambda: Leaving(), "SystemExit: bye"),
         (lambda: Quitting(), "scripted", "SystemExit: 1"),
+        ("corridor", lambda: Raising(what=Odd("fish")), "Odd: fish"),
+        ("corridor", lambda: Raising(what=GeneratorExit("fish")), "GeneratorExit: fish"),
+        ("corridor", lambda: Raising(what=BaseExceptionGroup("fish", [Odd()])), "BaseExceptionGroup: fish"),
+        ("corridor", lambda: Raising(what=CancelledError("fish")), "CancelledError: fish"),
+        ("corridor", lambda: Raising(what=Odd("fish"), early=True), "Odd: fish"),
+        ("corridor", lambda: Raising(what=CancelledError("fish"), early=True), "CancelledError: fish"),
+        ("corridor", lambda: Raising(what=GeneratorExit("fish"), early=True), "GeneratorExit: fish"),
+        (lambda: Breaking(what=Odd("fish")), "scripted", "Odd: fish"),
+        (lambda: Breaking(what=GeneratorExit("fish")), "scripted", "GeneratorExit: fish"),
+        (lambda: Breaking(what=CancelledError("fish")), "scripted", "CancelledError: fish"),
+        (lambda: Breaking(what=StopIteration("fish")), "scripted", "StopIteration: fish"),
         (lambda: Unspeakable(), "scripted", "RuntimeError: half a character: ?"),
         (lambda: Halved(), "scripted", "surrogates not allowed"),
         (lambda: Paying(coin=float("nan")), "scripted", "nan"),
@@ -163,6 +222,19 @@ def test_what_cannot_be_closed_is_left(tmp_path: Path, catalogue: Catalogue) -> 
     assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"
 
 
+@pytest.mark.parametrize("what", [KeyboardInterrupt(), BaseExceptionGroup("both", [Odd(), KeyboardInterrupt()])])
+def test_an_interruption_is_nobody_s_failure(what: BaseException, tmp_path: Path, catalogue: Catalogue) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(replace(PLAN, agent=Choice.of(lambda: Raising(what=what), "a")), tmp_path / "run", catalogue)
+
+
+def test_a_metric_fails_whatever_it_raises(tmp_path: Path, catalogue: Catalogue) -> None:
+    wanted = replace(PLAN, metrics=(Choice.of(odd), Choice(name="success")))
+    result = evaluate(wanted, tmp_path / "run", catalogue)
+    assert [(one.stage, one.reason) for one in result.failures] == [("metric", "Odd: number")]
+    assert [one.source for one in result.measurements] == ["success"]
+
+
 class Stumbling:
     """Implements `gde.parts.executor.Executor`: raises something after the first item."""
 
@@ -180,6 +252,7 @@ class Stumbling:
     [
         (RuntimeError("rope"), "RuntimeError: rope"),
         (SystemExit(0), "SystemExit: 0"),
+        (Odd("end"), "Odd: end"),
         (ConnectionError("cut"), "ConnectionError: cut"),
     ],
 )
