@@ -101,7 +101,7 @@ def unpaired_difference(
 
     A cluster in both makes test and interval conservative, so far as it has the same effect on both. The interval
     joins the intervals of both means ("square and add": Newcombe 1998, Zou and Donner 2008): those of the bootstrap,
-    or, where every cluster is a hit or a miss, Wilson's (1927).
+    or, where every cluster is a hit or a miss, the score intervals of Wilson (1927).
 
     Raises:
         ValueError: as `paired_difference`.
