@@ -201,7 +201,11 @@ def admitted(decision: Decision, observation: Observation) -> Decision:
 
 def _check_probabilities(probabilities: Mapping[str, float], observation: Observation) -> None:
     for action, share in probabilities.items():
-        if not isinstance(share, Real) or not 0 <= share <= CERTAIN:
+        try:
+            right = 0 <= share <= CERTAIN
+        except TypeError:
+            right = False
+        if not right:
             raise ValueError(f"act must give probabilities from 0 to 1, got {share!r} of {action!r}")
         if observation.actions is not None and action not in observation.actions:
             listed = ", ".join(observation.actions)
