@@ -1,5 +1,6 @@
 """One episode from reset to its end in the journal, a function of the root seed and its key alone."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 from numbers import Real
@@ -21,6 +22,9 @@ from gde.stages.judging import Judge, Moment
 from gde.stages.models import Scope, check_known
 from gde.stages.simulating import Copy, Simulation
 from gde.store.journal import Journal
+
+CERTAIN = 1 + 1e-6
+"""Of probabilities, which may be above 1 by rounding."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,10 @@ def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
     """Begin the world of a seed."""
     observation = environment.reset(seed)
     task = environment.task()
-    return Opening(observation, task, environment.world().asking(task), judge.moment(environment))
+    if not 1 <= task.horizon < 2**63:
+        raise ValueError(f"task() must give a horizon of 1 turn or more, got {task.horizon}")
+    judge.actions = task.actions
+    return Opening(observation, task, environment.world().asking(task), judge.moment(environment, observation))
 
 
 def advance(
@@ -131,14 +138,15 @@ def advance(
 ) -> tuple[Outcome, Moment]:
     """What follows from a decision. An unusable one leaves the world as it is and uses up its turn."""
     if decision.action is None:
-        return Outcome.running(observation, success=judge.success), judge.moment(environment)
+        return Outcome.running(observation, success=judge.success), judge.moment(environment, observation)
     outcome = environment.step(decision.action)
     if not isinstance(outcome, Outcome):
         raise TypeError(f"step must give an Outcome, got {outcome!r}")
     if not isinstance(outcome.reward, Real) or not isfinite(outcome.reward):
         raise ValueError(f"step must give a reward that is a finite number, got {outcome.reward!r}")
     judge.success = outcome.success
-    return outcome, judge.moment(environment)
+    over = outcome.terminated or outcome.truncated
+    return outcome, judge.moment(environment, None if over else outcome.observation)
 
 
 def turn_of(index: int, observation: Observation, decision: Decision, outcome: Outcome, moment: Moment) -> Turn:
@@ -169,20 +177,39 @@ async def _decide(
         check_known(scope, decision.completion)
         if decision.status == "error" and scope.unanswered is not None:
             raise scope.unanswered
+        return admitted(decision, observation), None
     except (RunFailed, Unavailable):
         raise
     except BaseException as error:
         pass_on(error)
         return Decision.unusable("error", reason_of(error)), error
-    return admitted(decision, observation), None
 
 
 def admitted(decision: Decision, observation: Observation) -> Decision:
-    """The decision, which becomes unusable where its action is not admissible."""
+    """The decision, which becomes unusable where its action is not admissible.
+
+    Raises:
+        ValueError: it tells probabilities that are none, or of what could not be chosen.
+    """
+    if decision.probabilities:
+        _check_probabilities(decision.probabilities, observation)
     if decision.action is None or observation.actions is None or decision.action in observation.actions:
         return decision
     detail = f"wanted one of {', '.join(observation.actions)}, got {decision.action!r}"
     return replace(decision, status="invalid_action", action=None, detail=detail)
+
+
+def _check_probabilities(probabilities: Mapping[str, float], observation: Observation) -> None:
+    for action, share in probabilities.items():
+        try:
+            right = 0 <= share <= CERTAIN
+        except TypeError:
+            right = False
+        if not right:
+            raise ValueError(f"act must give probabilities from 0 to 1, got {share!r} of {action!r}")
+        if observation.actions is not None and action not in observation.actions:
+            listed = ", ".join(observation.actions)
+            raise ValueError(f"act must give probabilities of admissible actions, of {listed}, got {action!r}")
 
 
 def _check_repeated(index: int, known: Decision, decision: Decision) -> None:

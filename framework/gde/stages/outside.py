@@ -59,8 +59,7 @@ async def play(
 
 async def _decide(agent: Agent, observation: Observation) -> Decision:
     try:
-        decision = await agent.act(observation)
+        return admitted(await agent.act(observation), observation)
     except BaseException as error:
         pass_on(error)
         return Decision.unusable("error", reason_of(error))
-    return admitted(decision, observation)

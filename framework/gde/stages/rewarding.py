@@ -70,7 +70,7 @@ async def trace(name: str, model: RewardModel, trajectory: Trajectory, journal: 
     """
     try:
         found = await model.rewards(trajectory)
-        _check(found, len(trajectory.turns))
+        _check(found, str(trajectory.key), len(trajectory.turns))
         return replace(found, model=name, episode=str(trajectory.key))
     except (RunFailed, Unavailable):
         raise
@@ -85,6 +85,11 @@ def _failed(name: str, trajectory: Trajectory, error: BaseException) -> RewardTr
     return RewardTrace(model=name, episode=str(trajectory.key), values=np.empty(0), failure=reason_of(error))
 
 
-def _check(found: RewardTrace, n_turns: int) -> None:
-    if not found.failure and (found.values.shape != (n_turns,) or not np.isfinite(found.values).all()):
-        raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {found.values}")
+def _check(found: RewardTrace, episode: str, n_turns: int) -> None:
+    if found.episode != episode:
+        raise ValueError(f"wanted the rewards of episode {episode}, got those of {found.episode!r}")
+    values = found.values
+    if found.failure:
+        return
+    if values.shape != (n_turns,) or values.dtype.kind not in "fiub" or not np.isfinite(values).all():
+        raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {values}")

@@ -162,7 +162,7 @@ def _whole(value: Any) -> int:
 
 
 def _real(value: Any) -> float:
-    real = float(value)
+    real = float(value) + 0.0  # SQLite keeps no sign of zero
     if isnan(real):  # SQLite would make it NULL
         raise ValueError
     return real

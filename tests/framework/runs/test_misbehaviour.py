@@ -4,6 +4,7 @@ import sys
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ from gde import (
     GdeError,
     Measurement,
     Observation,
+    Optimum,
     Outcome,
     Plan,
+    State,
+    TabularMDP,
+    Task,
     evaluate,
     rescore,
     resume,
@@ -80,6 +85,44 @@ def odd(evidence: Evidence) -> list[Measurement]:
     raise Odd("number")
 
 
+@dataclass
+class Certifying(Corridor):
+    """Gives its own word on what is best."""
+
+    word: Any = None
+
+    def optimum(self) -> Optimum:
+        return replace(Optimum(actions=("RIGHT",), value=-1.0), **self.word)
+
+
+@dataclass
+class Mistaken(Corridor):
+    """Tells what cannot be so of its state, its process and its task."""
+
+    index: Any = None
+    names: tuple[str, ...] = ()
+    horizon: Any = 10
+
+    def state(self) -> State:
+        return super().state() if self.index is None else replace(super().state(), index=self.index)
+
+    def mdp(self) -> TabularMDP:
+        return replace(super().mdp(), actions=self.names) if self.names else super().mdp()
+
+    def task(self) -> Task:
+        return replace(super().task(), horizon=self.horizon)
+
+
+@dataclass
+class Unsure(ScriptedAgent):
+    """Tells probabilities."""
+
+    shares: Any = None
+
+    async def act(self, observation: Observation) -> Decision:
+        return replace(await super().act(observation), probabilities=self.shares)
+
+
 class Unspeakable(Corridor):
     """Fails in words that no file can hold."""
 
@@ -137,6 +180,19 @@ def failures(plan: Plan, folder: Path, catalogue: Catalogue) -> set[str]:
         (lambda: Breaking(what=GeneratorExit("fish")), "scripted", "GeneratorExit: fish"),
         (lambda: Breaking(what=CancelledError("fish")), "scripted", "CancelledError: fish"),
         (lambda: Breaking(what=StopIteration("fish")), "scripted", "StopIteration: fish"),
+        (lambda: Certifying(word={"actions": ("FLY",)}), "scripted", "some of LEFT, RIGHT, got 'FLY'"),
+        (lambda: Certifying(word={"actions": ()}), "scripted", "a return to be had, got none for -1.0"),
+        (lambda: Certifying(word={"value": float("nan")}), "scripted", "-inf or None, got nan"),
+        (lambda: Certifying(word={"value": "1"}), "scripted", "-inf or None, got '1'"),
+        (lambda: Mistaken(index=-1), "scripted", "the index of a state of mdp(), of 3, got -1"),
+        (lambda: Mistaken(index=99), "scripted", "the index of a state of mdp(), of 3, got 99"),
+        (lambda: Mistaken(names=("A", "B")), "scripted", "actions of the task, LEFT, RIGHT, got A, B"),
+        (lambda: Mistaken(horizon=0), "scripted", "a horizon of 1 turn or more, got 0"),
+        (lambda: Mistaken(horizon=-3), "scripted", "a horizon of 1 turn or more, got -3"),
+        ("corridor", lambda: Unsure(shares={"LEFT": 3.0}), "probabilities from 0 to 1, got 3.0 of 'LEFT'"),
+        ("corridor", lambda: Unsure(shares={"LEFT": -1.0}), "got -1.0 of 'LEFT'"),
+        ("corridor", lambda: Unsure(shares={"LEFT": "1"}), "got '1' of 'LEFT'"),
+        ("corridor", lambda: Unsure(shares={"FLY": 1.0}), "admissible actions, of LEFT, RIGHT, got 'FLY'"),
         (lambda: Unspeakable(), "scripted", "RuntimeError: half a character: ?"),
         (lambda: Halved(), "scripted", "surrogates not allowed"),
         (lambda: Paying(coin=float("nan")), "scripted", "nan"),
@@ -226,6 +282,21 @@ def test_what_cannot_be_closed_is_left(tmp_path: Path, catalogue: Catalogue) -> 
 def test_an_interruption_is_nobody_s_failure(what: BaseException, tmp_path: Path, catalogue: Catalogue) -> None:
     with pytest.raises(KeyboardInterrupt):
         evaluate(replace(PLAN, agent=Choice.of(lambda: Raising(what=what), "a")), tmp_path / "run", catalogue)
+
+
+@pytest.mark.parametrize(
+    "word", [{"actions": (), "value": None}, {"actions": (), "value": -inf}, {"actions": (), "value": -0.0}]
+)
+def test_where_nothing_is_to_be_had_no_action_need_be_best(
+    word: dict[str, Any], tmp_path: Path, catalogue: Catalogue
+) -> None:
+    wanted = replace(PLAN, environment=Choice.of(lambda: Certifying(word=word), alias="e"))
+    assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"
+
+
+def test_probabilities_may_be_of_some_actions_and_off_by_rounding(tmp_path: Path, catalogue: Catalogue) -> None:
+    wanted = replace(PLAN, agent=Choice.of(lambda: Unsure(shares={"LEFT": 1 + 1e-12}), alias="a"))
+    assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"
 
 
 def test_a_metric_fails_whatever_it_raises(tmp_path: Path, catalogue: Catalogue) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,7 @@ class Counting:
         await asyncio.sleep(0.001)
         self.now -= 1
         values = self.give(trajectory)
-        return RewardTrace(model="?", episode="?", values=values)  # type: ignore[arg-type]
+        return RewardTrace(model="?", episode=str(trajectory.key), values=values)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -91,6 +91,7 @@ def raising(error: Exception) -> Callable[[Trajectory], object]:
         (lambda one: np.zeros(len(one.turns) + 1), r"ValueError: wanted 3 finite rewards, one a turn, got \[0\."),
         (lambda one: np.full(len(one.turns), np.nan), "ValueError: wanted 3 finite rewards, one a turn, got .*nan"),
         (lambda one: np.zeros((len(one.turns), 1)), "ValueError: wanted 3 finite rewards"),
+        (lambda one: np.zeros(len(one.turns), dtype=complex), "ValueError: wanted 3 finite rewards"),
     ],
 )
 def test_what_goes_wrong_is_the_reason(give: Callable[[Trajectory], object], reason: str) -> None:
@@ -98,6 +99,17 @@ def test_what_goes_wrong_is_the_reason(give: Callable[[Trajectory], object], rea
     assert (found.model, found.episode, found.values.shape) == ("judge", "0/0/0", (0,))
     with pytest.raises(GdeError, match=reason):
         raise GdeError(found.failure)
+
+
+class Astray(Counting):
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        return replace(await super().rewards(trajectory), episode="9/9/9")
+
+
+def test_the_rewards_of_another_episode_are_none() -> None:
+    found = asyncio.run(trace("judge", Astray(), WITH_TURNS[0]))
+    assert (found.episode, found.values.shape) == ("0/0/0", (0,))
+    assert found.failure == "ValueError: wanted the rewards of episode 0/0/0, got those of '9/9/9'"
 
 
 def test_one_failure_costs_no_other_episode(journal: Journal) -> None:
@@ -119,3 +131,9 @@ def test_a_full_disk_stops_the_stage_and_is_nobody_s_failure(journal: Journal, m
         judge(Counting(), journal)
     monkeypatch.undo()
     assert read_traces(journal) == ()
+
+
+def test_a_zero_is_read_whatever_its_sign(journal: Journal) -> None:
+    judge(Counting(lambda one: -np.zeros(len(one.turns))), journal)
+    assert not list(journal.faults())
+    assert all((each.values == 0).all() for each in read_traces(journal) if not each.failure)
