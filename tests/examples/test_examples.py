@@ -81,6 +81,7 @@ def test_own_environment_keeps_the_contract(tmp_path: Path) -> None:
 
 def test_own_executor_is_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")]))
     own_executor = importlib.import_module("own_executor")
     check_plugin(own_executor)
     with pytest.raises(GdeError, match="executor 'pool' cannot send its work"):
