@@ -100,13 +100,20 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def test_the_tutorial_shows_the_examples_as_they_are() -> None:
-    agent, _, test, counter, _ = blocks("plugin-tutorial.md", "python")
+    agent, _, test, offered, counter, _ = blocks("plugin-tutorial.md", "python")
     leftist = (ROOT / "examples" / "third_party" / "gde_leftist.py").read_text(encoding="utf-8")
     assert agent in leftist
     assert test.partition("\n\n\n")[2] in (ROOT / "examples/third_party/test_leftist.py").read_text(encoding="utf-8")
     assert counter in (ROOT / "examples" / "own_environment.py").read_text(encoding="utf-8")
+    assert offered in (ROOT / "examples/third_party/gde_tunnel.py").read_text(encoding="utf-8")
+    assert "measures=" in offered
     (pyproject,) = blocks("plugin-tutorial.md", "toml")
     assert pyproject == (ROOT / "examples" / "third_party" / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_the_page_of_executors_shows_the_example_as_it_is() -> None:
+    executor, _ = blocks("how-to/executor.md", "python")
+    assert (ROOT / "examples" / "own_executor.py").read_text(encoding="utf-8").endswith(executor)
 
 
 def test_the_asking_agent_of_the_tutorial_is_an_agent() -> None:

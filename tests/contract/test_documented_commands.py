@@ -38,6 +38,8 @@ ENDLESS = re.compile(r"--serve")
 SIMULATORS = re.compile(r"--env (textworld|alfworld|scienceworld)")
 SMALLER = {"eval": ("--episodes", "4"), "reproduce": ("--scale", "0.005")}
 """The last of two equal options is the one that counts."""
+EXAMPLES = {"gde_leftist": "examples/third_party", "own_executor": "examples"}
+"""Where modules are that a line loads by name."""
 FINISHED, WITH_FAILURES = 0, 3
 """A handful of worlds is too few for some numbers, which is a failure with a reason."""
 SETTING_UP = (
@@ -106,8 +108,8 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     for line in found:
         if SIMULATORS.search(" ".join(line.words)):
             pytest.importorskip("textworld")
-        if line.environment and ("GDE_LOAD_PLUGINS", "gde_leftist") in line.environment:
-            line = Line(line.page, line.words, (*line.environment, ("PYTHONPATH", str(ROOT / "examples/third_party"))))
+        if home := EXAMPLES.get(dict(line.environment).get("GDE_LOAD_PLUGINS", "")):
+            line = Line(line.page, line.words, (*line.environment, ("PYTHONPATH", str(ROOT / home))))
         run(line, tmp_path)
 
 

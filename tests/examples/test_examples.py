@@ -1,5 +1,7 @@
 """Every example runs, and says something."""
 
+import importlib
+import json
 import os
 import re
 import subprocess
@@ -8,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import read_plan
 from gde.request.settings import build, read_toml
+from gde.testing import check_plugin
 from gde_plugins.reward_classifier.config import Recipe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+EXECUTOR = Path(__file__).parents[2] / "docs" / "how-to" / "executor.md"
 EMBEDDING = Path(__file__).parents[2] / "docs" / "embedding.md"
 
 
@@ -77,6 +82,31 @@ def test_own_environment_keeps_the_contract(tmp_path: Path) -> None:
         "check_environment(lambda: Counter(CounterConfig())); check_plugin(own_environment)"
     )
     run(sys.executable, "-c", program, folder=tmp_path, PYTHONPATH=str(EXAMPLES))
+
+
+def test_own_executor_is_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")]))
+    own_executor = importlib.import_module("own_executor")
+    check_plugin(own_executor)
+    with pytest.raises(GdeError, match="executor 'pool' cannot send its work"):
+        own_executor.Pool(1).check(lambda: None)
+
+
+@pytest.mark.slow
+def test_own_executor_changes_no_result_and_keeps_the_contract(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gde", "eval", "--env", "grid", "--agent", "noisy", "--episodes", "2", "--json"]
+    named = {"PYTHONPATH": os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])}
+    named["GDE_LOAD_PLUGINS"] = "own_executor"
+    words = {
+        executor: run(*command, "--metric", "accuracy", "--executor", executor, folder=tmp_path, **named)
+        for executor in ("serial", "pool")
+    }
+    serial, pool = (json.loads(shown) for shown in words.values())
+    assert (serial["status"], serial["measurements"]) == ("ok", pool["measurements"])
+    (test,) = (code for code in EXECUTOR.read_text(encoding="utf-8").split("```python\n")[2:])
+    (tmp_path / "test_pool.py").write_text(test.partition("```")[0], encoding="utf-8")
+    run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_pool.py", folder=tmp_path, **named)
 
 
 def test_third_party_plugin(tmp_path: Path) -> None:
