@@ -98,9 +98,18 @@ def _signature(name: str, thing: Any) -> str:
     text = _plain(f"{name}{inspect.signature(thing)}")
     if len(text) <= LONG:
         return text
-    parameters = [_plain(str(each)) for each in inspect.signature(thing).parameters.values()]
     end = text[text.rindex(")") :]
-    return f"{name}(\n    " + ",\n    ".join(parameters) + f",\n{end}"
+    return f"{name}(\n    " + ",\n    ".join(_parameters(inspect.signature(thing))) + f",\n{end}"
+
+
+def _parameters(signature: inspect.Signature) -> Iterator[str]:
+    """Each as it is written, and before those that are given by name alone a star."""
+    before: inspect._ParameterKind | None = None
+    for each in signature.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and before not in (each.KEYWORD_ONLY, each.VAR_POSITIONAL):
+            yield "*"
+        yield _plain(str(each))
+        before = each.kind
 
 
 def _plain(signature: str) -> str:

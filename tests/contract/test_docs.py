@@ -1,6 +1,7 @@
 """The documentation says what the code does."""
 
 import ast
+import inspect
 import json
 import re
 import runpy
@@ -39,6 +40,16 @@ REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 @pytest.mark.parametrize("page", REFERENCE["PARTS"])
 def test_a_reference_page_agrees_with_the_code(page: str) -> None:
     assert REFERENCE["rendered"](page) == (DOCS / page).read_text(encoding="utf-8"), "run python docs/reference.py"
+
+
+def test_what_is_given_by_name_alone_stands_behind_a_star() -> None:
+    for name in REFERENCE["_homes"]():
+        if printed := REFERENCE["_signature"](name, getattr(gde, name)):
+            before, star, _ = re.sub(r"\[[^\]]*\]", "", printed).partition("*")
+            kinds = [each.kind for each in inspect.signature(getattr(gde, name)).parameters.values()]
+            by_place = [kind for kind in kinds if kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)]
+            assert bool(star) == (len(by_place) < len(kinds)), printed
+            assert len(re.findall(r"(?:^|[(,])\s*\w+:", before, re.MULTILINE)) >= len(by_place), printed
 
 
 def test_the_data_page_lists_the_tables_and_columns_of_the_journal() -> None:

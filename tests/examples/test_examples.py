@@ -46,6 +46,11 @@ def test_embedded_and_reading_what_it_wrote(tmp_path: Path) -> None:
     assert "decisions ok:" in read
 
 
+def test_walking_by_the_manhattan_distance(tmp_path: Path) -> None:
+    shown = python("by_distance.py", folder=tmp_path)
+    assert "agent noisy: 0.135" in shown and "agent random: 0.437" in shown
+
+
 def test_goal_directedness_in_the_cliff_world(tmp_path: Path) -> None:
     shown = python("meg_cliffworld.py", folder=tmp_path)
     assert "goal of 1, errs with 0.0: 40.203 nats towards the reward (beta inf)" in shown

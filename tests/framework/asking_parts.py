@@ -184,8 +184,34 @@ def gde_language_models() -> Sequence[Offer[Any, Any]]:
     )
 
 
+@dataclass(frozen=True)
+class StrictConfig:
+    scale: float
+
+
+@dataclass(frozen=True)
+class HomelessConfig:
+    folder: str = ""
+
+
+def homeless(config: HomelessConfig, context: Context) -> Judge:
+    """Only who makes it knows that it needs a folder."""
+    if not config.folder:
+        raise GdeError("homeless.folder: wanted a folder, got none")
+    return Judge(context.model("echo"))
+
+
 @hookimpl
 def gde_reward_models() -> Sequence[Offer[Any, Any]]:
+    strict = lambda _, context: Judge(context.model("echo"))  # noqa: E731
+    return (
+        Offer(name="strict", summary="s", config=StrictConfig, make=strict),
+        Offer(name="homeless", summary="s", config=HomelessConfig, make=homeless),
+        *_judges(),
+    )
+
+
+def _judges() -> Sequence[Offer[Any, Any]]:
     return tuple(
         Offer(
             name=name, summary="s", config=AskedConfig, make=lambda c, context, part=part: part(context.model(c.model))

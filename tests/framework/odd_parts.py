@@ -347,9 +347,21 @@ class CorridorStudy:
         raise GdeError("figures need altair")
 
 
+class ArmchairStudy(CorridorStudy):
+    """Nobody walks."""
+
+    agentless = True
+
+    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+        return {}
+
+
 @hookimpl
 def gde_reproductions() -> Sequence[Offer[Any, Any]]:
-    return (Offer(name="corridors", summary="s", config=NoConfig, make=lambda _, __: CorridorStudy()),)
+    return (
+        Offer(name="corridors", summary="s", config=NoConfig, make=lambda _, __: CorridorStudy()),
+        Offer(name="armchair", summary="s", config=NoConfig, make=lambda _, __: ArmchairStudy()),
+    )
 
 
 def _talkative(evidence: object) -> Sequence[Measurement]:

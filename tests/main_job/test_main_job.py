@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
+from gde.cli.main import main
 from gde.runs.exporting import export
 
 pytest.importorskip("torch", reason="needs the extra llm")
@@ -105,17 +106,36 @@ def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
         (("--set", "env.density=1.5"), "env.density: wanted less than or equal to 1, got '1.5'"),
         (("--set", "agent.model=hf:/nowhere/at/all"), "/nowhere/at/all"),
         (("--set", "agent.model=nan"), "unknown language model 'nan'. Did you mean nano"),
-        (("--set", "cogmap.layer=99"), "model 'nano' has layers 0 to 5"),
         (("--agent", "random"), "cogmap needs an agent whose language model gives activations; agent 'random'"),
         (("--set", "agent.model=openai:http://127.0.0.1:9/v1"), "cogmap needs an agent whose language model"),
     ],
 )
-def test_what_cannot_work_is_refused_in_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    done = gde(*(PROBED if "--agent" in arguments else MAIN_JOB), *arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.strip().splitlines()
-    assert message in line
+def test_what_cannot_work_is_refused_in_one_line(
+    arguments: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """In this process, which has loaded torch already."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["gde", *(PROBED if "--agent" in arguments else MAIN_JOB), *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capfd.readouterr()
+    assert is_refusal(ended.value.code, said.out, said.err, message)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_so_is_what_is_found_out_once_torch_is_loaded(tmp_path: Path) -> None:
+    done = gde(*MAIN_JOB, "--set", "cogmap.layer=99", cwd=tmp_path)
+    assert is_refusal(done.returncode, done.stdout, done.stderr, "model 'nano' has layers 0 to 5")
+    assert list(tmp_path.iterdir()) == []
+
+
+def is_refusal(code: object, out: str, err: str, message: str) -> bool:
+    (line,) = err.strip().splitlines()
+    return (code, out) == (2, "") and message in line
 
 
 def test_embedding_needs_no_command_line(tmp_path: Path) -> None:

@@ -4,19 +4,21 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from importlib import import_module
 from traceback import format_exception
 from typing import Annotated, Any, NoReturn
 
 import typer
 
+from gde.cli.ending import be_patient, leave
 from gde.cli.foreign import shown
 from gde.cli.output import DEBUG
 from gde.errors import INTERRUPTED, GdeError
 
 REFUSED = 2
 """The exit code of a request that cannot be read."""
+UNEXPECTED = 1
+"""That of Python for what nobody has caught."""
 COMMANDS = (
     "eval",
     "resume",
@@ -89,7 +91,18 @@ def _options(
 
 def main() -> None:
     """Run `gde`. Exit codes: 0 ok, 2 wrong request, 3 finished with failures or stopped, 130 interrupted, by whatever
-    signal."""
+    signal. Threads that parts leave behind are waited for, but not for ever."""
+    try:
+        _run()
+    except SystemExit as done:
+        be_patient(done.code if isinstance(done.code, int) else UNEXPECTED if done.code else 0)
+        raise
+    except BaseException:
+        be_patient(UNEXPECTED)
+        raise
+
+
+def _run() -> NoReturn:
     # Tokenizers and hubs must neither reach for a network nor write to the terminal.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -104,13 +117,13 @@ def main() -> None:
         folder = "".join(f" (run folder: {note})" for note in getattr(error, "__notes__", [])[:1])
         _refuse(f"{error}{folder}", error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        _leave()
+        leave(INTERRUPTED)
     except Exception as error:
         if not hasattr(error, "format_message"):  # every version of typer has a class of its own for wrong options
             raise
         _refuse(_misread(error), REFUSED)
     if code == INTERRUPTED:
-        _leave()
+        leave(INTERRUPTED)
     raise SystemExit(code)
 
 
@@ -134,11 +147,3 @@ def _refuse(reason: str, code: int) -> NoReturn:
     """The one place that prints an error: a line."""
     print(f"gde: {shown(reason)}", file=sys.stderr)  # noqa: T201
     raise SystemExit(code) from None
-
-
-def _leave() -> NoReturn:
-    """End at once: what was finished is kept, and what other threads are in the midst of may take minutes."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(INTERRUPTED)

@@ -11,7 +11,7 @@ class Once(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parsed as ever, after a look at what was given."""
-        _, _, given = self.make_parser(ctx).parse_args(args=[*args])
+        given: list[Any] = self.make_parser(ctx).parse_args(args=[*args])[2]
         for param in given:
             if given.count(param) > 1 and not (param.multiple or param.is_flag):
                 ctx.fail(f"{param.opts[0]} is given twice and takes one value: {param.help}")

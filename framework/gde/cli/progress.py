@@ -22,14 +22,14 @@ LINE_EVERY = 10.0
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator["Watch"]:
-    """A watcher for a run, and the exit code of one that is interrupted."""
+def progress(quiet: bool, go_on: str = "`gde resume {folder}`") -> Iterator["Watch"]:
+    """A watcher for a run, and the exit code of one that is interrupted, with the way to go on."""
     try:
         with talking(), _watch(quiet) as watch:
             yield watch
     except KeyboardInterrupt as interrupt:
         folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
-        say(f"gde: interrupted; what was finished is kept, go on with `gde resume {folder}`")
+        say(f"gde: interrupted; what was finished is kept, go on with {go_on.format(folder=folder)}")
         raise typer.Exit(INTERRUPTED) from None
 
 

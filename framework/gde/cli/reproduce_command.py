@@ -38,7 +38,7 @@ def command(
     if dry_run:
         _foretell(request, as_json)
         return
-    with progress(quiet=quiet or as_json) as watch:
+    with progress(quiet or as_json, "the same command and `--out {folder}`") as watch:
         study = reproduce(request, out, watch=watch)
     _show(study, as_json)
     page, missing = write_study(study)

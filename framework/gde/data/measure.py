@@ -43,6 +43,9 @@ class Measure:
     """Whether it is a column of its group's own table, in the row of what `*` stands for, instead of a row."""
     repeats: str = ""
     """The name of a number that it equals in a single world: of the two only the other is tested there."""
+    cost: bool = False
+    """Whether it counts what was spent, which follows from settings more than from how an agent does, e.g. simulations:
+    runs are compared by it, and it is not tested, so that no p value is corrected for it."""
 
     def matches(self, name: str) -> bool:
         """Whether the number of this name is one of those meant."""

@@ -1,8 +1,9 @@
 """Numbers with what is needed to trust them, and the result of a whole run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from gde.data.frame import beside, frame
@@ -21,7 +22,11 @@ RunStatus = Literal["ok", "partial", "failed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One number, or the reason why there is none."""
+    """One number, or the reason why there is none. What NumPy gives is taken as Python's own.
+
+    Raises:
+        ValueError: a field holds what it does not say.
+    """
 
     name: str
     value: float | None
@@ -39,13 +44,78 @@ class Measurement:
     """The metric or probe that measured it; the run fills it in."""
 
     def __post_init__(self) -> None:
+        for field_, wanted, read in _READ:
+            given = getattr(self, field_)
+            try:
+                object.__setattr__(self, field_, read(given))
+            except (AttributeError, TypeError, ValueError, OverflowError):
+                got = " ".join(repr(given).split())[:80]
+                advice = "; give None and a reason" if field_ == "value" else ""
+                raise ValueError(f"{self.name}: {field_}: wanted {wanted}, got {got}{advice}") from None
         if (self.value is None) != bool(self.reason):
             raise ValueError(
                 f"{self.name}: a measurement has either a value or a reason, got {self.value}, {self.reason!r}"
             )
-        numbers = (*(() if self.value is None else (self.value,)), *(self.interval or ()))
-        if not all(map(isfinite, numbers)):
-            raise ValueError(f"{self.name}: wanted finite numbers, got {numbers}; give None and a reason")
+
+
+def _own(value: Any) -> Any:
+    """A scalar of NumPy as one of Python."""
+    return value.item() if type(value).__module__ == "numpy" and value.ndim == 0 else value
+
+
+def _text(value: Any) -> str:
+    value = _own(value)
+    value.encode()  # half a character is in no file
+    return str.__str__(value)
+
+
+def _real(value: Any) -> float:
+    value = _own(value)
+    if not isinstance(value, Real) or not isfinite(real := float(value)) or real != value:
+        raise ValueError
+    return real
+
+
+def _count(value: Any) -> int:
+    value = _own(value)
+    if (whole := int(_real(value))) != value or not 0 <= whole < 2**63:
+        raise ValueError
+    return whole
+
+
+def _interval(value: Any) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    low, high = map(_real, value)
+    if low > high:
+        raise ValueError
+    return low, high
+
+
+def _labels(value: Any) -> Labels:
+    return {_text(name): _label(each) for name, each in value.items()}
+
+
+def _label(value: Any) -> str | int | float | bool:
+    value = _own(value)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return _real(value) if isinstance(value, Real) else _text(value)
+
+
+_READ: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+    ("name", "text", _text),
+    ("value", "a finite number as of 64 bits", lambda value: None if value is None else _real(value)),
+    ("unit", "text", _text),
+    ("n", "a whole number from 0 on", _count),
+    ("interval", "two finite numbers, the lower one first", _interval),
+    ("where", "texts, finite numbers or truth values by name", _labels),
+    ("reason", "text", _text),
+    ("source", "text", _text),
+)
+"""The fields of a measurement with what is wanted of each and what reads it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,6 +68,13 @@ class Foresees(Protocol):
 
 
 @runtime_checkable
+class Agentless(Protocol):
+    """What a reproduction may say besides: that nobody can take part, for it has agents of its own or none."""
+
+    agentless: bool
+
+
+@runtime_checkable
 class Reproduction(Protocol):
     """Knows which plans a publication ran and which of its numbers are printed."""
 

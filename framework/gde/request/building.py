@@ -83,7 +83,9 @@ def _with_settings(plan: Plan, wanted: Wanted) -> Plan:
     if parsed:
         names = [choice.label for kind in SEVERAL for choice in getattr(plan, kind.field)]
         known = ["run", "model", *(kind.table for kind in SINGLE), *names]
-        raise UnknownName("part of --set", next(iter(parsed)), known)
+        name = next(iter(parsed))
+        hint = f" A probe, reward model or metric is set where it is asked for, e.g. by --reward {name}."
+        raise UnknownName("part of --set", name, known, hint)
     return replace(plan, **parts)
 
 

@@ -52,7 +52,14 @@ def _wanted(problem: Mapping[str, Any]) -> str:
     if kind in {"string_too_long", "too_long"}:
         return f"{limits['max_length']} {_units(problem)} at most"
     said: str = problem["msg"]
+    if kind == "predicate_failed":
+        return _passing(said.split("'")[1])
     return WANTED.get(kind) or said.removeprefix("Value error, ").removeprefix("Input should be ")
+
+
+def _passing(predicate: str) -> str:
+    """What a condition wants of a value, a function that pydantic tells by its name alone."""
+    return WANTED["finite_number"] if predicate == "isfinite" else f"a value that passes {predicate}"
 
 
 def _units(problem: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gde.data.json import Json, Labels
 from gde.data.plan import OBJECT, Choice
-from gde.errors import GdeError
+from gde.errors import ConfigError, GdeError
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
@@ -44,6 +44,11 @@ class Chosen:
     def choice(self, asked: Choice) -> Choice:
         """What was asked for, with its configuration complete."""
         return asked if self.absent else replace(asked, config=dump(self.config))
+
+
+def settable(error: GdeError, judge: str) -> ConfigError:
+    """What is wrong with a reward model that only another part names, and how it gets settings."""
+    return ConfigError(f"{error}; add --reward {judge} to set it")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +122,16 @@ class Lookup:
         return {name: found.get(name) or self.judge(name) for name in names}
 
     def judge(self, name: str) -> Chosen:
-        """A reward model as it is offered."""
-        return self.chosen("reward_model", Choice(name=name))
+        """A reward model as it is offered.
+
+        Raises:
+            UnknownName: nobody offers it.
+            ConfigError: it cannot do without settings.
+        """
+        try:
+            return self.chosen("reward_model", Choice(name=name))
+        except ConfigError as error:
+            raise settable(error, name) from error
 
     def _found(self, kind: str, name: str, label: str, find: Callable[[], tuple[Entry, Any]]) -> Chosen:
         try:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from itertools import pairwise
+from math import isfinite
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -58,7 +59,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> ConfigT:
-    """A validated instance of the configuration class.
+    """A validated instance of the configuration class. Its numbers are finite, defaults included: no plan file and no
+    result could hold others.
 
     Raises:
         ConfigError: a field that does not exist, or a value out of range; names field, wanted and got.
@@ -67,9 +69,13 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
     _check_names(hints, values, whose)
     typed = {name: _typed(hints[name], value, f"{whose}.{name}") for name, value in values.items()}
     try:
-        return _adapter(config).validate_python(typed)
+        built = _adapter(config).validate_python(typed)
     except ValidationError as error:
         raise explained(error, whose) from error
+    for name in hints:
+        if not _finite(getattr(built, name)):
+            raise ConfigError(f"{whose}.{name}: wanted a finite number, got {getattr(built, name)}")
+    return built
 
 
 def sweep(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> dict[str, list[Json]]:
@@ -146,6 +152,17 @@ def _check_names(hints: Mapping[str, Any], values: Mapping[str, Json], whose: st
     for name in values:
         if name not in hints:
             raise UnknownName(f"field of {whose}", name, hints)
+
+
+def _finite(value: object) -> bool:
+    """Whether none of the numbers in a value is NaN or infinite."""
+    if isinstance(value, float):
+        return isfinite(value)
+    if is_dataclass(value):
+        return all(_finite(getattr(value, field.name)) for field in fields(value))
+    if isinstance(value, Mapping):
+        return all(map(_finite, value.values()))
+    return not isinstance(value, list | tuple | set | frozenset) or all(map(_finite, value))
 
 
 def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:

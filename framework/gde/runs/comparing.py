@@ -17,7 +17,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.resolve import Ready, resolve
 from gde.runs.adding import current_plan
 from gde.runs.conclusion import as_offered, subject, unfinished
-from gde.runs.differences import Compared, Row, Side, Values, corrected, few_worlds, out_of_reach, same_tests
+from gde.runs.differences import COST, Compared, Row, Side, Values, corrected, few_worlds, out_of_reach, same_tests
 from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
@@ -159,15 +159,17 @@ def _rows(
     kept = {each: runs for each, runs in common.items() if meanings[each.name].repeats not in known and all(runs)}
     headlines = {each: runs for each, runs in kept.items() if meanings[each.name].headline and not each.restricted}
     whole = {each: runs for each, runs in kept.items() if not each.restricted}
-    twins = same_tests({**headlines, **whole}, paired)
+    tested = {each: runs for each, runs in {**headlines, **whole}.items() if not meanings[each.name].cost}
+    twins = same_tests(tested, paired)
     rows: dict[Quantity, Row] = {}
     for quantity, (of_a, of_b) in {**_by_stratum(headlines, strata), **kept}.items():
-        title = meanings[quantity.name].titled(quantity.where)[0]
-        rows[quantity] = replace(_row(quantity, of_a, of_b, clusters, paired), title=title)
+        meaning, row = meanings[quantity.name], _row(quantity, of_a, of_b, clusters, paired)
+        reason = row.reason or (COST if meaning.cost else "")
+        rows[quantity] = replace(row, title=meaning.titled(quantity.where)[0], reason=reason)
     for quantity, twin in twins.items():
         if not rows[twin].reason:  # else neither is tested
-            tested = f"tested as {rows[twin].title}"
-            rows[quantity] = replace(rows[quantity], tested_as=twin.name, reason=tested)
+            reason = f"tested as {rows[twin].title}"
+            rows[quantity] = replace(rows[quantity], tested_as=twin.name, reason=reason)
     return tuple(corrected([*rows.values()]))
 
 

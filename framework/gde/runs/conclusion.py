@@ -10,7 +10,7 @@ from typing import Any
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
-from gde.errors import FAULTS, GdeError
+from gde.errors import GdeError
 from gde.request.lookup import Chosen
 from gde.request.planfile import plan_hash
 from gde.request.plugins import call_each
@@ -19,7 +19,7 @@ from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import gather
-from gde.stages.failing import reason_of, traceback_of
+from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.probing import results
 from gde.stages.scoring import score
 from gde.store.journal import REASON, RETRIED, Journal
@@ -79,8 +79,21 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     chosen = [each for each in run.ready.reporters if not each.absent]
     if run.ready.reporters and not chosen:
         raise GdeError(run.ready.reporters[0].absent)
-    reporters: list[Any] = [run.resources.make(each) for each in chosen]
-    return [reporter.render(run.ready.plan, result, evidence, run.folder.path) for reporter in reporters]
+    reporters = [(each.label, run.resources.make(each)) for each in chosen]
+    return [_rendered(run, label, reporter, result, evidence) for label, reporter in reporters]
+
+
+def _rendered(run: Pipeline, label: str, reporter: Any, result: Result, evidence: Evidence) -> Path:
+    """The file that a reporter has written.
+
+    Raises:
+        GdeError: it gives none.
+    """
+    page = reporter.render(run.ready.plan, result, evidence, run.folder.path)
+    if not (isinstance(page, Path) and page.is_file()):
+        advice = "render(...) writes a file and returns its path"
+        raise GdeError(f"reporter {label!r}: wanted the Path of a file that is there, got {page!r}; {advice}")
+    return page
 
 
 def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
@@ -126,8 +139,9 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
         try:
             reporter: Any = run.resources.make(chosen)
             with interrupting(seconds, f"more than run.part_seconds={seconds}"):
-                reporter.render(run.ready.plan, result, evidence, run.folder.path)
-        except FAULTS as error:
+                _rendered(run, chosen.label, reporter, result, evidence)
+        except BaseException as error:
+            pass_on(error)
             told = {"reason": reason_of(error), "traceback": traceback_of(error)}
             failures.append(Failure(stage="report", subject=chosen.label, **told))
     if not failures:

@@ -11,6 +11,7 @@ from gde.numerics.by_world import Quantity
 from gde.numerics.stats import Interval, adjusted, benjamini_hochberg, holm
 
 ALPHA = 0.05
+COST = "a cost, not tested"
 DECIMALS = 9
 """To which numbers of a world are the same."""
 Values = Mapping[str, float]
@@ -97,7 +98,7 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
 
 
 def _raw(row: Row) -> float | None:
-    if row.tested_as:
+    if row.reason:
         return None
     return row.p_permutation if row.p_wilcoxon is None else row.p_wilcoxon
 

@@ -12,10 +12,11 @@ from typing import TypeVar
 
 from gde.data.plan import Plan
 from gde.data.result import Result
-from gde.errors import GdeError, RunFailed
+from gde.errors import GdeError, MissingExtra, RunFailed
 from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
+from gde.request.lookup import settable
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
 from gde.request.resolve import Ready, resolve
@@ -169,11 +170,24 @@ def warm(ready: Ready) -> None:
         list_worlds(ready, resources)
         for chosen in ready.rewards:
             resources.make(chosen)
+        _warm_judges(ready, resources)
         probes = [resources.make(chosen) for chosen in ready.probes]
         if ready.agent_model and not ready.agent.absent:
             info = resources.models.get(ready.agent_model).info
             for probe in probes:
                 probe.capture(info)
+
+
+def _warm_judges(ready: Ready, resources: Resources) -> None:
+    """Make the reward models that only other parts name."""
+    for name, chosen in ready.judges.items():
+        if chosen not in ready.rewards:
+            try:
+                resources.make(chosen)
+            except MissingExtra:
+                raise
+            except GdeError as error:
+                raise settable(error, name) from error
 
 
 def _run(
@@ -207,9 +221,7 @@ def _run(
 def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
     """The output of `work`, which runs event loops of its own: in a thread where one is running here."""
     stop = Stop()
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _in_loop():
         return work(stop)
     done: Future[OutputT] = Future()
 
@@ -227,3 +239,12 @@ def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
         stop.set()
         thread.join()
         raise
+
+
+def _in_loop() -> bool:
+    """Whether an event loop is running here."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -11,7 +11,7 @@ from typing import Any
 from gde.data.json import Json, Labels
 from gde.data.probe import Arm
 from gde.data.trajectory import Trajectory, Turn
-from gde.errors import GdeError
+from gde.errors import GdeError, RunFailed
 from gde.parts.executor import Joinable, WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
@@ -27,6 +27,7 @@ from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
 from gde.stages.costs import cost_note
 from gde.stages.evidence import Recorded
+from gde.stages.failing import pass_on, reason_of
 from gde.stages.models import NOTED
 from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
 from gde.stages.progress import Listeners, Progress, Watch, watching
@@ -66,7 +67,7 @@ class Pipeline:
 
         Raises:
             GdeError: the plan or its worlds are no longer those that the run began with.
-            RunFailed: stopped from outside, or a worker has died.
+            RunFailed: stopped from outside, a worker has died, or the executor has failed.
         """
         self.stop.check()
         ready, hook = self.ready, self.ready.catalogue.plugins.manager.hook
@@ -79,12 +80,26 @@ class Pipeline:
         stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
         with stopping, watching(self.folder.journal_path, total, self._listeners(executor)):
             job = Sharing(self.folder.journal_path, self.stop, self.keys_to)
-            if isinstance(executor, WorksFarAway):
-                done = executor.map(DistantSharing(job), parts, partial(answer, self.journal))
-            else:
-                done = executor.map(job, parts)
-            for _ in done:
-                pass
+            try:
+                if isinstance(executor, WorksFarAway):
+                    done = executor.map(DistantSharing(job), parts, partial(answer, self.journal))
+                else:
+                    done = executor.map(job, parts)
+                for _ in done:
+                    pass
+            except GdeError:
+                raise
+            except BaseException as error:
+                pass_on(error)
+                raise self._stopped_by(error) from error
+
+    def _stopped_by(self, error: BaseException) -> BaseException:
+        """What is said of a fault that the executor let out: no episode has raised it, whose faults are recorded."""
+        if not self.folder.path.is_dir():
+            return error  # which has taken everything with it
+        entry = self.ready.executor.entry
+        whose = f"executor {self.ready.executor.label!r} of {entry.distribution or entry.module}"
+        return RunFailed(f"{whose} failed ({reason_of(error)}); what was finished is kept, go on with `gde resume`")
 
     def begin(self, total: int, worlds: str) -> Mapping[str, Json]:
         """Note what the run is made with or, on resuming, that it still is. Gives its provenance.

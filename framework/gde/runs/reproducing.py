@@ -1,6 +1,6 @@
 """A published study from its plans to its tables, in one folder that holds a run for every plan."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -11,7 +11,7 @@ from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
 from gde.data.result import Result, RunStatus
 from gde.errors import GdeError, RunFolderError
-from gde.parts.reproduction import Comparison, Estimate, Foresees, Reproduction, Run
+from gde.parts.reproduction import Agentless, Comparison, Estimate, Foresees, Reproduction, Run
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.request.resolve import resolve
@@ -24,6 +24,8 @@ from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
 
 SCHEMA = 1
+AGENT, EXECUTOR = Choice(name="gpt-oss"), Choice(name="serial")
+"""Where nobody says otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +37,11 @@ class Request:
     """Share of the published size."""
     settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Configuration of the study itself."""
-    agent: Choice = field(default_factory=lambda: Choice(name="gpt-oss"))
+    agent: Choice = AGENT
     language_model: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     rewards: tuple[Choice, ...] = ()
     """Reward models that judge besides, in every plan that has any."""
-    executor: Choice = field(default_factory=lambda: Choice(name="serial"))
+    executor: Choice = EXECUTOR
 
     def __post_init__(self) -> None:
         if not 0 < self.scale < inf:
@@ -78,7 +80,9 @@ def reproduce(
     """Run the plans of a study that are not yet finished in `out`, and hold them against the publication.
 
     Raises:
-        GdeError: no such study, a plan is refused, `out` cannot be made, or it holds runs of other plans.
+        GdeError: no such study, a plan is refused, something is asked for that the study has no use for, `out` cannot
+            be made, or it holds runs of other plans.
+        KeyboardInterrupt: it was interrupted; the same request with the folder as `out` goes on.
     """
     catalogue = catalogue or Catalogue.default()
     study, plans = _planned(request, catalogue)
@@ -89,12 +93,16 @@ def reproduce(
         folder.mkdir(parents=True, exist_ok=True)  # before hours of work that could not be kept
     except OSError as error:
         raise cannot_make(folder, error) from error
-    runs: dict[str, Run] = {}
-    for index, (name, plan) in enumerate(plans.items()):
-        watch(Progress("plans", index, len(plans)))
-        result = _finished(plan, folder / name, catalogue, watch)
-        runs[name] = Run(result=result, evidence=load_evidence(folder / name, catalogue))
-    return _concluded(study, request.name, folder, runs)
+    try:
+        runs: dict[str, Run] = {}
+        for index, (name, plan) in enumerate(plans.items()):
+            watch(Progress("plans", index, len(plans)))
+            result = _finished(plan, folder / name, catalogue, watch)
+            runs[name] = Run(result=result, evidence=load_evidence(folder / name, catalogue))
+        return _concluded(study, request.name, folder, runs)
+    except KeyboardInterrupt as interrupt:
+        interrupt.__notes__ = [str(folder)]  # not the run that it was at: one goes on with all of them
+        raise
 
 
 def foresee(request: Request, catalogue: Catalogue | None = None) -> tuple[Estimate, ...]:
@@ -121,9 +129,26 @@ def _planned(request: Request, catalogue: Catalogue) -> tuple[Reproduction, dict
     context = Resources(catalogue).context("reproduction", request.name)
     study: Reproduction = offer.make(build(offer.config, request.settings, "study"), context)
     plans = study.plans(request.scale, request.agent)
-    if request.rewards and not any(plan.rewards for plan in plans.values()):
-        raise GdeError(f"--reward {request.rewards[0].label}: no plan of {request.name} has reward models; drop it")
+    if unused := next(_unused(request, study, plans.values()), ""):
+        raise GdeError(f"{unused}; drop it")
     return study, {name: _asked_for(plan, request) for name, plan in plans.items()}
+
+
+def _unused(request: Request, study: Reproduction, plans: Collection[Plan]) -> Iterator[str]:
+    """What is asked for and would change nothing, and why."""
+    if request.rewards and not any(plan.rewards for plan in plans):
+        yield f"--reward {request.rewards[0].label}: no plan of {request.name} has reward models"
+    if isinstance(study, Agentless) and request.agent != AGENT:
+        yield f"{_option('agent', request.agent, AGENT)}: {request.name} has agents of its own or none"
+    if not plans and request.executor != EXECUTOR:
+        yield f"{_option('executor', request.executor, EXECUTOR)}: {request.name} has no plans to run"
+    if not plans and request.language_model:
+        yield f"model.{next(iter(request.language_model))}: {request.name} has no plans to run"
+
+
+def _option(table: str, asked: Choice, default: Choice) -> str:
+    """How somebody has asked for something else than the default."""
+    return f"--{table} {asked.name}" if asked.name != default.name else f"{table}.{next(iter(asked.config))}"
 
 
 def study_json(study: Study) -> dict[str, Any]:

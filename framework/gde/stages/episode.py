@@ -1,6 +1,5 @@
 """One episode from reset to its end in the journal, a function of the root seed and its key alone."""
 
-import asyncio
 from dataclasses import dataclass, replace
 from math import isfinite
 from numbers import Real
@@ -8,7 +7,7 @@ from numbers import Real
 from gde.data.json import Labels
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
-from gde.errors import FAULTS, GdeError, RunFailed, Unavailable
+from gde.errors import GdeError, RunFailed, Unavailable
 from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
@@ -16,7 +15,7 @@ from gde.request.resolve import Ready
 from gde.seeding import derive
 from gde.stages.context import WORLD_FACETS, Resources, agent_seed, check_world
 from gde.stages.deadlines import Interruptible, limit
-from gde.stages.failing import reason_of
+from gde.stages.failing import pass_on, reason_of
 from gde.stages.hosting import Host
 from gde.stages.judging import Judge, Moment
 from gde.stages.models import Scope, check_known
@@ -170,13 +169,10 @@ async def _decide(
         check_known(scope, decision.completion)
         if decision.status == "error" and scope.unanswered is not None:
             raise scope.unanswered
-    except asyncio.CancelledError as error:
-        if (task := asyncio.current_task()) is not None and task.cancelling():
-            raise  # a deadline or the end of the run, not the agent's own doing
-        return Decision.unusable("error", reason_of(error)), error
     except (RunFailed, Unavailable):
         raise
-    except FAULTS as error:
+    except BaseException as error:
+        pass_on(error)
         return Decision.unusable("error", reason_of(error)), error
     return admitted(decision, observation), None
 

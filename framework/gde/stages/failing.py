@@ -1,5 +1,6 @@
 """What is recorded of an exception that a part has raised."""
 
+import asyncio
 from traceback import TracebackException
 
 from gde.errors import GdeError
@@ -8,6 +9,29 @@ FRAMES = 20
 """Innermost calls of a traceback that are kept,"""
 CHARACTERS = 8_000
 """and the characters of its end."""
+
+
+def pass_on(error: BaseException) -> None:
+    """Raise again what is nobody's fault: a user, or the event loop, wants the work to end. All else that a part has
+    raised, whatever class it made for it, is its own failure.
+
+    Raises:
+        KeyboardInterrupt: it is one, or a group that holds one.
+        CancelledError: the task in which it was raised is being cancelled.
+    """
+    if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt):
+        raise KeyboardInterrupt from error
+    if isinstance(error, KeyboardInterrupt) or (isinstance(error, asyncio.CancelledError) and _cancelled()):
+        raise error
+
+
+def _cancelled() -> bool:
+    """Whether the current task is being cancelled."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop is running here
+        return False
+    return task is not None and task.cancelling() > 0
 
 
 def reason_of(error: BaseException) -> str:

@@ -18,6 +18,7 @@ from threading import Thread
 from time import perf_counter, thread_time
 from typing import Any, TypeVar
 
+from gde.errors import FAULTS
 from gde.parts.environment import Environment
 
 if sys.platform == "linux":
@@ -69,6 +70,10 @@ class OwnThread:
                 continue
             try:
                 done.set_result(function(*arguments))
+            except (StopIteration, GeneratorExit) as error:  # to coroutines they mean the end of one
+                fault = RuntimeError(f"{type(error).__name__}: {error}")
+                fault.__cause__ = error
+                done.set_exception(fault)
             except BaseException as error:  # it belongs to whoever asked
                 done.set_exception(error)
 
@@ -167,7 +172,7 @@ class Host:
     async def close(self) -> None:
         """Close the environment, whatever it says to that."""
         if hasattr(self, "environment"):
-            with suppress(Exception):
+            with suppress(*FAULTS):
                 await self._run(self.environment.close)
         self.leave()
 

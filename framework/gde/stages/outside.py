@@ -5,12 +5,11 @@ from contextlib import closing
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
-from gde.errors import FAULTS
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
 from gde.seeding import derive
 from gde.stages.episode import admitted, advance, begin_world, turn_of
-from gde.stages.failing import reason_of
+from gde.stages.failing import pass_on, reason_of
 from gde.stages.judging import Judge
 
 
@@ -61,6 +60,7 @@ async def play(
 async def _decide(agent: Agent, observation: Observation) -> Decision:
     try:
         decision = await agent.act(observation)
-    except FAULTS as error:
+    except BaseException as error:
+        pass_on(error)
         return Decision.unusable("error", reason_of(error))
     return admitted(decision, observation)

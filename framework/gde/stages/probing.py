@@ -13,10 +13,10 @@ from gde.data.json import Labels
 from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeLabels, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.errors import FAULTS, GdeError, RunFailed
+from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Probe, Readout, input_form
 from gde.seeding import generator
-from gde.stages.failing import reason_of, traceback_of
+from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.store.activations import ActivationStore, Row
 from gde.store.journal import Journal
 from gde.store.probes import write_readout
@@ -63,7 +63,8 @@ class ProbeStage:
             return self._fit(probe, arm)
         except RunFailed:
             raise
-        except FAULTS as error:
+        except BaseException as error:
+            pass_on(error)
             expected = isinstance(error, GdeError | ValueError)
             reason = str(error) if expected else reason_of(error)
             if self.journal is not None:

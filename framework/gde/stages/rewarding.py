@@ -9,9 +9,9 @@ import numpy as np
 
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
-from gde.errors import FAULTS, RunFailed, Unavailable
+from gde.errors import RunFailed, Unavailable
 from gde.parts.reward_model import RewardModel
-from gde.stages.failing import reason_of, traceback_of
+from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.outages import Reach, SecondChances
 from gde.store.journal import Journal
 from gde.store.rewards import judged, write_trace
@@ -74,7 +74,8 @@ async def trace(name: str, model: RewardModel, trajectory: Trajectory, journal: 
         return replace(found, model=name, episode=str(trajectory.key))
     except (RunFailed, Unavailable):
         raise
-    except FAULTS as error:
+    except BaseException as error:
+        pass_on(error)
         if journal is not None:
             journal.keep_traceback(reason_of(error), traceback_of(error))
         return _failed(name, trajectory, error)

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from hashlib import sha256
 
 from gde.data.trajectory import EpisodeKey
-from gde.errors import FAULTS, RunFailed, Unavailable
+from gde.errors import RunFailed, Unavailable
 from gde.offers import Facet
 from gde.parts.environment import Environment
 from gde.parts.snapshots import restorable
@@ -17,7 +17,7 @@ from gde.seeding import derive, generator
 from gde.stages.collecting import collecting_seldom
 from gde.stages.context import Resources
 from gde.stages.episode import Episode
-from gde.stages.failing import reason_of, traceback_of
+from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.hosting import Hosts
 from gde.stages.outages import SecondChances
 from gde.store.journal import Journal
@@ -128,11 +128,15 @@ async def _run_episode(
         async with hosts.borrow() as host, private.borrow() if private else nullcontext() as alone:
             labels = ready.strata[key.stratum].labels
             episode = Episode(ready, resources, key, seed, labels, host, journal, private=alone)
-            ending, final = await episode.play()
+            try:
+                ending, final = await episode.play()
+            except GeneratorExit as error:  # to the generator that lends the host it would mean that itself is closed
+                raise RuntimeError(f"GeneratorExit: {error}") from error
             await journal.end(key, ending, "", final)
     except RunFailed:
         raise
-    except FAULTS as error:
+    except BaseException as error:
+        pass_on(error)
         if isinstance(error, Unavailable) and waiting.put_back(key, str(key), error):
             return
         journal.keep_traceback(reason_of(error), traceback_of(error))

@@ -1,16 +1,17 @@
 """From evidence to measurements: every metric on the whole run and on each stratum of its sweep."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Failure, Measurement
-from gde.errors import FAULTS, GdeError
+from gde.errors import GdeError
 from gde.parts.metric import Metric
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import restricted
-from gde.stages.failing import reason_of, traceback_of
+from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.progress import Progress, Watch, ignore
 
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
@@ -29,7 +30,7 @@ def score(
 
     A sweep of one stratum has no breakdown: it would repeat the whole. A metric that raises in one place is measured
     in the others, and so is one that takes more than `seconds` there. Of two metrics that give the same measurement,
-    the second is a failure; `known` is what others have given before.
+    the second is a failure, and so is one that gives the same twice; `known` is what others have given before.
     """
     parts = [({}, evidence), *((labels, restricted(evidence, labels, i)) for i, labels in enumerate(strata))]
     parts = parts if len(strata) > 1 else parts[:1]
@@ -40,7 +41,8 @@ def score(
     for place, (name, make) in enumerate(metrics):
         try:
             metric = make()
-        except FAULTS as error:
+        except BaseException as error:
+            pass_on(error)
             failures.append(_failure(name, error))
             continue
         for step, (labels, part) in enumerate(parts, start=place * len(parts)):
@@ -49,7 +51,8 @@ def score(
                 with interrupting(seconds, f"more than run.part_seconds={seconds}"):
                     found = list(_measured(name, metric, part, labels))
                 _claim(owners, found, name)
-            except FAULTS as error:
+            except BaseException as error:
+                pass_on(error)
                 failures.append(_failure(_subject(name, labels), error))
             else:
                 measurements.extend(found)
@@ -68,6 +71,9 @@ def _measured(name: str, metric: Metric, part: Evidence, labels: Labels) -> Iter
 
 def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str) -> None:
     identities = [*map(_identity, found)]
+    if repeated := [one for one, times in Counter(identities).items() if times > 1]:
+        told = _subject(repeated[0][0], dict(repeated[0][1]))
+        raise GdeError(f"metric {name!r} gives {told!r} twice: tell them apart by name or by `where`")
     if taken := [identity for identity in identities if identity in owners]:
         owner, label = owners[taken[0]], _subject(taken[0][0], dict(taken[0][1]))
         raise GdeError(f"metrics {owner!r} and {name!r} both give {label!r}: leave one out, or rename what it gives")

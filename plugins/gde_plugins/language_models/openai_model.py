@@ -95,10 +95,10 @@ class OpenAIModel:
         status = error.status_code if isinstance(error, openai.APIStatusError) else None
         told = retry_after(error.response.headers) if isinstance(error, openai.APIStatusError) else None
         busy = status == 429 or (status in TRY_AGAIN and told is not None)
-        if busy:
-            limit.refused(sent, told)
         lost = isinstance(error, openai.APIConnectionError) and not _in_answer(error)
         hopeless = getattr(error, "code", None) == SPENT or (told or 0.0) > self._config.longest_wait
+        if busy and not hopeless:  # else those behind it would wait for what is given up here
+            limit.refused(sent, told)
         if not hopeless and (busy or lost or status in TRY_AGAIN) and tries < self._config.retries:
             return 0.0 if busy else min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries)
         failure = self._failure(_reason(error, self._config.timeout))

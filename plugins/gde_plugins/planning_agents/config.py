@@ -84,4 +84,4 @@ class MctsConfig(ReactConfig):
 
     def __post_init__(self) -> None:
         if not self.model and "model" in (self.prior, self.world):
-            raise ValueError("prior=model and world=model need agent.model, the language model to ask")
+            raise ValueError("the language model to ask as agent.model, where prior or world is model, got none")

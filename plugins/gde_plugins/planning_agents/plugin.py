@@ -65,9 +65,9 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=frozenset({PLANNING}),
             default=True,
             measures=(
-                _measure("simulator_steps", "actions tried in a private copy of the world"),
-                _measure("model_calls", "questions to the language model"),
-                _measure("judged", "states that the reward model was asked about"),
+                _measure("simulator_steps", "actions tried in a private copy of the world", cost=True),
+                _measure("model_calls", "questions to the language model", cost=True),
+                _measure("judged", "states that the reward model was asked about", cost=True),
                 _measure("unjudged", "of these, states without a reward", "less"),
                 _measure("malformed", "answers in another form than was asked for", "less"),
                 _measure("inadmissible", "actions named that cannot be taken", "less"),
@@ -76,10 +76,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
-def _measure(name: str, title: str, better: "Better" = "") -> "Measure":
+def _measure(name: str, title: str, better: "Better" = "", *, cost: bool = False) -> "Measure":
     from gde.data.measure import Measure
 
-    return Measure(name=f"planning.{name}", title=title, unit="a turn", better=better, group="planning")
+    return Measure(name=f"planning.{name}", title=title, unit="a turn", better=better, group="planning", cost=cost)
 
 
 def _world(config: "ReactRewardConfig | MctsConfig") -> frozenset[str]:

@@ -19,6 +19,13 @@ class Monotonic:
         return _trace("monotonic", trajectory, np.arange(1, n + 1) / max(n, 1))
 
 
+class Clock:
+    """Turn t earns t. Within an episode it is as `Monotonic`; between long and short episodes it is not."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        return _trace("clock", trajectory, np.arange(1.0, len(trajectory.turns) + 1))
+
+
 @dataclass(frozen=True)
 class Constant:
     """The same for every turn: it correlates with nothing, so its distance from progress that varies is sqrt(1/2)."""

@@ -15,15 +15,22 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_reward_models() -> Sequence[AnyOffer]:
-    """What rewards are worth that read nothing, and what the truth would score."""
+    """What rewards are worth that read no observation, and what the truth would score."""
     from gde_plugins.reward_baselines.config import ConstantConfig
 
     return (
+        Offer(name="clock", summary="turn t earns t, however long the episode is", config=NoConfig, make=_clock),
         Offer(
             name="constant",
             summary="the same reward in every turn, related to nothing",
             config=ConstantConfig,
             make=_constant,
+        ),
+        Offer(
+            name="goal-words",
+            summary="the share of the objective's words that stand in the actions so far",
+            config=NoConfig,
+            make=_goal_words,
         ),
         Offer(
             name="monotonic",
@@ -96,10 +103,22 @@ def gde_metrics() -> Sequence[AnyOffer]:
     )
 
 
+def _clock(_: NoConfig, __: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.models import Clock
+
+    return Clock()
+
+
 def _constant(config: "ConstantConfig", _: "Context") -> "RewardModel":
     from gde_plugins.reward_baselines.models import Constant
 
     return Constant(config.value)
+
+
+def _goal_words(_: NoConfig, __: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.goal_words import GoalWords
+
+    return GoalWords()
 
 
 def _monotonic(_: NoConfig, __: "Context") -> "RewardModel":

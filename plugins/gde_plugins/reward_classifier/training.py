@@ -13,6 +13,7 @@ import torch
 from gde.errors import ConfigError
 from gde.seeding import derive, generator
 from gde_plugins.reward_classifier.config import SCRATCH, Recipe
+from gde_plugins.reward_classifier.folders import new_folder
 from gde_plugins.reward_classifier.scorer import CARD, Scorer, base_tokenizer, begin, quietly
 from gde_plugins.reward_classifier.scratch import scratch_model, scratch_tokenizer
 from gde_plugins.reward_classifier.texts import Preference
@@ -42,11 +43,17 @@ def ranking_loss(chosen: torch.Tensor, rejected: torch.Tensor, centring: float) 
 
 
 def train(preferences: Sequence[Preference], recipe: Recipe, out: Path, watch: Watch) -> Trained:
-    """Train a model and write it to a folder, with a card that says on what.
+    """Train a model and write it to a new folder, with a card that says on what.
 
     Raises:
-        ConfigError: the base cannot be had, or nothing is left to train on.
+        ConfigError: `out` exists, the base cannot be had, nothing is left to train on, or what was learned is no
+            numbers; nothing is written.
     """
+    with new_folder(out) as folder:
+        return _train(preferences, recipe, folder, watch)
+
+
+def _train(preferences: Sequence[Preference], recipe: Recipe, folder: Path, watch: Watch) -> Trained:
     if recipe.base == SCRATCH:
         recipe = replace(recipe, rank=0)
     kept, held_out = _split(preferences, recipe)
@@ -64,7 +71,7 @@ def train(preferences: Sequence[Preference], recipe: Recipe, out: Path, watch: W
         last_loss=float(np.mean(losses[-tenth:])),
         accuracy=ranked_right(scorer, held_out, recipe.batch_size) if held_out else None,
     )
-    _write(scorer, preferences, recipe, trained, out)
+    _write(scorer, preferences, recipe, trained, folder)
     return trained
 
 
@@ -127,20 +134,30 @@ def _fit(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, watc
             optimiser.step()
             schedule.step()
             losses.append(loss.item())
+            if not math.isfinite(losses[-1]):
+                raise _diverged(f"loss {losses[-1]} at step {len(losses)} of {n_steps}", recipe)
             watch(len(losses), n_steps, losses[-1])
     scorer.model.eval()
+    with torch.inference_mode():  # the last loss is of the weights before the last step
+        rewards = scorer.rewards([one.chosen for one in preferences[: recipe.batch_size]])
+    if not rewards.isfinite().all():
+        raise _diverged(f"rewards {rewards[~rewards.isfinite()][0]} after step {n_steps}", recipe)
     return losses
 
 
-def _write(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, trained: Trained, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+def _diverged(got: str, recipe: Recipe) -> ConfigError:
+    advice = f"nothing was written; take less than train.learning_rate={recipe.learning_rate:g}"
+    return ConfigError(f"train-reward: wanted finite numbers, got {got}; {advice}")
+
+
+def _write(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, trained: Trained, folder: Path) -> None:
     with quietly():
-        scorer.model.save_pretrained(str(out))
-    scorer.tokenizer.save_pretrained(str(out))
+        scorer.model.save_pretrained(str(folder))
+    scorer.tokenizer.save_pretrained(str(folder))
     card = {
         "base": recipe.base,
         "domains": sorted({one.domain for one in preferences}),
         "recipe": {**asdict(recipe), "max_length": scorer.max_length},
         **asdict(trained),
     }
-    (out / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")

@@ -33,7 +33,7 @@ def estimates(plans: Mapping[str, Plan], domains: Sequence[Domain], config: Stud
             yield _estimate(name, choice, domains, config, plan)
         if plan.rewards and not asking:
             note = "no reward model asks a language model"
-            yield Estimate(plan=name, part="", episodes=_episodes(plan, domains), calls=0, note=note)
+            yield Estimate(plan=name, part="", episodes=_all_episodes(plan, domains, config), calls=0, note=note)
 
 
 def _asks(choice: Choice) -> bool:
@@ -42,19 +42,32 @@ def _asks(choice: Choice) -> bool:
     return choice.name in ASKING and bool(choice.config.get("model")) and choice.config.get("level") != 1
 
 
-def _episodes(plan: Plan, domains: Sequence[Domain]) -> int:
-    return plan.episodes * len(domains)
+def _all_episodes(plan: Plan, domains: Sequence[Domain], config: StudyConfig) -> int:
+    return sum(_episodes(plan, domain, config) for domain in domains)
+
+
+def _episodes(plan: Plan, domain: Domain, config: StudyConfig) -> int:
+    """As many as the domain has trajectories: the plan's number is that of the largest domain."""
+    if config.data is not None:
+        return min(plan.episodes, len(_files(domain, config.data)))
+    share = plan.environment.config["share"]
+    assert isinstance(share, int | float)
+    return min(plan.episodes, 2 * domain.tasks(share))
+
+
+def _files(domain: Domain, data: str) -> list[Path]:
+    return [file.path for file in find_records(Path(data) / domain.name)]
 
 
 def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config: StudyConfig, plan: Plan) -> Estimate:
     part, per_turn = choice.label, ASKING[choice.name]
     if choice.config.get("goal") == "oracle":
         per_turn *= 2  # the success at the task is read for each of its trajectories as well
-    told = [_lengths(domain, config, plan.episodes) for domain in domains]
+    told = [_lengths(domain, config, _episodes(plan, domain, config)) for domain in domains]
     unknown = [domain.name for domain, each in zip(domains, told, strict=True) if each is None]
     if unknown:
         note = f"steps of {', '.join(unknown)} are not known before they are made: --set study.data=FOLDER"
-        return Estimate(plan=plan_name, part=part, episodes=_episodes(plan, domains), note=note)
+        return Estimate(plan=plan_name, part=part, episodes=_all_episodes(plan, domains, config), note=note)
     calls = prompt = 0
     for lengths in (lengths for each in told if each for lengths in each):
         shown = lengths if choice.config.get("memory") or choice.name == "statefactory" else [*accumulate(lengths)]
@@ -67,7 +80,7 @@ def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config:
     return Estimate(
         plan=plan_name,
         part=part,
-        episodes=_episodes(plan, domains),
+        episodes=_all_episodes(plan, domains, config),
         calls=calls,
         prompt_tokens=prompt,
         answer_tokens=answers,
@@ -78,9 +91,7 @@ def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config:
 def _lengths(domain: Domain, config: StudyConfig, episodes: int) -> list[list[float]] | None:
     """Characters of every step of every trajectory; from the data, else as many as are usual; None if unknown."""
     if config.data is not None:
-        folder = Path(config.data) / domain.name
-        known = [_of_file(file.path) for file in find_records(folder)]
-        return [known[i % len(known)] for i in range(episodes)] if known else []
+        return [_of_file(path) for path in _files(domain, config.data)[:episodes]]
     if domain.steps is None:
         return None
     return [[float(domain.characters)] * round(domain.steps)] * episodes

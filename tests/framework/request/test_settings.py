@@ -1,11 +1,13 @@
 """From text to typed configurations, and what is said of values that do not fit."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf, nan
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
-from annotated_types import Ge
+from annotated_types import Ge, IsFinite, Predicate
 from pydantic import Field
 
 from gde.errors import ConfigError, UnknownName
@@ -64,6 +66,56 @@ def test_text_becomes_what_the_field_takes(field: str, text: str, value: object)
 def test_a_value_out_of_range_names_field_wanted_and_got(field: str, text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         build(Config, {field: text}, "env")
+
+
+@dataclass(frozen=True)
+class Nested:
+    depth: float = 1.0
+
+
+@dataclass(frozen=True)
+class Numbers:
+    one: float | None = 0.5
+    several: tuple[float, ...] = ()
+    named: Mapping[str, float] = field(default_factory=dict)
+    within: Nested = Nested()
+    declared: IsFinite[float] = 0.0
+    even: Annotated[int, Predicate(lambda number: number % 2 == 0)] = 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("one", "inf"),
+        ("one", "-inf"),
+        ("one", nan),
+        ("one", "1e999"),
+        ("several", "1,nan"),
+        ("named", '{"a": Infinity}'),
+        ("within", {"depth": inf}),
+        ("declared", "inf"),
+    ],
+)
+def test_no_number_of_a_configuration_is_infinite_or_nan(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"^agent\.{name}: wanted a finite number, got \S"):
+        build(Numbers, {name: value}, "agent")
+
+
+@dataclass(frozen=True)
+class Unbounded:
+    most: float = inf
+
+
+def test_a_default_is_finite_too_and_a_text_may_say_anything() -> None:
+    with pytest.raises(ConfigError, match=r"agent\.most: wanted a finite number, got inf"):
+        build(Unbounded, {}, "agent")
+    assert build(Unbounded, {"most": "3"}, "agent").most == 3
+    assert build(Config, {"name": "inf"}, "env").name == "inf"
+
+
+def test_what_a_condition_wants_is_told_without_a_library_s_words() -> None:
+    with pytest.raises(ConfigError, match=r"agent\.even: wanted a value that passes .*lambda.*, got '3'"):
+        build(Numbers, {"even": "3"}, "agent")
 
 
 def test_unknown_field_suggests_the_near_one() -> None:

@@ -7,7 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, Evidence, Measure, Measurement, NoConfig, Offer, Plan, Result, evaluate, load_evidence
+from gde import (
+    Choice,
+    Evidence,
+    GdeError,
+    Measure,
+    Measurement,
+    NoConfig,
+    Offer,
+    Plan,
+    Result,
+    evaluate,
+    load_evidence,
+    report,
+)
 from gde.request.catalogue import Catalogue
 from gde.store.folder import RunFolder
 
@@ -70,6 +83,29 @@ def test_a_report_that_fails_costs_no_number(tmp_path: Path, catalogue: Catalogu
     assert [(one.subject, one.reason) for one in result.failures] == [("Unprintable", "OSError: out of ink")]
     assert result.measurements[0].value == 1
     assert (tmp_path / "run" / "report.html").is_file()
+
+
+class Unwritten:
+    """A reporter that gives no file."""
+
+    def __init__(self, page: object) -> None:
+        self.page = page
+
+    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+        return self.page  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("page", [None, "report.txt", Path("nowhere/report.txt"), Path()], ids=repr)
+def test_a_report_that_is_no_file_is_a_failure(page: object, tmp_path: Path, catalogue: Catalogue) -> None:
+    plan = replace(PLAN, reporters=(Choice.of(lambda: Unwritten(page), alias="mine"),))
+    result = finished(plan, tmp_path / "run", catalogue)
+    reason = f"reporter 'mine': wanted the Path of a file that is there, got {page!r}; "
+    assert result.status == "partial"
+    assert [(one.stage, one.subject, one.reason.startswith(reason)) for one in result.failures] == [
+        ("report", "mine", True)
+    ]
+    with pytest.raises(GdeError, match="wanted the Path of a file that is there"):
+        report(tmp_path / "run", plan.reporters, catalogue)
 
 
 def test_a_number_that_is_given_twice_is_kept_once_and_the_second_is_named(

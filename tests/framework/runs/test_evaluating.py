@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, GdeError, Measurement, Plan, Result, load_evidence, probe, report, rescore
+from gde import Choice, GdeError, Plan, Result, load_evidence, probe, report, rescore
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.runs.evaluating import evaluate
@@ -240,11 +240,3 @@ def test_the_record_is_plain_sql(run: Callable[[Plan], Result]) -> None:
             "SELECT action, optimal, count(*) FROM turns JOIN episodes USING (episode) GROUP BY 1, 2"
         ).fetchall()
     assert [(action, json.loads(optimal)) for action, optimal, _ in rows] == [("RIGHT", ["RIGHT"])]
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"value": float("nan")}, {"value": float("inf")}, {"interval": (0.0, float("nan"))}, {"reason": "x"}]
-)
-def test_a_measurement_is_a_finite_number_or_has_a_reason(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"x: (wanted finite numbers|a measurement has either a value or a reason)"):
-        Measurement(**{"name": "x", "value": 1.0, "unit": "count", "n": 1, **wrong})  # type: ignore[arg-type]

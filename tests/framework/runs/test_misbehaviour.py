@@ -1,14 +1,29 @@
 """Parts that misbehave in ways that no exception announces: named in the record, and nobody else is harmed."""
 
 import sys
-from collections.abc import Callable
+from asyncio import CancelledError
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gde import Choice, Decision, Evidence, GdeError, Measurement, Observation, Outcome, Plan, evaluate, rescore
+from gde import (
+    Brief,
+    Choice,
+    Decision,
+    Evidence,
+    GdeError,
+    Measurement,
+    Observation,
+    Outcome,
+    Plan,
+    evaluate,
+    rescore,
+    resume,
+)
+from gde.errors import RunFailed
 from gde.request.catalogue import Catalogue
 from gde.stages.failing import CHARACTERS
 from gde.store.folder import RunFolder
@@ -29,6 +44,40 @@ class Quitting(Corridor):
 
     def step(self, action: str) -> Outcome:
         raise SystemExit(1)
+
+
+class Odd(BaseException):
+    """What none expects."""
+
+
+@dataclass
+class Raising(ScriptedAgent):
+    """Raises what programs seldom raise, when it acts or when it begins."""
+
+    what: BaseException | type[BaseException] = Odd
+    early: bool = False
+
+    def begin(self, brief: Brief) -> None:
+        if self.early:
+            raise self.what
+        super().begin(brief)
+
+    async def act(self, observation: Observation) -> Decision:
+        raise self.what
+
+
+@dataclass
+class Breaking(Corridor):
+    """Raises it when it is stepped."""
+
+    what: BaseException | type[BaseException] = Odd
+
+    def step(self, action: str) -> Outcome:
+        raise self.what
+
+
+def odd(evidence: Evidence) -> list[Measurement]:
+    raise Odd("number")
 
 
 class Unspeakable(Corridor):
@@ -77,6 +126,17 @@ def failures(plan: Plan, folder: Path, catalogue: Catalogue) -> set[str]:
     [
         ("corridor", lambda: Leaving(), "SystemExit: bye"),
         (lambda: Quitting(), "scripted", "SystemExit: 1"),
+        ("corridor", lambda: Raising(what=Odd("fish")), "Odd: fish"),
+        ("corridor", lambda: Raising(what=GeneratorExit("fish")), "GeneratorExit: fish"),
+        ("corridor", lambda: Raising(what=BaseExceptionGroup("fish", [Odd()])), "BaseExceptionGroup: fish"),
+        ("corridor", lambda: Raising(what=CancelledError("fish")), "CancelledError: fish"),
+        ("corridor", lambda: Raising(what=Odd("fish"), early=True), "Odd: fish"),
+        ("corridor", lambda: Raising(what=CancelledError("fish"), early=True), "CancelledError: fish"),
+        ("corridor", lambda: Raising(what=GeneratorExit("fish"), early=True), "GeneratorExit: fish"),
+        (lambda: Breaking(what=Odd("fish")), "scripted", "Odd: fish"),
+        (lambda: Breaking(what=GeneratorExit("fish")), "scripted", "GeneratorExit: fish"),
+        (lambda: Breaking(what=CancelledError("fish")), "scripted", "CancelledError: fish"),
+        (lambda: Breaking(what=StopIteration("fish")), "scripted", "StopIteration: fish"),
         (lambda: Unspeakable(), "scripted", "RuntimeError: half a character: ?"),
         (lambda: Halved(), "scripted", "surrogates not allowed"),
         (lambda: Paying(coin=float("nan")), "scripted", "nan"),
@@ -130,6 +190,7 @@ def test_a_failure_tells_where_it_was_raised_once_for_a_reason(tmp_path: Path, c
     assert result.failures == stored.failures
     first, *others = [one for one in result.failures if one.stage == "rollout"]
     assert "in _descend" in first.traceback and first.traceback.endswith("RuntimeError: too deep\n")
+    assert "During handling" not in first.traceback
     assert first.traceback.count("\n    self._descend(left - 1)") == 3
     assert others and {one.reason for one in others} == {first.reason} and not any(one.traceback for one in others)
     (metric,) = [one for one in result.failures if one.stage == "metric"]
@@ -159,3 +220,50 @@ def test_a_metric_that_ends_the_process_is_one_failure(tmp_path: Path, catalogue
 def test_what_cannot_be_closed_is_left(tmp_path: Path, catalogue: Catalogue) -> None:
     wanted = replace(PLAN, environment=Choice.of(lambda: Clinging(), alias="e"))
     assert evaluate(wanted, tmp_path / "run", catalogue).status == "ok"
+
+
+@pytest.mark.parametrize("what", [KeyboardInterrupt(), BaseExceptionGroup("both", [Odd(), KeyboardInterrupt()])])
+def test_an_interruption_is_nobody_s_failure(what: BaseException, tmp_path: Path, catalogue: Catalogue) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(replace(PLAN, agent=Choice.of(lambda: Raising(what=what), "a")), tmp_path / "run", catalogue)
+
+
+def test_a_metric_fails_whatever_it_raises(tmp_path: Path, catalogue: Catalogue) -> None:
+    wanted = replace(PLAN, metrics=(Choice.of(odd), Choice(name="success")))
+    result = evaluate(wanted, tmp_path / "run", catalogue)
+    assert [(one.stage, one.reason) for one in result.failures] == [("metric", "Odd: number")]
+    assert [one.source for one in result.measurements] == ["success"]
+
+
+class Stumbling:
+    """Implements `gde.parts.executor.Executor`: raises something after the first item."""
+
+    workers = 1
+    fault: BaseException | None = None
+
+    def map(self, job: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        yield job(items[0])
+        if self.fault is not None:
+            raise self.fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (RuntimeError("rope"), "RuntimeError: rope"),
+        (SystemExit(0), "SystemExit: 0"),
+        (Odd("end"), "Odd: end"),
+        (ConnectionError("cut"), "ConnectionError: cut"),
+    ],
+)
+def test_a_fault_of_the_executor_stops_the_run_and_names_it(
+    fault: BaseException, said: str, tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = replace(PLAN, executor=Choice.of(Stumbling, "rope"))
+    monkeypatch.setattr(Stumbling, "fault", fault)
+    with pytest.raises(RunFailed) as stopped:
+        evaluate(wanted, tmp_path / "run", catalogue)
+    assert stopped.value.exit_code == 3 and stopped.value.__notes__ == [str(tmp_path / "run")]
+    assert str(stopped.value).startswith(f"executor 'rope' of {__name__} failed ({said}); what was finished is kept")
+    monkeypatch.setattr(Stumbling, "fault", None)
+    assert resume(tmp_path / "run", catalogue, plan=wanted).status == "ok"

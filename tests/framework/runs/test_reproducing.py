@@ -87,6 +87,19 @@ def test_all_plans_are_checked_before_the_first_is_run(tmp_path: Path, catalogue
         (["corridors", "--scale", "inf"], "--scale: wanted a finite number above 0, got inf"),
         (["corridors", "--set", "env.size=9"], "unknown part of --set 'env'"),
         (["corridors", "--set", "study.seeds=9"], "unknown field of study 'seeds'"),
+        (["armchair", "--agent", "scripted"], "--agent scripted: armchair has agents of its own or none; drop it"),
+        (["armchair", "--model", "hf:PATH"], "agent.model: armchair has agents of its own or none; drop it"),
+        (["armchair", "--set", "agent.p=1"], "agent.p: armchair has agents of its own or none; drop it"),
+        (["armchair", "--executor", "nosuch"], "--executor nosuch: armchair has no plans to run; drop it"),
+        (
+            ["armchair", "--set", "executor.workers=2"],
+            "executor.workers: armchair has no plans to run; drop it",
+        ),
+        (
+            ["armchair", "--set", "model.depth=2"],
+            "model.depth: armchair has no plans to run; drop it",
+        ),
+        (["armchair", "--reward", "oracle"], "--reward oracle: no plan of armchair has reward models; drop it"),
     ],
 )
 def test_what_cannot_be_served_is_refused_in_one_line(
@@ -96,6 +109,22 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     found = CliRunner().invoke(build_app(), ["reproduce", *arguments])
     assert isinstance(found.exception, GdeError)
     assert message in str(found.exception)
+
+
+def test_whoever_interrupts_it_is_told_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,odd_parts")
+    command = ["reproduce", "corridors", "--agent", "scripted", "--scale", "0.2", "--out", str(tmp_path / "study")]
+    with monkeypatch.context() as patch:
+        patch.setattr("gde.runs.reproducing.load_evidence", interrupt)
+        found = CliRunner().invoke(build_app(), command)
+    assert found.exit_code == 130
+    assert f"go on with the same command and `--out {tmp_path / 'study'}`" in found.stderr
+    assert [path.name for path in (tmp_path / "study").iterdir()] == ["short"]
+    assert CliRunner().invoke(build_app(), command).exit_code == 0
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_the_command_prints_the_table_and_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,3 +92,14 @@ def test_a_metric_that_cannot_be_made_costs_no_other() -> None:
     measurements, failures = score([("lost", unmakable), ("count", Count)], EVIDENCE, ())
     assert [one.source for one in measurements] == ["count"]
     assert [(one.subject, one.reason) for one in failures] == [("lost", "OSError: no data")]
+
+
+def twice(evidence: Evidence) -> Sequence[Measurement]:
+    return [*Count()(evidence), *Count()(evidence)]
+
+
+def test_a_metric_that_gives_a_measurement_twice_is_a_failure() -> None:
+    measurements, failures = score([("twice", lambda: twice), ("count", Count)], EVIDENCE, ())
+    assert [one.source for one in measurements] == ["count"]
+    ((subject, reason),) = [(one.subject, one.reason) for one in failures]
+    assert (subject, reason.partition(":")[0]) == ("twice", "metric 'twice' gives 'episodes kind=all' twice")

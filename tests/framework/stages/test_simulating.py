@@ -28,6 +28,7 @@ from gde.errors import UnknownName
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
 from gde.request.resolve import resolve
+from gde.runs.evaluating import warm
 from gde.stages.rollout import at_once
 from gde.testing.context import PlainContext
 from gde.testing.parts import LEFT, RIGHT, Corridor
@@ -195,6 +196,27 @@ def test_it_is_the_one_of_the_run_where_the_run_has_it(catalogue: Catalogue) -> 
 def test_a_reward_model_that_nobody_offers_is_named_before_anything_runs(catalogue: Catalogue) -> None:
     with pytest.raises(UnknownName, match="unknown reward model 'orakel'"):
         resolve(plan(advisee(reward="orakel")), catalogue)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("strict", r"strict\.scale: wanted a value, got none; --set strict\.scale=VALUE"),
+        ("homeless", r"homeless\.folder: wanted a folder, got none"),
+    ],
+)
+def test_one_that_cannot_do_without_settings_says_how_it_gets_them(
+    name: str, wanted: str, tmp_path: Path, asking: Catalogue
+) -> None:
+    """Before anything is written, whether its configuration or who makes it knows."""
+    with pytest.raises(GdeError, match=rf"^{wanted}; add --reward {name} to set it$"):
+        evaluate(plan(advisee(reward=name)), tmp_path / "run", asking)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_settings_of_the_one_of_the_run_are_enough(tmp_path: Path, asking: Catalogue) -> None:
+    given = plan(advisee(reward="homeless"), rewards=(Choice(name="homeless", config={"folder": "f"}),))
+    warm(resolve(given, asking))
 
 
 def test_what_the_reward_model_needs_is_needed(catalogue: Catalogue) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
-from gde.errors import GdeError
+from gde.errors import GdeError, Unavailable
 from gde.parts.language_model import WhiteBox
 from gde.testing import check_language_model
 
@@ -45,6 +45,7 @@ class Server:
     def __init__(self) -> None:
         self.replies: list[Reply | Callable[[], Reply]] = [reply({"content": "here"})]
         self.models = ["only"]
+        self.wait = ("retry-after-ms", "1")
         self.asked: list[dict[str, Any]] = []
         self.headers: list[str | None] = []
         outer = self
@@ -66,7 +67,7 @@ class Server:
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(body)))
-                self.send_header("retry-after-ms", "1")
+                self.send_header(*outer.wait)
                 self.end_headers()
                 self.wfile.write(body)
 
@@ -169,6 +170,22 @@ def test_a_busy_server_is_asked_again(server: Server) -> None:
     server.replies = [(429, b'{"error": {"message": "slow down"}}'), (500, b"oops"), reply({"content": "at last"})]
     assert ask(server).text == "at last"
     assert len(server.asked) == 3
+
+
+def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(server: Server) -> None:
+    """Neither whom it tells, nor who waits for a turn behind."""
+    server.wait = ("retry-after", "1e99")
+    server.replies = [(429, b'{"error": {"message": "slow down"}}')]
+    model = make_openai(OpenAIConfig(source=server.url, model="m", retries=2), OutsideRun())
+
+    async def crowd() -> list[object]:
+        asked = (model.complete(REQUEST) for _ in range(20))
+        async with asyncio.timeout(20):
+            return [*await asyncio.gather(*asked, return_exceptions=True)]
+
+    told = asyncio.run(crowd())
+    model.close()
+    assert {type(each) for each in told} == {Unavailable} and all("slow down" in str(each) for each in told)
 
 
 @pytest.mark.parametrize(

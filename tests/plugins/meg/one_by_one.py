@@ -1,5 +1,6 @@
 """The plain way to score behaviour, one episode and one time step after the other: what batches must agree with."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from unittest.mock import patch
@@ -60,13 +61,14 @@ def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Fl
     What an action is expected to collect of each state's reward, less what the policy is, looked ahead.
     """
     dynamics, (S,) = process.dynamics, reward.shape
-    to_come, nats, slope = np.zeros((S, S)), 0.0, np.zeros(S)
+    to_come, nats, slope, here = np.zeros((S, S)), 0.0, np.zeros(S), np.eye(S)
+    turns: defaultdict[int, list[int]] = defaultdict(list)
+    for t in np.flatnonzero(episode.actions != UNUSABLE):
+        turns[_to_go(episode, process, t)].append(t)
     for to_go, step in enumerate(process.soft_steps(dynamics.utility(reward)), start=1):
-        after = dynamics.discount * (dynamics.successors @ to_come).reshape(-1, S, S) + np.eye(S)
+        after = dynamics.discount * (dynamics.successors @ to_come).reshape(-1, S, S) + here
         to_come = np.einsum("as,asz->sz", step.policy, after)
-        for t in np.flatnonzero(episode.actions != UNUSABLE):
-            if _to_go(episode, process, t) != to_go:
-                continue
+        for t in turns[to_go]:
             state, action, weight = episode.states[t], episode.actions[t], dynamics.discount**t
             nats += weight * float(above_chance(step.policy[action, state], dynamics.n_actions))
             slope += weight * (after[action, state] - to_come[state])

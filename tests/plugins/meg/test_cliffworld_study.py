@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from gde import Choice, GdeError
 from gde.data.figure import Figure
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
+from gde.runs.reproducing import Request, reproduce
 from gde.testing import check_reproduction
 from gde_plugins.meg.cliffworld.policies import HORIZON, erring_policies, optimal_policies
 from gde_plugins.meg.cliffworld.printed_rule import published_known_utility
@@ -133,3 +135,8 @@ def test_the_figures() -> None:
     most = max(far, key=lambda cell: cell["steps"])
     assert (most["row"], most["column"]) in {(0, 6), (0, 7)}, "the nearest cells of the goal"
     assert sum(cell["goal"] for cell in far) == 7
+
+
+def test_nobody_can_take_part() -> None:
+    with pytest.raises(GdeError, match=r"^--agent random: meg-cliffworld has agents of its own or none; drop it$"):
+        reproduce(Request(name="meg-cliffworld", agent=Choice(name="random")))

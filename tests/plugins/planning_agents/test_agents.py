@@ -12,8 +12,9 @@ from playing import play
 from gde.data.completion import ChatRequest, Completion
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
-from gde.errors import GdeError
+from gde.errors import ConfigError, GdeError
 from gde.parts.agent import Brief
+from gde.request.settings import build
 from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
 from gde.testing.parts import AnsweringModel, Corridor
@@ -250,8 +251,9 @@ def test_the_imagination_is_searched_one_step_deep() -> None:
 
 @pytest.mark.parametrize("field", ["prior", "world"])
 def test_a_model_that_is_needed_is_asked_for(field: str) -> None:
-    with pytest.raises(ValueError, match=r"need agent\.model"):
-        MctsConfig(**{field: "model"})  # type: ignore[arg-type]
+    wanted = "^agent: wanted the language model to ask as agent.model, where prior or world is model, got none$"
+    with pytest.raises(ConfigError, match=wanted):
+        build(MctsConfig, {field: "model"}, "agent")
 
 
 def test_without_a_simulator_there_is_one_clear_message() -> None:

@@ -13,7 +13,7 @@ from gde.request.settings import build
 from gde.testing import check_reward_model
 from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
-from gde_plugins.reward_baselines.models import Constant, Monotonic, Oracle, Random
+from gde_plugins.reward_baselines.models import Clock, Constant, Monotonic, Oracle, Random
 from gde_plugins.reward_baselines.plugin import gde_reward_models
 from gde_plugins.reward_baselines.progress import progress, unknown
 
@@ -27,7 +27,7 @@ def valued(*values: float | None) -> Trajectory:
     return replace(STRAIGHT, turns=tuple(turns))
 
 
-def judged(model: Monotonic | Constant | Random | Oracle, one: Trajectory) -> RewardTrace:
+def judged(model: Clock | Monotonic | Constant | Random | Oracle, one: Trajectory) -> RewardTrace:
     return asyncio.run(model.rewards(one))
 
 
@@ -40,6 +40,11 @@ def test_the_offers_keep_the_contract(name: str) -> None:
 def test_time_equals_progress() -> None:
     assert judged(Monotonic(), valued(-1, -1, -5, None)).values.tolist() == [0.25, 0.5, 0.75, 1.0]
     assert judged(Monotonic(), replace(STRAIGHT, turns=())).values.shape == (0,)
+
+
+def test_the_clock_does_not_know_how_long_an_episode_is() -> None:
+    assert judged(Clock(), valued(-1, -1, -5, None)).values.tolist() == [1, 2, 3, 4]
+    assert judged(Clock(), replace(STRAIGHT, turns=())).values.shape == (0,)
 
 
 def test_a_constant_is_one_number() -> None:

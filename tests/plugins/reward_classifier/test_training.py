@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +52,7 @@ def ignore(*_: object) -> None:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("scratch")
+    folder = tmp_path_factory.mktemp("scratch") / "model"
     found = train(PREFERENCES, Recipe(**QUICK), folder, ignore)  # type: ignore[arg-type]
     assert found.last_loss < found.first_loss / 2
     assert found.accuracy is not None and found.accuracy > 0.9
@@ -103,8 +104,8 @@ def test_what_was_trained_is_loaded_and_judges_the_better_state_better(trained: 
 
 
 def test_the_same_seed_gives_the_same_weights(trained: Path, tmp_path: Path) -> None:
-    train(PREFERENCES, Recipe(**QUICK), tmp_path, ignore)  # type: ignore[arg-type]
-    assert (tmp_path / "model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()
+    train(PREFERENCES, Recipe(**QUICK), tmp_path / "again", ignore)  # type: ignore[arg-type]
+    assert (tmp_path / "again/model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()
 
 
 def test_a_critic_judges_foreign_trajectories_only(trained: Path) -> None:
@@ -129,14 +130,15 @@ def test_adapters_leave_the_base_alone(trained: Path, tmp_path: Path) -> None:
     pytest.importorskip("peft")
     before = (trained / "model.safetensors").read_bytes()
     recipe = Recipe(**{**QUICK, "base": str(trained), "rank": 4, "epochs": 3})  # type: ignore[arg-type]
-    found = train(PREFERENCES, recipe, tmp_path, ignore)
+    adapted = tmp_path / "adapted"
+    found = train(PREFERENCES, recipe, adapted, ignore)
     assert (trained / "model.safetensors").read_bytes() == before
-    assert not (tmp_path / "model.safetensors").exists() and (tmp_path / "adapter_model.safetensors").exists()
+    assert not (adapted / "model.safetensors").exists() and (adapted / "adapter_model.safetensors").exists()
     assert found.accuracy is not None and found.accuracy > 0.8
-    scorer = Scorer.load(tmp_path, "", "cpu")
+    scorer = Scorer.load(adapted, "", "cpu")
     assert ranked_right(scorer, PREFERENCES, 8) > 0.8
     with pytest.raises(ConfigError, match="wanted the folder of the model that was adapted, got '/no/such'"):
-        Scorer.load(tmp_path, "/no/such", "cpu")
+        Scorer.load(adapted, "/no/such", "cpu")
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
@@ -149,7 +151,26 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="wanted the folder of a trained model, see `gde train-reward`"):
             offered("supervised", source=source)
     with pytest.raises(ConfigError, match="none are left to train on"):
-        train(PREFERENCES[:3], Recipe(held_out=1), tmp_path, ignore)
+        train(PREFERENCES[:3], Recipe(held_out=1), tmp_path / "model", ignore)
+
+
+@pytest.mark.parametrize(("rate", "epochs"), [(math.inf, 1), (math.inf, 2), (1e30, 2)])
+def test_a_training_that_diverges_says_so_and_leaves_nothing(rate: float, epochs: int, tmp_path: Path) -> None:
+    """With one step the loss is that of the first weights: what it left of them is looked at too."""
+    recipe = Recipe(learning_rate=rate, epochs=epochs, max_length=64, held_out=0)
+    with pytest.raises(ConfigError, match=r"wanted finite numbers, got .*; nothing was written; take less than"):
+        train(PREFERENCES[:8], recipe, tmp_path / "model", ignore)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_folder_that_exists_is_not_written_into(trained: Path, tmp_path: Path) -> None:
+    before = {each.name: each.read_bytes() for each in trained.iterdir()}
+    with pytest.raises(ConfigError, match=r"--out .* exists: name another folder"):
+        train(PREFERENCES, Recipe(**QUICK), trained, ignore)  # type: ignore[arg-type]
+    assert {each.name: each.read_bytes() for each in trained.iterdir()} == before
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"--out .* cannot be made: .*; name another folder"):
+        train(PREFERENCES, Recipe(**QUICK), tmp_path / "file/model", ignore)  # type: ignore[arg-type]
 
 
 def test_the_command_trains_from_files(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from typer.testing import CliRunner
@@ -11,8 +12,9 @@ from gde import Choice, GdeError
 from gde.cli.main import build_app
 from gde.runs.reproducing import Request, foresee, reproduce
 from gde_plugins.reward_prediction.building import Order, build_domain
-from gde_plugins.reward_prediction.config import Recipe, StudyConfig
+from gde_plugins.reward_prediction.config import Recipe, RewardBenchConfig, StudyConfig
 from gde_plugins.reward_prediction.domains import find_domain
+from gde_plugins.reward_prediction.environment import RewardBench
 from gde_plugins.reward_prediction.printed import ABLATIONS, TABLE_1
 from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
@@ -46,6 +48,7 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, t
     assert factory.value is not None and factory.n == 3
     assert rows["level 4, attributes; ours: rules, BlocksWorld"].ours.value == factory.value
     assert rows["mine; ours: rules, BlocksWorld"].ours.value is not None
+    assert all(rows[f"{each}, BlocksWorld"].ours.n == 3 for each in ("monotonic", "clock", "goal-words", "constant"))
     assert rows["gpt-oss-20b, effort medium, BlocksWorld"].ours.value is None
     assert "no such folder" in rows["monotonic, AlfWorld"].ours.reason
     assert "study.agents=true" in rows["react, AlfWorld"].ours.reason
@@ -68,6 +71,29 @@ def test_what_would_be_asked_is_told_before_anything_is(data: Path) -> None:
     assert first.prompt_tokens is not None and second.prompt_tokens is not None
     assert first.prompt_tokens > second.prompt_tokens > 0
     assert first.cost == pytest.approx((first.prompt_tokens + 2 * first.calls * 2048) / 1e6)  # type: ignore[operator]
+
+
+def test_domains_of_differing_size_are_asked_about_as_often_as_they_are_played(data: Path, tmp_path: Path) -> None:
+    for i, name in enumerate(("blocksworld", "webshop")):  # three tasks and one
+        for task in [*(data / "blocksworld").iterdir()][i * 2 :]:
+            copytree(task, tmp_path / name / task.name)
+    settings = {"data": str(tmp_path), "model": "hf:m", "ablations": False}
+    found = {one.part: one for one in foresee(Request(name=NAME, settings=settings))}
+    played = [
+        world
+        for name in ("blocksworld", "webshop")
+        for world in RewardBench(RewardBenchConfig(domain=name, data=str(tmp_path))).worlds()
+    ]
+    steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in tmp_path.rglob("*.json"))
+    assert len(played) == 8
+    assert {one.episodes for one in found.values()} == {8}
+    assert found["judge"].calls == steps
+
+
+def test_domains_that_are_made_count_their_own_pairs() -> None:
+    settings = {"model": "hf:m", "ablations": False}  # the shop has 300 pairs, the blocks world 250
+    assert {one.episodes for one in foresee(Request(name=NAME, settings=settings))} == {2 * (300 + 250)}
+    assert {one.episodes for one in foresee(Request(name=NAME, settings=settings, scale=0.01))} == {2 * (3 + 3)}
 
 
 def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() -> None:

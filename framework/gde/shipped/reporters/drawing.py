@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,13 @@ STYLE: Mapping[str, Json] = {
 BLUE = "#2b7fc4"
 NARROW = 430
 """Pixels that stand beside others in a row."""
+PICTURES_OF_CONTROLS = 0x2400
+"""Where Unicode has a visible sign for each of the first 32 characters, e.g. ␛ for escape."""
+NO_XML = {
+    **{code: PICTURES_OF_CONTROLS + code for code in range(32) if chr(code) not in "\t\n\r"},
+    **dict.fromkeys([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD),
+}
+"""A visible stand-in for every character that XML 1.0 forbids: given one, the library that draws ends the process."""
 WIDTH = re.compile(r'<svg[^>]*\bwidth="([\d.]+)"')
 
 
@@ -65,7 +72,7 @@ def svg(figure: Figure) -> str:
     import vl_convert
 
     spec = {**figure.spec, "config": {**STYLE, **_config(figure.spec)}}
-    drawn: str = vl_convert.vegalite_to_svg(json.dumps(spec))
+    drawn: str = vl_convert.vegalite_to_svg(json.dumps(_drawable(spec)))
     drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)  # of no use within a page
     # Ids are counted on from picture to picture: they get names that are the figure's own.
     names = {name: index for index, name in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawn)))}
@@ -86,6 +93,15 @@ def numbers(one: Measurement) -> dict[str, Any]:
 def unit_title(unit: str) -> str | None:
     """The title of an axis; per cent is at its numbers."""
     return None if unit == "share" else symbol(unit) or None
+
+
+def _drawable(value: Json) -> Json:
+    """The same with texts, names of fields included, that XML can hold."""
+    if isinstance(value, str):
+        return value.translate(NO_XML)
+    if isinstance(value, Mapping):
+        return {name.translate(NO_XML): _drawable(each) for name, each in value.items()}
+    return [*map(_drawable, value)] if isinstance(value, Sequence) else value
 
 
 def _config(spec: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -14,6 +14,7 @@ WIDTH, HEIGHT = 80, 24
 SPOKEN, CAUTION, NOTICE, COST = 9, 2, 2, 2
 """Lines that the claim, each caution, the model's notice and the cost may take."""
 FAILURES = 3
+"""Lines that failures may take: the cause of the first is read to its end before there are others."""
 SEEN = 2
 """Headlines of a probe that are shown before anything else is left out."""
 CUT = " \u2026"
@@ -140,10 +141,14 @@ def _blocks(pieces: Sequence[Piece]) -> Lines:
 
 
 def _failures(result: Result) -> Lines:
-    lines = [f"failed: {one.stage} {one.subject}: {one.reason}" for one in result.failures[:FAILURES]]
-    more = len(result.failures) - len(lines)
-    short = [shorten(line, WIDTH, placeholder=CUT) for line in lines]
-    return [*short, *([f"and {more} more failures"] if more > 0 else [])]
+    lines, told = list[str](), 0
+    for one in result.failures:
+        whole = _wrapped(f"failed: {one.stage} {one.subject}: {one.reason}", FAILURES)
+        if len(lines) + len(whole) > FAILURES:
+            break
+        lines, told = [*lines, *whole], told + 1
+    more = len(result.failures) - told
+    return [*lines, *([f"and {more} more failures"] if more else [])]
 
 
 def _notice(result: Result) -> str:

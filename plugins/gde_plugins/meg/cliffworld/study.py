@@ -48,6 +48,8 @@ class CliffWorldStudy:
     out below the optimum. Greedy policies prefer the action of the lowest index among the equally good.
     """
 
+    agentless = True
+
     def __init__(self, config: CliffWorldStudyConfig) -> None:
         self._config = config
 

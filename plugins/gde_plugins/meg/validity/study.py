@@ -41,6 +41,8 @@ class WalkersStudy:
     """Implements `gde.parts.reproduction.Reproduction`: in what share of its runs each walker is called goal-directed.
     "Ours" is the first rule's share; the other columns are those of the other rules, on the same runs."""
 
+    agentless = True
+
     def __init__(self, config: ValidityConfig, rules: Rules, tables: Tables, source: str) -> None:
         """Take what calls a run goal-directed, by each rule, and the walkers of each table."""
         self._config, self._rules, self._tables, self._source = config, rules, tables, source

@@ -61,7 +61,30 @@ def ceiling(rng: Rng, n: int) -> Pairs:
     return rng.binomial(10, p) / 10, rng.binomial(10, p) / 10, np.arange(n)
 
 
+def hits(rng: Rng, n: int) -> Pairs:
+    """One success or failure a world, of a probability that differs from world to world and is 0.9 on average."""
+    p = rng.beta(5, 0.5, n)
+    return rng.binomial(1, p).astype(float), rng.binomial(1, p).astype(float), np.arange(n)
+
+
+def able(rng: Rng, n: int) -> Pairs:
+    """One success or failure a world, of two agents that seldom fail."""
+    return rng.binomial(1, 0.95, n).astype(float), rng.binomial(1, 0.98, n).astype(float), np.arange(n)
+
+
+def abler(rng: Rng, n: int) -> Pairs:
+    """The same, the better of the two first."""
+    worse, better, worlds = able(rng, n)
+    return better, worse, worlds
+
+
 DESIGNS: Mapping[str, Callable[[Rng, int], Pairs]] = {"normal": normal, "rates": rates, "near 1": ceiling}
+COMPARED: Mapping[str, tuple[Callable[[Rng, int], Pairs], Callable[[Rng, int], Pairs], float]] = {
+    **{name: (design, design, 0.0) for name, design in DESIGNS.items()},
+    "hits": (hits, hits, 0.0),
+    "able": (able, abler, -0.03),
+}
+"""Pairs, the design of which the first are the second of groups that are not paired, and the true difference."""
 
 
 def paired(design: str, n: int, runs: int) -> dict[str, float]:
@@ -79,7 +102,7 @@ def paired(design: str, n: int, runs: int) -> dict[str, float]:
 def unpaired(design: str, n: int, runs: int) -> dict[str, float]:
     """Shares of null experiments with n clusters in each group that the permutation of clusters rejects."""
     rng = np.random.default_rng([n, len(design), 1])
-    groups = [tuple(_group(design, n, rng) for _ in range(2)) for _ in range(runs)]
+    groups = [tuple(_group(DESIGNS[design], n, rng) for _ in range(2)) for _ in range(runs)]
     return {"permutation": _rejected([exchange(a, b, rng, PERMUTATIONS) for a, b in groups])}
 
 
@@ -93,21 +116,20 @@ def replicates(n: int, runs: int) -> dict[str, float]:
 
 
 def coverage(design: str, n: int, runs: int) -> dict[str, float]:
-    """Shares of null experiments whose interval covers the difference of nought, of those that have one."""
+    """Shares of experiments whose interval covers the true difference, of those that have one."""
     rng = np.random.default_rng([n, len(design), 2])
+    draw, other, truth = COMPARED[design]
     found: dict[str, list[Interval | None]] = {"paired": [], "unpaired": []}
     for _ in range(runs):
-        a, b, clusters = DESIGNS[design](rng, n)
+        a, b, clusters = draw(rng, n)
         found["paired"].append(paired_difference(a, b, clusters, rng, 1).estimate.interval)
-        b, others = _group(design, n, rng), np.arange(n) + n
+        b, others = _group(other, n, rng), np.arange(n) + n
         found["unpaired"].append(unpaired_difference(a, clusters, b, others, rng, 1).estimate.interval)
-    return {
-        name: float(np.mean([low <= 0 <= high for low, high in filter(None, each)])) for name, each in found.items()
-    }
+    return {name: _covering(each, truth) for name, each in found.items()}
 
 
-def _group(design: str, n: int, rng: Rng) -> Floats:
-    a, _, clusters = DESIGNS[design](rng, n)
+def _group(draw: Callable[[Rng, int], Pairs], n: int, rng: Rng) -> Floats:
+    a, _, clusters = draw(rng, n)
     return cluster_means(a, clusters)
 
 
@@ -179,8 +201,8 @@ def power(n: int, runs: int) -> dict[str, float]:
     }
 
 
-def _covering(intervals: Iterable[Interval | None]) -> float:
-    return float(np.mean([low <= 0 <= high for low, high in filter(None, intervals)]))
+def _covering(intervals: Iterable[Interval | None], truth: float) -> float:
+    return float(np.mean([low <= truth <= high for low, high in filter(None, intervals)]))
 
 
 def _rejected(findings: Iterable[Finding]) -> float:
@@ -200,7 +222,7 @@ TABLES: Mapping[str, Callable[[int], Iterator[tuple[str, Mapping[str, float]]]]]
     "families": lambda runs: iter([("families of 20", families(runs))]),
     "power": lambda runs: ((f"power, n = {n}", power(n, runs)) for n in (8, 20, 50)),
     "intervals": lambda runs: (
-        (f"difference, {design}, n = {n}", coverage(design, n, runs)) for design in DESIGNS for n in COUNTS
+        (f"difference, {design}, n = {n}", coverage(design, n, runs)) for design in COMPARED for n in COUNTS
     ),
     "estimates": lambda runs: ((f"estimate, n = {n}", estimates(n, runs)) for n in COUNTS),
 }

@@ -155,6 +155,35 @@ def test_groups_without_spread_leave_an_unpaired_difference_no_interval() -> Non
     assert one.mde.reason == "not measured: 1 cluster, needs 2"
 
 
+def test_the_interval_of_hits_is_that_of_bonett_and_price() -> None:
+    """Worked by hand: of 20 worlds 4 are won by the first alone."""
+    a = np.repeat([1.0, 0.0], [16, 4])
+    found = paired_difference(a, np.where(np.arange(20) < 4, 0.0, a), np.arange(20), rng())
+    first, second = 5 / 22, 1 / 22
+    half = 1.959964 * np.sqrt((first + second - (first - second) ** 2) / 22)
+    assert found.estimate.value == pytest.approx(0.2)
+    assert found.estimate.interval == pytest.approx((first - second - half, first - second + half), abs=1e-6)
+    one = paired_difference(np.ones(6), np.arange(6) > 0, np.arange(6), rng()).estimate.interval or (0, 0)
+    assert -1 <= one[0] < 0 < one[1] <= 1
+
+
+@pytest.mark.parametrize(("first", "second"), [((9, 10), (4, 12)), ((10, 10), (7, 9)), ((0, 8), (1, 30))])
+def test_the_interval_of_unpaired_hits_is_newcombe_s(first: tuple[int, int], second: tuple[int, int]) -> None:
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    (hits_a, a), (hits_b, b) = first, second
+    groups = [np.arange(n) < hits for hits, n in (first, second)]
+    found = unpaired_difference(groups[0], np.arange(a), groups[1], np.arange(b), rng()).estimate.interval
+    assert found == pytest.approx(confint_proportions_2indep(hits_a, a, hits_b, b, method="newcomb"))
+
+
+def test_a_world_with_more_than_one_episode_is_no_hit() -> None:
+    a, b = np.tile([1.0, 0.0], 8), np.tile([1.0, 1.0], 8)
+    b[:4] = 0
+    halves = paired_difference(a, b, np.repeat(np.arange(8), 2), rng()).estimate
+    assert halves.interval != pytest.approx(paired_difference(a, b, np.arange(16), rng()).estimate.interval)
+
+
 def test_the_same_rng_gives_the_same_finding_whatever_the_order_of_rows() -> None:
     a, b, clusters, order = rng(1).random(40), rng(2).random(40), rng(3).integers(0, 15, 40), rng(4).permutation(40)
     assert paired_difference(a, b, clusters, rng()) == paired_difference(a[order], b[order], clusters[order], rng())

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -83,3 +85,27 @@ def test_three_labels_give_a_heat_map_for_every_value_of_the_third() -> None:
 def test_what_is_no_vega_lite_is_refused() -> None:
     with pytest.raises(ValueError, match="Vega-Lite"):
         svg(Figure(title="t", caption="c", spec={"mark": 3}))
+
+
+ODD = """
+from xml.etree import ElementTree
+from gde.data.figure import Figure
+from gde.shipped.reporters.drawing import svg
+
+odd = [*range(32), *range(127, 160), 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xFFFE, 0xFFFF]
+rows = [{f"field {chr(code)}": f"<{chr(code)}>", "value": code} for code in odd]
+for code in (0, 0x1B, 0xD800, 0xFFFF):
+    field = f"field {chr(code)}"
+    encoding = {"x": {"field": field, "title": f"title {chr(code)}"}, "y": {"field": "value", "type": "quantitative"}}
+    every = [{field: row[next(iter(row))], "value": row["value"]} for row in rows]
+    spec = {"data": {"values": every}, "mark": "bar", "title": [f"{chr(code)} a", "b"], "encoding": encoding}
+    drawn = svg(Figure(title=f"{chr(code)}", caption="", spec=spec))
+    ElementTree.fromstring(drawn)
+    assert "\u241b" in drawn and drawn.count("aria-roledescription='bar'".replace("'", '"')) == len(odd), code
+"""
+
+
+def test_no_character_of_a_label_ends_the_process() -> None:
+    """What draws aborts on characters that XML cannot hold: in a process of its own, so that only this test fails."""
+    done = subprocess.run([sys.executable, "-c", ODD], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]

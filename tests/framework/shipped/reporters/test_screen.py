@@ -77,7 +77,7 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(result: Res
     )
     shown = screen(crowded, "runs/example/report.html")
     assert fits(shown)
-    assert "and 6 more failures" in shown.notes
+    assert "and 8 more failures" in shown.notes
     assert re.search(rf"\d+ more headlines, all {len(crowded.measurements)} numbers: --all", shown.notes[-1])
     assert "reached the goal in" in " ".join(shown.finding)
     assert any(line.startswith("cogmap (mlp") for line in shown.finding)
@@ -108,6 +108,20 @@ def test_a_probe_never_stands_without_its_control(result: Result) -> None:
     for measurements, beside in ((result.measurements, "coordinates only"), (alone, "no control")):
         rows = [line for line in screen(replace(result, measurements=measurements)).finding if line.startswith("Agent")]
         assert rows and all(beside in row for row in rows)
+
+
+def test_the_cause_of_a_failure_is_read_to_its_end(result: Result) -> None:
+    reason = "openai:http://127.0.0.1:8765/drip/v1: wanted a chat completion, got " + "no such thing " * 7 + "at all"
+    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=reason) for i in range(20))
+    shown = screen(replace(result, failures=failures))
+    assert fits(shown)
+    said = " ".join(shown.notes)
+    assert f"failed: rollout 0/0/0: {reason} and 19 more failures" in said
+    for n, more in ((1, ""), (3, ""), (4, "and 1 more failures")):
+        short = tuple(replace(one, reason="no reply") for one in failures[:n])
+        notes = screen(replace(result, failures=short)).notes
+        assert len([line for line in notes if line.startswith("failed:")]) == min(n, 3)
+        assert not more or more in notes
 
 
 def test_a_headline_without_a_value_gives_its_reason(result: Result) -> None:
