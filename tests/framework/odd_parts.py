@@ -103,10 +103,11 @@ class Listed(Corridor):
 
 @dataclass
 class Chatty(Corridor):
-    """A corridor that prints."""
+    """A corridor that prints, in Python and below it."""
 
     def step(self, action: str) -> Outcome:
         print("a step")  # noqa: T201
+        os.write(1, b"a step of a library\n")
         return super().step(action)
 
 

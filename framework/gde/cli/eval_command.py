@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gde.cli import options
-from gde.cli.output import show_contest, show_json, show_result, tell
+from gde.cli.output import show_contest, show_json, show_result, talking, tell
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -51,10 +51,12 @@ def command(
         numbers={"episodes": episodes, "seed": seed, "concurrency": concurrency},
         file=plan,
     )
-    catalogue = Catalogue(load_plugins(no_plugin or ()))
-    plans = entrants(wanted, catalogue)
+    with talking():
+        catalogue = Catalogue(load_plugins(no_plugin or ()))
+        plans = entrants(wanted, catalogue)
+        complete = {name: dry(each, catalogue).plan for name, each in plans.items()} if dry_run else {}
     if dry_run:
-        _show_plans({name: dry(each, catalogue).plan for name, each in plans.items()}, as_json)
+        _show_plans(complete, as_json)
         return
     if len(plans) > 1:
         with progress(quiet=quiet or as_json) as watch:

@@ -43,7 +43,7 @@ COMMANDS = (
 def build_app() -> typer.Typer:
     """The application with its own commands and those of all plugins."""
     from gde.cli.once import each_once
-    from gde.cli.output import say
+    from gde.cli.output import say, talking
     from gde.request.plugins import call_each, load_plugins
 
     app = typer.Typer(
@@ -59,7 +59,8 @@ def build_app() -> typer.Typer:
         module = import_module(f"gde.cli.{name.replace('-', '_')}_command")
         command: Callable[..., Any] = module.command
         app.command(name)(command)
-    call_each(load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app)
+    with talking():  # plugins are imported here
+        call_each(load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app)
     each_once(app)
     return app
 

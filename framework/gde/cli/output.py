@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gde.cli.foreign import escaped, shown
+from gde.shipped.descriptors import output_to_errors
 
 if TYPE_CHECKING:
     from gde.data.result import Failure, Measurement, Result
@@ -127,8 +128,8 @@ def interval(measurement: "Measurement") -> str:
 
 @contextmanager
 def talking() -> Iterator[None]:
-    """What parts print while the context lasts is no data: it goes to stderr."""
-    with redirect_stdout(sys.stderr):
+    """What parts print while the context lasts, or have other programs print, is no data: it goes to stderr."""
+    with output_to_errors(), redirect_stdout(sys.stderr):
         yield
 
 

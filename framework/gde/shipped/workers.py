@@ -23,6 +23,7 @@ from time import sleep
 from typing import Any
 
 from gde.errors import INTERRUPTED, GdeError, RunFailed, WorkerDied
+from gde.shipped.descriptors import moved
 
 GRACE = 1.0
 """Seconds that a worker has for ending by itself; nothing is lost if it does not."""
@@ -146,7 +147,7 @@ def work() -> None:
     """The other end: do what comes by standard input until it ends."""
     waiting: SimpleQueue[bytes | None] = SimpleQueue()
     busy = Event()
-    with suppress(BrokenPipeError), os.fdopen(_moved(1, 2), "wb") as answers:
+    with suppress(BrokenPipeError), os.fdopen(moved(1, 2), "wb") as answers:
         try:
             Thread(target=_listen, args=(waiting, busy), name="gde-work", daemon=True).start()
             while (wanted := waiting.get()) is not None:
@@ -160,17 +161,10 @@ def work() -> None:
             busy.clear()
 
 
-def _moved(descriptor: int, substitute: int) -> int:
-    """A new descriptor of the same file; the old one is the substitute's from now on."""
-    moved = os.dup(descriptor)
-    os.dup2(substitute, descriptor)
-    return moved
-
-
 def _listen(waiting: "SimpleQueue[bytes | None]", busy: Event) -> None:
     """Queue up the work; once no more can come, see to it that the process ends."""
     nowhere = os.open(os.devnull, os.O_RDONLY)
-    with os.fdopen(_moved(0, nowhere), "rb") as work, suppress(EOFError):
+    with os.fdopen(moved(0, nowhere), "rb") as work, suppress(EOFError):
         while True:
             wanted = pickle.load(work)
             busy.set()

@@ -1,0 +1,45 @@
+"""File descriptors, which child processes and code below Python write to whatever `sys.stdout` is."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+def moved(descriptor: int, substitute: int) -> int:
+    """A new descriptor of the same file; the old one is the substitute's from now on.
+
+    Raises:
+        OSError: one of them is not open.
+    """
+    kept = os.dup(descriptor)
+    try:
+        os.dup2(substitute, descriptor)
+    except OSError:
+        os.close(kept)
+        raise
+    return kept
+
+
+@contextmanager
+def output_to_errors() -> Iterator[None]:
+    """While the context lasts, what is written to standard output goes to standard error; nothing changes where one of
+    them is closed."""
+    _flush()
+    try:
+        kept = moved(1, 2)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        _flush()  # what was written in the meantime, and is still to go where it belongs
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.__stdout__):
+        with suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
+            stream.flush()  # type: ignore[union-attr]
