@@ -78,7 +78,10 @@ def _real(value: Any) -> float:
 
 def _count(value: Any) -> int:
     value = _own(value)
-    if not isinstance(value, Real) or value != (whole := int(value)) or not 0 <= whole < 2**63:
+    if isinstance(value, str | bytes):
+        raise TypeError
+    whole = int(value)
+    if whole != value or not 0 <= whole < 2**63:
         raise ValueError
     return whole
 
