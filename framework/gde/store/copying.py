@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 from gde.store.database import Statement
 from gde.store.journal import Journal
@@ -46,9 +45,7 @@ class DistantJournal(Journal):
 
     def write(self, statements: Sequence[Statement]) -> None:
         """Commit some statements as one transaction, there and here."""
-        clean: list[tuple[str, tuple[Any, ...]]] = [
-            (query, tuple(self.secrets.scrubbed_row(values))) for query, values in statements
-        ]
+        clean: list[Statement] = [(query, self.kept(values)) for query, values in statements]
         if self.send is not None:
             self.send(clean)
         super().write(clean)

@@ -126,8 +126,7 @@ class Database:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for query, values in statements:
-                row = self.secrets.scrubbed_row(values)
-                self._connection.execute(query, (*row, checksum(row)) if isinstance(values, Signed) else row)
+                self._connection.execute(query, self.kept(values))
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:
@@ -135,6 +134,11 @@ class Database:
             if not isinstance(error, sqlite3.OperationalError):
                 raise
             raise RunFailed(f"cannot write the journal: {error}; make room and go on with `gde resume`") from error
+
+    def kept(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """The values as they are written: without secrets, and with their checksum where it is not a trigger's work."""
+        row = tuple(self.secrets.scrubbed_row(values))
+        return (*row, checksum(row)) if isinstance(values, Signed) else row
 
     def note(self, name: str, value: Json) -> None:
         """Keep a fact about the run as a whole."""
