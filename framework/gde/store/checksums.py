@@ -7,11 +7,11 @@ temporary and no part of the file.
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from functools import cache
 from operator import itemgetter
 
 from gde.errors import RunFolderError
+from gde.store.schema import empty
 
 COLUMN, FUNCTION = "checksum", "row_checksum"
 ADVICE = "the file is damaged: take a copy from elsewhere"
@@ -84,8 +84,7 @@ def refuse(faults: Iterable[str]) -> None:
 @cache
 def _signed(schema: str) -> Mapping[str, Mapping[str, bool]]:
     """The columns of every table that has checksums, and whether each is of the primary key."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(schema)
+    with empty(schema) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         columns = {
             table: {row[1]: bool(row[5]) for row in connection.execute(f"PRAGMA table_info({table})")}

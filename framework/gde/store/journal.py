@@ -14,7 +14,7 @@ from gde.data.completion import Completion
 from gde.data.observation import State, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFolderError
-from gde.store import checksums, rows
+from gde.store import checksums, rows, schema
 from gde.store.database import Database, Statement
 
 RETRIED = "retried"
@@ -53,14 +53,13 @@ class Journal(Database):
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
         """Write a finished turn. The completions that went into it are in the journal already, see `call`."""
-        await self.commit([(f"INSERT INTO turns VALUES ({_marks(18)})", rows.turn_row(key, turn))])
+        await self.commit([(schema.insertion("turns"), rows.turn_row(key, turn))])
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an episode or a part."""
         query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)}, 0)"
         changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        query = f"INSERT INTO calls VALUES ({_marks(18)})"
-        await self.commit([*changes, (query, rows.call_row(scope, turn, completion))])
+        await self.commit([*changes, (schema.insertion("calls"), rows.call_row(scope, turn, completion))])
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
         """Write the end of an episode."""

@@ -2,8 +2,8 @@
 older reader would misread."""
 
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import cache
 
 VERSION = 7
@@ -82,6 +82,14 @@ CREATE TABLE failures (stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT N
 """
 
 
+@contextmanager
+def empty(tables: str = TABLES) -> Iterator[sqlite3.Connection]:
+    """A database in memory with these tables and nothing in them, which can be asked what they are like."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(tables)
+        yield connection
+
+
 def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
     """Why a file is no journal of this version; empty when it is one.
 
@@ -103,16 +111,20 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
 @cache
 def expected() -> Mapping[tuple[str, str], str | None]:
     """The schema of a new journal."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
+    with empty() as connection:
         return {
             (kind, name): sql for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
         }
 
 
 @cache
+def insertion(table: str) -> str:
+    """The statement that inserts a whole row."""
+    return f"INSERT INTO {table} VALUES ({', '.join('?' for _ in kinds(table))})"
+
+
+@cache
 def kinds(table: str) -> tuple[tuple[str, str], ...]:
     """The columns of a table in order, each with its kind, e.g. TEXT."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
+    with empty() as connection:
         return tuple((row[1], row[2]) for row in connection.execute(f"PRAGMA table_info({table})"))
