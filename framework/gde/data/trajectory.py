@@ -11,6 +11,8 @@ from gde.data.observation import Observation, State, World
 Status = Literal["ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error")
 Ending = Literal["terminated", "truncated", "horizon", "failed"]
+FIRST_ACTION = "first"
+"""The fact of a world that tells the action that led to the first turn, where there was one, as in a recording."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +94,13 @@ class Trajectory:
     failure: str = ""
     """Why the episode could not be finished; empty unless ending is "failed"."""
     final_state: State | None = None
+
+    @property
+    def actions_before(self) -> tuple[str, ...]:
+        """The action that led to each turn; empty where there was none, or none that could be taken."""
+        first = self.world.facts.get(FIRST_ACTION)
+        led = (first if isinstance(first, str) else "", *(turn.decision.action or "" for turn in self.turns))
+        return led[: len(self.turns)]
 
     @property
     def success(self) -> float | None:

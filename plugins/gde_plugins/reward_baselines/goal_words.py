@@ -12,8 +12,6 @@ from gde.data.trajectory import Trajectory
 WORD = re.compile(r"[^\W_]+")
 COMMON = frozenset(WORD.findall("a an and are as be goal have i in is it of on that the to what with you your"))
 """Words that say nothing of what is wanted."""
-FIRST = "first"
-"""The fact of a world that tells the action before the first observation, e.g. of a recorded trajectory."""
 
 
 class GoalWords:
@@ -27,17 +25,10 @@ class GoalWords:
         objective = trajectory.world.objective
         wanted = _words(objective)
         failure = "" if wanted else f"wanted an objective with words in it, got {objective!r}"
-        said = [_words(action) for action in _before(trajectory)] if wanted else []
+        said = [_words(action) for action in trajectory.actions_before] if wanted else []
         values = np.array([len(wanted & so_far) / len(wanted) for so_far in accumulate(said, or_)])
         return RewardTrace(model="goal-words", episode=str(trajectory.key), values=values, failure=failure)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(WORD.findall(text.lower())) - COMMON
-
-
-def _before(trajectory: Trajectory) -> list[str]:
-    """The action before each turn; empty where there was none."""
-    first = trajectory.world.facts.get(FIRST)
-    done = [first if isinstance(first, str) else "", *(turn.decision.action or "" for turn in trajectory.turns)]
-    return done[: len(trajectory.turns)]

@@ -9,8 +9,6 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 
 NOTHING = "None"
-FIRST = "first"
-"""The fact of a world that tells the action that led to the first turn, where there was one."""
 RULER = "\n---\n"
 
 
@@ -29,12 +27,9 @@ def beginnings(trajectory: Trajectory) -> list[str]:
     goal = trajectory.world.objective
     if not goal:
         return []
-    first = trajectory.world.facts.get(FIRST)
-    done = [first if isinstance(first, str) and first else NOTHING]
-    done += [turn.decision.action or NOTHING for turn in trajectory.turns]
     steps = [
-        f"<ACTION> {action} </ACTION>\n<STATE> {turn.observation.text} </STATE>"
-        for action, turn in zip(done, trajectory.turns, strict=False)
+        f"<ACTION> {action or NOTHING} </ACTION>\n<STATE> {turn.observation.text} </STATE>"
+        for action, turn in zip(trajectory.actions_before, trajectory.turns, strict=True)
     ]
     return [f"<GOAL> {goal} </GOAL>{RULER}" + "\n".join(steps[: end + 1]) for end in range(len(steps))]
 

@@ -17,8 +17,6 @@ from gde_plugins.reward_judge.config import JudgeConfig
 from gde_plugins.reward_judge.prompts import NOTHING, Step, again, ask
 from gde_plugins.reward_judge.scores import NoScore, parse_belief, parse_score
 
-FIRST = "first"
-"""The fact of a world that tells the action that led to the first turn, where there was one."""
 SHOWN = 1000
 """Characters of an answer without a score that the model is shown again."""
 ASKED_AGAIN, HELD, FORGOTTEN = "asked again", "no score, held", "no belief, kept"
@@ -122,7 +120,5 @@ class _Hearing:
 
 def _steps(trajectory: Trajectory) -> list[Step]:
     """What was done before each observation, and the observation."""
-    first = trajectory.world.facts.get(FIRST)
-    done = [first if isinstance(first, str) and first else NOTHING]
-    done += [turn.decision.action or NOTHING for turn in trajectory.turns]
-    return [(action, turn.observation.text) for action, turn in zip(done, trajectory.turns, strict=False)]
+    before = zip(trajectory.actions_before, trajectory.turns, strict=True)
+    return [(action or NOTHING, turn.observation.text) for action, turn in before]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.data.trajectory import FIRST_ACTION
 from gde.errors import ConfigError, GdeError
 from gde_plugins.reward_prediction.config import RewardBenchConfig
 from gde_plugins.reward_prediction.domains import find_domain
@@ -80,7 +81,7 @@ class RewardBench:
                 "objective": record.goal,
                 "task": episode.task,
                 "initial": record.start,
-                "first": record.actions[0],
+                FIRST_ACTION: record.actions[0],
                 "domain": domain,
                 **({"success": _way(episode.expert)} if self._config.show_success else {}),
             },

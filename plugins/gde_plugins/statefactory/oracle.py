@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.asking.extractor import FIRST
+from gde.data.trajectory import FIRST_ACTION, Trajectory
 from gde_plugins.statefactory.embedding import Embedder
 from gde_plugins.statefactory.routing import Vectors, best_named
 from gde_plugins.statefactory.state import Extractor, Items, Reading
@@ -67,5 +66,5 @@ def _as_played(trajectory: Trajectory, steps: Sequence[tuple[str, str]]) -> Traj
         )
         for index, ((_, text), after) in enumerate(zip(steps, [*actions[1:], ""], strict=True))
     )
-    world = replace(trajectory.world, facts={**trajectory.world.facts, FIRST: first})
+    world = replace(trajectory.world, facts={**trajectory.world.facts, FIRST_ACTION: first})
     return replace(trajectory, world=world, turns=tuple(turns))

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from gde.data.observation import OBJECTIVE, Observation
 from gde.data.reward import RewardTrace
-from gde.data.trajectory import Decision, Trajectory
+from gde.data.trajectory import FIRST_ACTION, Decision, Trajectory
 from gde.testing.samples import sample_evidence
-from gde_plugins.reward_baselines.goal_words import FIRST, GoalWords
+from gde_plugins.reward_baselines.goal_words import GoalWords
 
 ONE = next(one for one in sample_evidence().trajectories if one.turns)
 
@@ -16,7 +16,7 @@ def episode(objective: str, *actions: str | None, first: str = "") -> Trajectory
     """An episode with these decisions, None for one that cannot be used."""
     decided = [Decision.act(each) if each else Decision.unusable("empty", "nothing") for each in actions]
     turns = [replace(ONE.turns[0], index=i, decision=each) for i, each in enumerate(decided)]
-    facts = {OBJECTIVE: objective, **({FIRST: first} if first else {})}
+    facts = {OBJECTIVE: objective, **({FIRST_ACTION: first} if first else {})}
     return replace(ONE, world=replace(ONE.world, facts=facts), turns=tuple(turns))
 
 

@@ -13,8 +13,6 @@ from gde_plugins.statefactory.asking.answers import Malformed, parse_items
 from gde_plugins.statefactory.asking.prompts import NOTHING, Question, again, ask, written
 from gde_plugins.statefactory.state import Items, Level, Reading
 
-FIRST = "first"
-"""The fact of a world that tells the action that led to the first turn, where there was one."""
 SHOWN = 2000
 """Characters of an unusable answer that the model is shown again."""
 ASKED_AGAIN, UNREAD = "asked again", "unread, held"
@@ -49,8 +47,8 @@ class ModelExtractor:
             return Reading(made_by=made_by, failure=lacking)
         episode = _Episode(self.model, self.asking, task)
         try:
-            for index in range(len(trajectory.turns)):
-                await episode.turn(index, _action_before(trajectory, index), trajectory.turns[index].observation.text)
+            for index, (action, turn) in enumerate(zip(trajectory.actions_before, trajectory.turns, strict=True)):
+                await episode.turn(index, action or NOTHING, turn.observation.text)
         except Unreadable as error:
             return Reading(made_by=made_by, counts=episode.counts, failure=str(error))
         return Reading(made_by=made_by, states=episode.states, goals=episode.goals, counts=episode.counts)
@@ -124,11 +122,3 @@ class _Episode:
         if completion.finish == "refusal":
             raise Malformed("the model refused")
         return completion.text
-
-
-def _action_before(trajectory: Trajectory, index: int) -> str:
-    """What was done before the observation of a turn."""
-    if index:
-        return trajectory.turns[index - 1].decision.action or NOTHING
-    first = trajectory.world.facts.get(FIRST)
-    return first if isinstance(first, str) and first else NOTHING
