@@ -1,5 +1,6 @@
 """The whole benchmark as files: in parallel, and going on where it was stopped."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from gde_plugins.reward_prediction.making import Maker
 from gde_plugins.reward_prediction.record import task_name
 
 CHUNK = 25
-"""Tasks that a worker makes with one opening of the environments: a simulator takes longer to start than to make a
-pair."""
+"""Tasks that a worker makes at most with one opening of the environments: a simulator takes longer to start than to
+make a pair."""
+TURNS = 4
+"""Chunks that a worker gets at least where there are several, so that none has all that take long."""
 Watch = Callable[[str, int, int], None]
 """Told a domain, how many of its tasks are done, and of how many."""
 
@@ -72,13 +75,19 @@ def _made(order: Order, waiting: Sequence[int], executor: Executor, watch: Watch
     variants = len(order.domain.variants)
     # Tasks of one variant side by side, so that a worker opens few environments.
     by_variant = sorted(waiting, key=lambda index: (index % variants, index))
-    chunks = [tuple(by_variant[i : i + CHUNK]) for i in range(0, len(by_variant), CHUNK)]
+    chunks = in_chunks(by_variant, executor.workers)
     done = order.n_tasks - len(waiting)
     watch(order.domain.name, done, order.n_tasks)
     for failures in executor.map(partial(make_chunk, order), chunks):
-        done += min(CHUNK, order.n_tasks - done)
+        done += min(len(chunks[0]), order.n_tasks - done)
         watch(order.domain.name, done, order.n_tasks)
         yield from failures
+
+
+def in_chunks(tasks: Sequence[int], workers: int) -> list[tuple[int, ...]]:
+    """The tasks that a worker makes in a row; all chunks but the last are of one length."""
+    size = CHUNK if workers == 1 else min(CHUNK, max(1, math.ceil(len(tasks) / (TURNS * workers))))
+    return [tuple(tasks[i : i + size]) for i in range(0, len(tasks), size)]
 
 
 def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:

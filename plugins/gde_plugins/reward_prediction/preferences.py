@@ -15,7 +15,7 @@ import numpy as np
 from gde.errors import GdeError
 from gde.parts.executor import Executor
 from gde.seeding import generator
-from gde_plugins.reward_prediction.building import CHUNK, Order, Watch
+from gde_plugins.reward_prediction.building import Order, Watch, in_chunks
 from gde_plugins.reward_prediction.making import Maker
 from gde_plugins.reward_prediction.record import Pair, Record
 
@@ -30,7 +30,7 @@ def write_preferences(order: Order, n_pairs: int, executor: Executor, watch: Wat
     A line holds `domain`, `task`, `chosen` and `rejected`, the texts laid out as in Shen et al. (2026), appendix C.2.1.
     """
     n_tasks = -(-n_pairs // PER_TASK)
-    chunks = [tuple(range(i, min(i + CHUNK, n_tasks))) for i in range(0, n_tasks, CHUNK)]
+    chunks = in_chunks(range(n_tasks), executor.workers)
     order = Order(**{**vars(order), "n_tasks": n_tasks})
     found: dict[int, list[Preference] | str] = {}
     for made in executor.map(partial(make_chunk, order), chunks):

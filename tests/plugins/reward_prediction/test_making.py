@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gde.errors import GdeError
 from gde.shipped.executors import Processes, Serial
-from gde_plugins.reward_prediction.building import Order, build_domain
+from gde_plugins.reward_prediction.building import Order, build_domain, in_chunks
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, opened
 from gde_plugins.reward_prediction.files import find_records
@@ -57,6 +59,14 @@ def test_a_build_is_the_same_in_parts_and_in_processes(tmp_path: Path) -> None:
     assert build_domain(order(parts, n_tasks=12), ALONE, quiet).pairs == 12
     build_domain(order(spread, n_tasks=12), Processes(2), quiet)
     assert contents(whole) == contents(parts) == contents(spread)
+
+
+@given(n_tasks=st.integers(0, 400), workers=st.integers(1, 8))
+def test_every_worker_has_its_turns_at_the_tasks(n_tasks: int, workers: int) -> None:
+    chunks = in_chunks(range(n_tasks), workers)
+    assert [task for chunk in chunks for task in chunk] == [*range(n_tasks)]
+    assert max(map(len, chunks), default=1) <= 25
+    assert workers == 1 or len(chunks) >= min(n_tasks, 2 * workers)
 
 
 def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
