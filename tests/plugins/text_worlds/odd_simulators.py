@@ -2,9 +2,11 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gde.errors import GdeError
@@ -60,6 +62,14 @@ class Counter:
         ended = self._count == GOAL
         actions = () if ended else self._actions
         return Shown(text=f"{self._count}", actions=actions, reward=reward, success=self._count / GOAL, ended=ended)
+
+
+class Employer(Counter):
+    """Starts another program, and tells its number."""
+
+    def begin(self, game: Mapping[str, Any]) -> Opening:
+        helper = subprocess.Popen(["sleep", "600"])
+        return replace(super().begin(game), labels={"pid": os.getpid(), "helper": helper.pid})
 
 
 class Babbler(Counter):

@@ -1,7 +1,10 @@
 """A simulator that prints, hangs, dies or leaks stops nobody and leaves nothing behind."""
 
 import os
+import subprocess
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,13 @@ def pid(environment: SimulatedEnvironment) -> int:
 
 def gone(process: int) -> bool:
     return not Path(f"/proc/{process}").exists()
+
+
+def over(process: int) -> bool:
+    """Gone, or waiting for whoever adopts orphans."""
+    with suppress(FileNotFoundError):
+        return ") Z " in Path(f"/proc/{process}/stat").read_text()
+    return True
 
 
 def test_a_simulator_is_an_environment() -> None:
@@ -134,6 +144,29 @@ def test_nothing_is_left_behind() -> None:
     process = pid(environment)
     del environment
     assert gone(process)
+
+
+ASKING = """
+from test_hosting import host
+
+employer = host("Employer", actions=["HANG"])
+print(*employer.begin({"seed": 0}).labels.values(), flush=True)
+employer.step("HANG")
+"""
+
+
+def test_a_simulator_ends_with_whoever_asked_however_busy_it_is() -> None:
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, "-c", ASKING], stdout=subprocess.PIPE, text=True, env=path) as asking:
+        assert asking.stdout is not None
+        processes = [int(word) for word in asking.stdout.readline().split()]
+        time.sleep(0.3)
+        asking.kill()
+    assert len(processes) == 2
+    until = time.monotonic() + 10
+    while not all(map(over, processes)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert all(map(over, processes))
 
 
 def test_actions_that_are_not_admissible_and_games_that_are_over() -> None:

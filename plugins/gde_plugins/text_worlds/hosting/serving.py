@@ -1,8 +1,8 @@
 """What runs in the simulator's process: one line of JSON is asked, one is answered.
 
 The answers go where stdout was; whatever a simulator and its libraries print goes to stderr, whatever language they are
-written in. A question that takes longer than its deadline ends the process from inside too (SIGALRM), so that it hangs
-nowhere when the process that asked is gone.
+written in. Where nobody can ask any more, the process ends with all that it has started, in the midst of an answer too.
+A question that takes longer than its deadline ends it from inside (SIGALRM), where not even that is noticed.
 """
 
 import json
@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from math import ceil
-from typing import Any
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import IO, Any
 
 from gde.errors import GdeError
 
@@ -32,11 +34,24 @@ def serve(target: str, settings: str) -> None:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     served = _Served(target, json.loads(settings))
-    for question in questions:
+    waiting: SimpleQueue[bytes | None] = SimpleQueue()
+    busy = Event()
+    Thread(target=_listen, args=(questions, waiting, busy), daemon=True).start()
+    while (question := waiting.get()) is not None:
         # Dataclasses by their fields.
         answers.write(json.dumps(served.answer(json.loads(question)), allow_nan=False, default=vars).encode() + b"\n")
         answers.flush()
+        busy.clear()
     served.close()
+
+
+def _listen(questions: IO[bytes], waiting: "SimpleQueue[bytes | None]", busy: Event) -> None:
+    for question in questions:
+        busy.set()
+        waiting.put(question)
+    if busy.is_set():
+        os.killpg(0, signal.SIGKILL)  # a group of its own, see `gde_plugins.text_worlds.hosting.process`
+    waiting.put(None)
 
 
 class _Served:
