@@ -1,6 +1,6 @@
 """Numbers with what is needed to trust them, and the result of a whole run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from numbers import Integral, Real
@@ -17,6 +17,10 @@ SCHEMA = 1
 COLUMNS = ("name", "title", "value", "low", "high", "unit", "n", "source", "reason")
 FEW_WORLDS = 10
 """With fewer, an interval over worlds says little."""
+Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
+"""Of a measurement: its name and what it is restricted to."""
+TELL_APART = "tell them apart by name or by `where`"
+"""What to do about measurements that share it."""
 RunStatus = Literal["ok", "partial", "failed"]
 
 
@@ -56,6 +60,31 @@ class Measurement:
             raise ValueError(
                 f"{self.name}: a measurement has either a value or a reason, got {self.value}, {self.reason!r}"
             )
+
+    @property
+    def identity(self) -> Identity:
+        """What no two measurements of a run share."""
+        return self.name, frozenset(self.where.items())
+
+    @property
+    def label(self) -> str:
+        """Its name and what it is restricted to, in words."""
+        return labelled(self.name, self.where)
+
+
+def labelled(name: str, where: Labels) -> str:
+    """A name with what it is restricted to."""
+    return " ".join([name, *(f"{key}={value}" for key, value in where.items())])
+
+
+def repeated(measurements: Iterable[Measurement]) -> str | None:
+    """What the first of the measurements that are of one name and one place is of; None where each is of its own."""
+    seen = set()
+    for each in measurements:
+        if (identity := each.identity) in seen:
+            return each.label
+        seen.add(identity)
+    return None
 
 
 def _own(value: Any) -> Any:

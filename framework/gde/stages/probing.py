@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gde.data.activations import EMBEDDING, ActivationTable, CaptureRequest
 from gde.data.json import Labels
 from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeLabels, ProbeReport
-from gde.data.result import Measurement
+from gde.data.result import TELL_APART, Measurement, repeated
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Probe, Readout, input_form
@@ -91,6 +91,8 @@ class ProbeStage:
         measurements = probe.score(readout, test, generator(self.seed, "score", arm.name))
         if arm.control == "none":
             measurements = (*measurements, *self._by_stratum(probe, arm, readout, test, rows))
+        if again := repeated(measurements):
+            raise GdeError(f"the probe gives {again!r} twice: {TELL_APART}")
         return ProbeReport(
             arm=arm,
             measurements=tuple(measurements),

@@ -1,12 +1,11 @@
 """From evidence to measurements: every metric on the whole run and on each stratum of its sweep."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.result import Failure, Measurement
+from gde.data.result import TELL_APART, Failure, Identity, Measurement, labelled, repeated
 from gde.errors import GdeError
 from gde.parts.metric import Metric
 from gde.stages.deadlines import interrupting
@@ -14,7 +13,6 @@ from gde.stages.evidence import restricted
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.progress import Progress, Watch, ignore
 
-Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
 Maker = Callable[[], Metric]
 
 
@@ -36,7 +34,7 @@ def score(
     parts = parts if len(strata) > 1 else parts[:1]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
-    owners = {_identity(each): each.source for each in known}
+    owners = {each.identity: each.source for each in known}
     total = len(metrics) * len(parts)
     for place, (name, make) in enumerate(metrics):
         try:
@@ -53,7 +51,7 @@ def score(
                 _claim(owners, found, name)
             except BaseException as error:
                 pass_on(error)
-                failures.append(_failure(_subject(name, labels), error))
+                failures.append(_failure(labelled(name, labels), error))
             else:
                 measurements.extend(found)
     watch(Progress("metrics", total, total))
@@ -70,19 +68,9 @@ def _measured(name: str, metric: Metric, part: Evidence, labels: Labels) -> Iter
 
 
 def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str) -> None:
-    identities = [*map(_identity, found)]
-    if repeated := [one for one, times in Counter(identities).items() if times > 1]:
-        told = _subject(repeated[0][0], dict(repeated[0][1]))
-        raise GdeError(f"metric {name!r} gives {told!r} twice: tell them apart by name or by `where`")
-    if taken := [identity for identity in identities if identity in owners]:
-        owner, label = owners[taken[0]], _subject(taken[0][0], dict(taken[0][1]))
+    if again := repeated(found):
+        raise GdeError(f"metric {name!r} gives {again!r} twice: {TELL_APART}")
+    if taken := [each for each in found if each.identity in owners]:
+        owner, label = owners[taken[0].identity], taken[0].label
         raise GdeError(f"metrics {owner!r} and {name!r} both give {label!r}: leave one out, or rename what it gives")
-    owners.update(dict.fromkeys(identities, name))
-
-
-def _identity(measurement: Measurement) -> Identity:
-    return measurement.name, frozenset(measurement.where.items())
-
-
-def _subject(name: str, labels: Labels) -> str:
-    return " ".join([name, *(f"{key}={value}" for key, value in labels.items())])
+    owners.update((each.identity, name) for each in found)

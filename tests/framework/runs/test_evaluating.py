@@ -5,10 +5,12 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from odd_parts import WhereProbe
 
-from gde import Choice, GdeError, Plan, Result, load_evidence, probe, report, rescore
+from gde import Choice, GdeError, Measurement, Plan, Result, load_evidence, probe, report, rescore
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.runs.evaluating import evaluate
@@ -170,6 +172,20 @@ def test_one_world_is_too_few_to_probe_and_the_table_says_so(run: Callable[[Plan
     assert result.status == "partial"
     reasons = {each.reason for each in result.measurements if each.name == "where"}
     assert reasons == {"wanted worlds to train on and worlds to test on, got 0 and 1"}
+
+
+class StutteringProbe(WhereProbe):
+    """Says everything twice."""
+
+    def score(self, *args: Any) -> tuple[Measurement, ...]:
+        return (*super().score(*args), *super().score(*args))
+
+
+def test_a_probe_that_gives_a_measurement_twice_has_none(run: Callable[[Plan], Result]) -> None:
+    result = run(replace(plan("asking"), probes=(StutteringProbe,), episodes=6))
+    found = [each for each in result.measurements if each.source == "StutteringProbe"]
+    assert result.status == "partial" and found and all(each.value is None for each in found)
+    assert {each.reason.partition(":")[0] for each in found} == {"the probe gives 'accuracy' twice"}
 
 
 def test_later_stages_can_be_run_again_from_the_folder(run: Callable[[Plan], Result], catalogue: Catalogue) -> None:
