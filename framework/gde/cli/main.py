@@ -42,8 +42,8 @@ COMMANDS = (
 
 def build_app() -> typer.Typer:
     """The application with its own commands and those of all plugins."""
-    from gde.cli.once import each_once
     from gde.cli.output import say, talking
+    from gde.cli.words import look_at_words
     from gde.request.plugins import call_each, load_plugins
 
     app = typer.Typer(
@@ -61,7 +61,7 @@ def build_app() -> typer.Typer:
         app.command(name)(command)
     with talking():  # plugins are imported here
         call_each(load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app)
-    each_once(app)
+    look_at_words(app)
     return app
 
 

@@ -263,6 +263,13 @@ def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
     assert subprocess.run(tested, env=environment, cwd=tmp_path, capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.parametrize("words", [("report", ""), ("eval", "--env", "grid", "--agent", "random", "--out=")])
+def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...]) -> None:
+    done = gde(*words)
+    told = f"gde: word {len(words) - 1} after `gde {words[0]}` is empty: is a variable of the shell not set?; see `"
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(told), done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
