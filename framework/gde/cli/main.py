@@ -14,6 +14,7 @@ from gde.cli.ending import be_patient, leave
 from gde.cli.foreign import shown
 from gde.cli.output import DEBUG
 from gde.errors import INTERRUPTED, GdeError
+from gde.shipped.descriptors import hold_standard
 
 REFUSED = 2
 """The exit code of a request that cannot be read."""
@@ -104,6 +105,7 @@ def main() -> None:
 
 
 def _run() -> NoReturn:
+    hold_standard()
     # Tokenizers and hubs must neither reach for a network nor write to the terminal.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

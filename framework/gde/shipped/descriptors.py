@@ -6,6 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 
+def hold_standard() -> None:
+    """Where standard input, output or errors are closed, have them come from and go nowhere: else the next file that is
+    opened, whichever it is, gets what programs print."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # has the lowest number that is free
+            if getattr(sys, name) is None:
+                setattr(sys, name, os.fdopen(descriptor, "w" if descriptor else "r", errors="replace", closefd=False))
+
+
 def moved(descriptor: int, substitute: int) -> int:
     """A new descriptor of the same file; the old one is the substitute's from now on.
 

@@ -51,6 +51,8 @@ def build(
 
     if not 0 < share <= 1:
         raise ConfigError(f"--share: wanted a number above 0 and up to 1, got {share}")
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"--out: {out} is a file: name a folder")
     if (out / A_RUN_HAS).exists():
         raise ConfigError(f"--out: {out} holds a run: name another folder")
     recipe = {"seed": seed, "padding": padding, "offset": offset, "overlap": overlap}

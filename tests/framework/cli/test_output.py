@@ -2,11 +2,13 @@
 
 import os
 import sys
+from pathlib import Path
 from subprocess import run
 
 import pytest
 
 from gde.cli.output import talking
+from gde.runs.verifying import verify
 
 TALK = f"{sys.executable} -c 'print(\"a child\")'"
 
@@ -48,3 +50,14 @@ os.write({3 - closed}, b"done")
 """
     done = run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert "done" in (done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_a_run_whose_standard_files_are_closed_is_a_run(closed: str, tmp_path: Path) -> None:
+    parts = "--env chatty --agent scripted --episodes 2 --metric success"
+    command = f"exec {sys.executable} -m gde eval {parts} --out run {closed}"
+    environment = {**os.environ, "GDE_LOAD_PLUGINS": "gde.testing.plugin,odd_parts", "PYTHONPATH": ":".join(sys.path)}
+    assert run(["sh", "-c", command], cwd=tmp_path, env=environment, timeout=120).returncode == 0
+    assert verify(tmp_path / "run") == ()
+    texts = [path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert not any(b"a step of a library" in text for text in texts)

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from gde.errors import GdeError
+from gde.cli.main import build_app
+from gde.errors import ConfigError, GdeError
 from gde.shipped.executors import Processes, Serial
 from gde_plugins.reward_prediction.building import Order, build_domain, in_chunks
 from gde_plugins.reward_prediction.config import Recipe
@@ -148,3 +150,12 @@ def test_preferences_are_of_one_task_and_the_better_is_worth_more(tmp_path: Path
     before = path.read_bytes()
     write_preferences(order(tmp_path), 35, Processes(2), quiet)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("name", "said"), [("file", "file is a file: name a folder"), ("run", "run holds a run")])
+def test_nothing_is_built_in_a_file_or_a_run(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    for path in (tmp_path / "file", tmp_path / "run" / "plan.toml"):
+        path.touch()
+    done = CliRunner().invoke(build_app(), ["rewardbench", "build", "--out", str(tmp_path / name)])
+    assert isinstance(done.exception, ConfigError) and said in str(done.exception)
