@@ -16,6 +16,8 @@ from gde_plugins.reward_baselines.truth import is_recorded, truth, unknown
 
 EPIC, UNJUDGED, ONE_SIDED = "epic", "epic.unjudged", "epic.one_sided"
 UNIT = "distance"
+SIDE = "side"
+"""The label of a recorded world that tells a success from a failure."""
 Traces = Mapping[str, RewardTrace]
 """A reward model's traces by episode."""
 
@@ -77,14 +79,12 @@ def _unmeasurable(trajectories: Sequence[Trajectory], judged: Mapping[str, Trace
 def _of_model(evidence: Evidence, trajectories: Sequence[Trajectory], traces: Traces) -> Iterator[Measurement]:
     known = [one for one in trajectories if str(one.key) in traces]
     tasks = _tasks(known)
-    whole = {
-        place: of for place, of in tasks.items() if not is_recorded(of[0]) or len({one.succeeded for one in of}) == 2
-    }
+    whole = {place: of for place, of in tasks.items() if not is_recorded(of[0]) or len({*map(_side, of)}) == 2}
     distances = {place: _of_task(of, traces) for place, of in whole.items()}
     if distances:
         yield over_worlds(evidence, EPIC, UNIT, distances, cluster_mean)
     else:
-        no_pair = "no task has both a success and a failure that were judged"
+        no_pair = "no task has both a success and a failure that were judged; env.share takes whole tasks"
         yield unmeasured(EPIC, UNIT, no_pair if tasks else "the reward model gave rewards for none of the episodes")
     everything = _tasks(trajectories)
     if any(is_recorded(one) for one in trajectories):
@@ -102,8 +102,10 @@ def _task(one: Trajectory) -> Place:
     return Place(one.world.cluster, one.world.cluster) if is_recorded(one) else Place.of(one)
 
 
-def _has_both(task: Sequence[Trajectory]) -> bool:
-    return len({one.succeeded for one in task}) == 2
+def _side(one: Trajectory) -> str | bool:
+    """Success or failure: as the record says it, else as the episode ended."""
+    side = one.world.labels.get(SIDE)
+    return side if isinstance(side, str) else bool(one.succeeded)
 
 
 def _of_task(trajectories: Sequence[Trajectory], traces: Traces) -> float:

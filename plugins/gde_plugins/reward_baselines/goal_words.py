@@ -8,6 +8,7 @@ import numpy as np
 
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
+from gde.numerics.stats import Floats
 
 WORD = re.compile(r"[^\W_]+")
 COMMON = frozenset(WORD.findall("a an and are as be goal have i in is it of on that the to what with you your"))
@@ -22,12 +23,28 @@ class GoalWords:
     """
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        objective = trajectory.world.objective
-        wanted = _words(objective)
-        failure = "" if wanted else f"wanted an objective with words in it, got {objective!r}"
-        said = [_words(action) for action in trajectory.actions_before] if wanted else []
-        values = np.array([len(wanted & so_far) / len(wanted) for so_far in accumulate(said, or_)])
-        return RewardTrace(model="goal-words", episode=str(trajectory.key), values=values, failure=failure)
+        return _trace("goal-words", trajectory, _named(trajectory))
+
+
+class GoalClock:
+    """The same share, times the number of the turn: who has named what is wanted is nearer to it the later it is."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        named = _named(trajectory)
+        return _trace("goal-clock", trajectory, named * np.arange(1, len(named) + 1))
+
+
+def _named(trajectory: Trajectory) -> Floats:
+    """(T,) the share by each turn; empty where the objective has no words."""
+    wanted = _words(trajectory.world.objective)
+    said = [_words(action) for action in trajectory.actions_before] if wanted else []
+    return np.array([len(wanted & so_far) / len(wanted) for so_far in accumulate(said, or_)])
+
+
+def _trace(model: str, trajectory: Trajectory, values: Floats) -> RewardTrace:
+    objective = trajectory.world.objective
+    failure = "" if _words(objective) else f"wanted an objective with words in it, got {objective!r}"
+    return RewardTrace(model=model, episode=str(trajectory.key), values=values, failure=failure)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -26,6 +26,19 @@ class Clock:
         return _trace("clock", trajectory, np.arange(1.0, len(trajectory.turns) + 1))
 
 
+class Unrepeated:
+    """Turns since an observation was seen again, and 0 when one is: observations are compared and not read. Who walks
+    at random comes back to where it was; who knows the way does not."""
+
+    async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        seen, since, values = set[str](), 0.0, []
+        for turn in trajectory.turns:
+            since = 0.0 if turn.observation.text in seen else since + 1
+            seen.add(turn.observation.text)
+            values.append(since)
+        return _trace("unrepeated", trajectory, np.array(values))
+
+
 @dataclass(frozen=True)
 class Constant:
     """The same for every turn: it correlates with nothing, so its distance from progress that varies is sqrt(1/2)."""

@@ -33,6 +33,12 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             make=_goal_words,
         ),
         Offer(
+            name="goal-clock",
+            summary="the share of the objective's words in the actions so far, times the number of the turn",
+            config=NoConfig,
+            make=_goal_clock,
+        ),
+        Offer(
             name="monotonic",
             summary="time equals progress: turn t of T earns t / T (Shen et al. 2026, appendix C.1)",
             config=NoConfig,
@@ -51,6 +57,12 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             summary="uniform between 0 and 1 for every observation, the same wherever it is seen in a world",
             config=NoConfig,
             make=_shuffled,
+        ),
+        Offer(
+            name="unrepeated",
+            summary="turns since an observation was seen again; observations are compared, not read",
+            config=NoConfig,
+            make=_unrepeated,
         ),
     )
 
@@ -121,6 +133,12 @@ def _goal_words(_: NoConfig, __: "Context") -> "RewardModel":
     return GoalWords()
 
 
+def _goal_clock(_: NoConfig, __: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.goal_words import GoalClock
+
+    return GoalClock()
+
+
 def _monotonic(_: NoConfig, __: "Context") -> "RewardModel":
     from gde_plugins.reward_baselines.models import Monotonic
 
@@ -143,6 +161,12 @@ def _shuffled(_: NoConfig, context: "Context") -> "RewardModel":
     from gde_plugins.reward_baselines.models import Shuffled
 
     return Shuffled(context.seed)
+
+
+def _unrepeated(_: NoConfig, __: "Context") -> "RewardModel":
+    from gde_plugins.reward_baselines.models import Unrepeated
+
+    return Unrepeated()
 
 
 def _epic(_: NoConfig, __: "Context") -> "Metric":

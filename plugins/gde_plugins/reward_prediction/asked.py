@@ -9,7 +9,7 @@ from gde.data.plan import Choice, Plan
 from gde.parts.reproduction import Estimate
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
-from gde_plugins.reward_prediction.files import find_records
+from gde_plugins.reward_prediction.environment import recorded
 
 ASKING = {"statefactory": 3, "judge": 1}
 """Calls a turn of the reward models that ask, by the names that they are offered under."""
@@ -43,27 +43,25 @@ def _asks(choice: Choice) -> bool:
 
 
 def _all_episodes(plan: Plan, domains: Sequence[Domain], config: StudyConfig) -> int:
-    return sum(_episodes(plan, domain, config) for domain in domains)
+    return sum(n_trajectories(domain, config, _share(plan)) for domain in domains)
 
 
-def _episodes(plan: Plan, domain: Domain, config: StudyConfig) -> int:
-    """As many as the domain has trajectories: the plan's number is that of the largest domain."""
-    if config.data is not None:
-        return min(plan.episodes, len(_files(domain, config.data)))
+def n_trajectories(domain: Domain, config: StudyConfig, share: float) -> int:
+    """Of that share of its tasks."""
+    return 2 * domain.tasks(share) if config.data is None else len(recorded(Path(config.data) / domain.name, share))
+
+
+def _share(plan: Plan) -> float:
     share = plan.environment.config["share"]
     assert isinstance(share, int | float)
-    return min(plan.episodes, 2 * domain.tasks(share))
-
-
-def _files(domain: Domain, data: str) -> list[Path]:
-    return [file.path for file in find_records(Path(data) / domain.name)]
+    return share
 
 
 def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config: StudyConfig, plan: Plan) -> Estimate:
     part, per_turn = choice.label, ASKING[choice.name]
     if choice.config.get("goal") == "oracle":
         per_turn *= 2  # the success at the task is read for each of its trajectories as well
-    told = [_lengths(domain, config, _episodes(plan, domain, config)) for domain in domains]
+    told = [_lengths(domain, config, _share(plan)) for domain in domains]
     unknown = [domain.name for domain, each in zip(domains, told, strict=True) if each is None]
     if unknown:
         note = f"steps of {', '.join(unknown)} are not known before they are made: --set study.data=FOLDER"
@@ -88,13 +86,13 @@ def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config:
     )
 
 
-def _lengths(domain: Domain, config: StudyConfig, episodes: int) -> list[list[float]] | None:
+def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[float]] | None:
     """Characters of every step of every trajectory; from the data, else as many as are usual; None if unknown."""
     if config.data is not None:
-        return [_of_file(path) for path in _files(domain, config.data)[:episodes]]
+        return [_of_file(one.path) for one in recorded(Path(config.data) / domain.name, share)]
     if domain.steps is None:
         return None
-    return [[float(domain.characters)] * round(domain.steps)] * episodes
+    return [[float(domain.characters)] * round(domain.steps)] * n_trajectories(domain, config, share)
 
 
 def _of_file(path: Path) -> list[float]:

@@ -36,7 +36,8 @@ class RewardBenchConfig(Recipe):
     """A folder of trajectories to use instead, see `gde rewardbench build`; those of the domain are in its folder of
     that name."""
     share: Share = 1.0
-    """Share of the published number of pairs that is made; of a folder everything is used."""
+    """Share of the published number of pairs that is made, or of the tasks of a folder, which are the first by path. So
+    many episodes as there are trajectories then play whole tasks; fewer take trajectories by chance."""
     show_success: bool = False
     """Whether the fact `success` tells the expert's way of the task up to the goal, [[action, observation], ...], in
     the failure's world too: for reward models whose goals are read off it."""

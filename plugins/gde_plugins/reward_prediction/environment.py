@@ -5,6 +5,7 @@ one action that can be taken is the next recorded one; after the last the record
 the true reward of a turn is that of the state that is seen in it. Any agent that takes a listed action replays.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -156,13 +157,26 @@ def _way(expert: Record) -> list[Json]:
 def _files(config: RewardBenchConfig) -> tuple[Recorded, ...]:
     if config.data is None:
         return ()
+    if not config.data:
+        raise ConfigError("env.data: wanted a folder, got an empty name")
     folder = Path(config.data) / config.domain
-    found = tuple(find_records(folder))
+    found = recorded(folder, config.share)
     if not found:
         wanted = "a folder with TASK/positive.json and TASK/negative_0.json"
         raise ConfigError(f"env.data: wanted {wanted}, got none in {folder}")
     return found
 
 
+def recorded(folder: Path, share: float = 1.0) -> tuple[Recorded, ...]:
+    """The trajectories of that share of a folder's tasks, the first by path."""
+    found = tuple(find_records(folder))
+    tasks = list(dict.fromkeys(one.task for one in found))
+    chosen = {*tasks[: math.ceil(round(share * len(tasks), 6))]}
+    return tuple(one for one in found if one.task in chosen)
+
+
 def _digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()[:16]
+    try:
+        return sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        return f"unreadable: {error.strerror}"  # told again when it is to be played

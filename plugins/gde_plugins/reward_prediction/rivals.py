@@ -7,7 +7,7 @@ from gde.data.plan import Choice, Plan
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
 
-BASELINES = ("monotonic", "clock", "goal-words", "constant", "random", "oracle")
+BASELINES = ("monotonic", "clock", "goal-words", "goal-clock", "unrepeated", "constant", "random", "oracle")
 REACT, REACT_REWARD = "react", "react-reward"
 ASKING = (REACT, REACT_REWARD)
 """The agents of table 2, which ask a language model."""

@@ -11,7 +11,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.parts.reproduction import Comparison, Estimate, Run
-from gde_plugins.reward_prediction.asked import estimates
+from gde_plugins.reward_prediction.asked import estimates, n_trajectories
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, needs_no_simulator, offer_of
 from gde_plugins.reward_prediction.printed import ABLATIONS, GAINS, MAIN, TABLE_1, TRIPLETS, Row
@@ -58,7 +58,7 @@ class RewardPredictionStudy:
             raise GdeError(f"rewardprediction: wanted a domain that can be had: {'; '.join(self._missing.values())}")
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """Scaled, they have that share of the published pairs of every domain."""
+        """Scaled, they have that share of the published pairs of every domain, or of the tasks of the data."""
         share = min(scale, 1.0)
         found = {NAME: self._plan(share, rivals(self._config), ("epic",), shown=False)}
         if self._config.ablations:
@@ -89,7 +89,8 @@ class RewardPredictionStudy:
             "domain": [domain.name for domain in self._domains],
             "padding": config.padding,
             "offset": config.offset,
-            **({"data": config.data} if config.data else {"share": share}),
+            **({"data": config.data} if config.data else {}),
+            "share": share,
             **({"show_success": True} if shown else {}),
         }
         return Plan(
@@ -97,7 +98,7 @@ class RewardPredictionStudy:
             agent=Choice(name="random"),
             rewards=tuple(rewards),
             metrics=tuple(metrics),  # type: ignore[arg-type]
-            episodes=2 * max(domain.tasks(share) for domain in self._domains),
+            episodes=max(n_trajectories(domain, config, share) for domain in self._domains),
             concurrency=CONCURRENCY,
         )
 

@@ -7,7 +7,7 @@ from gde.data.observation import OBJECTIVE, Observation
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import FIRST_ACTION, Decision, Trajectory
 from gde.testing.samples import sample_evidence
-from gde_plugins.reward_baselines.goal_words import GoalWords
+from gde_plugins.reward_baselines.goal_words import GoalClock, GoalWords
 
 ONE = next(one for one in sample_evidence().trajectories if one.turns)
 
@@ -37,6 +37,11 @@ def test_no_observation_is_read() -> None:
     one = episode("cook the egg", "take egg", "wait")
     seen = [replace(turn, observation=Observation(text="cook the egg")) for turn in one.turns]
     assert judged(replace(one, turns=tuple(seen))).values.tolist() == judged(one).values.tolist() == [0, 0.5]
+
+
+def test_the_later_the_more_it_is_worth_to_have_named_the_goal() -> None:
+    found = asyncio.run(GoalClock().rewards(episode("cook the egg", "wait", "take egg", "cook egg", "wait")))
+    assert found.values.tolist() == [0, 0, 1.5, 4] and found.model == "goal-clock"
 
 
 def test_an_objective_without_words_is_a_failure_with_its_reason() -> None:

@@ -7,13 +7,14 @@ from math import inf
 import numpy as np
 import pytest
 
+from gde.data.observation import Observation
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.request.settings import build
 from gde.testing import check_reward_model
 from gde.testing.context import PlainContext
 from gde.testing.samples import sample_evidence
-from gde_plugins.reward_baselines.models import Clock, Constant, Monotonic, Oracle, Random
+from gde_plugins.reward_baselines.models import Clock, Constant, Monotonic, Oracle, Random, Unrepeated
 from gde_plugins.reward_baselines.plugin import gde_reward_models
 from gde_plugins.reward_baselines.progress import progress, unknown
 
@@ -45,6 +46,13 @@ def test_time_equals_progress() -> None:
 def test_the_clock_does_not_know_how_long_an_episode_is() -> None:
     assert judged(Clock(), valued(-1, -1, -5, None)).values.tolist() == [1, 2, 3, 4]
     assert judged(Clock(), replace(STRAIGHT, turns=())).values.shape == (0,)
+
+
+def test_what_is_seen_again_begins_anew() -> None:
+    turns = tuple(replace(STRAIGHT.turns[0], index=i, observation=Observation(text=x)) for i, x in enumerate("aabca"))
+    found = asyncio.run(Unrepeated().rewards(replace(STRAIGHT, turns=turns)))
+    assert found.values.tolist() == [1, 0, 1, 2, 0]
+    assert asyncio.run(Unrepeated().rewards(replace(STRAIGHT, turns=()))).values.shape == (0,)
 
 
 def test_a_constant_is_one_number() -> None:

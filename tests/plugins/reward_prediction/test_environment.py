@@ -1,5 +1,6 @@
 """Recorded trajectories as worlds, and reward models held against them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,38 @@ def test_the_study_names_what_it_lacks(tmp_path: Path) -> None:
     check_reproduction(make)
     plan, _ = make().plans(1.0, Choice(name="gpt-oss")).values()
     assert plan.environment.config["domain"] == ["blocksworld"]
+
+
+def test_the_sides_of_a_task_are_told_by_the_names_of_the_files(tmp_path: Path) -> None:
+    """Whatever the environment's own rewards are: some were released on other scales, or never reach 1."""
+    folder = data(tmp_path / "data")
+    for file in folder.rglob("*.json"):
+        told = json.loads(file.read_text())
+        for step in told["trajectory"]:
+            step["reward"]["raw"] *= 0.9
+        file.write_text(json.dumps(told))
+    result = judged(folder, tmp_path / "run")
+    found = {one.name: one for one in result.measurements if one.where == {"reward": "oracle"}}
+    assert (found["epic"].value, found["epic"].n) == (0, 3)
+
+
+def test_what_is_no_file_is_an_episode_that_failed(tmp_path: Path) -> None:
+    folder = data(tmp_path / "data")
+    place = folder / "blocksworld" / "blocksworld-0001" / "positive.json"
+    place.unlink()
+    place.mkdir()
+    result = judged(folder, tmp_path / "run")
+    assert any("Is a directory" in one.reason for one in result.failures)
+    (found,) = (one for one in result.measurements if one.name == "epic" and one.where == {"reward": "oracle"})
+    assert found.n == 2
+
+
+def test_a_share_of_a_folder_is_its_first_tasks(tmp_path: Path) -> None:
+    folder = str(data(tmp_path))
+    some, all_ = (RewardBench(RewardBenchConfig(data=folder, share=share)).worlds() for share in (0.5, 1))
+    assert [name.split()[:2] for name in some] == [
+        [f"blocksworld-000{task}", side] for task in (0, 1) for side in ("negative_0", "positive")
+    ]
+    assert [*some] == [*all_][:4] and len(all_) == 6
+    with pytest.raises(GdeError, match=r"env\.data: wanted a folder, got an empty name"):
+        RewardBench(RewardBenchConfig(data=""))

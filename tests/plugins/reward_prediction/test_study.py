@@ -35,7 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, tmp_path: Path) -> None:
     named = Choice(name="statefactory", alias="mine", config={"level": 2})
-    request = Request(name=NAME, settings={"data": str(data)}, scale=0.01, rewards=(named,))
+    request = Request(name=NAME, settings={"data": str(data)}, rewards=(named,))
     found = reproduce(request, tmp_path / "study")
     assert found.status == "ok"
     rows = {row.quantity: row for row in found.rows}
@@ -48,7 +48,10 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, t
     assert factory.value is not None and factory.n == 3
     assert rows["level 4, attributes; ours: rules, BlocksWorld"].ours.value == factory.value
     assert rows["mine; ours: rules, BlocksWorld"].ours.value is not None
-    assert all(rows[f"{each}, BlocksWorld"].ours.n == 3 for each in ("monotonic", "clock", "goal-words", "constant"))
+    assert all(
+        rows[f"{each}, BlocksWorld"].ours.n == 3
+        for each in ("monotonic", "clock", "goal-clock", "unrepeated", "constant")
+    )
     assert rows["gpt-oss-20b, effort medium, BlocksWorld"].ours.value is None
     assert "no such folder" in rows["monotonic, AlfWorld"].ours.reason
     assert "study.agents=true" in rows["react, AlfWorld"].ours.reason
@@ -60,7 +63,7 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, t
 
 def test_what_would_be_asked_is_told_before_anything_is(data: Path) -> None:
     settings = {"data": str(data), "model": "openai:http://nowhere", "price_in": 1.0, "price_out": 2.0}
-    found = {(one.plan, one.part): one for one in foresee(Request(name=NAME, settings=settings, scale=0.012))}
+    found = {(one.plan, one.part): one for one in foresee(Request(name=NAME, settings=settings))}
     steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in data.rglob("*.json") if file.parent != data)
     assert found[NAME, "judge"].calls == steps
     assert found[NAME, "statefactory"].calls == 3 * steps
@@ -71,6 +74,17 @@ def test_what_would_be_asked_is_told_before_anything_is(data: Path) -> None:
     assert first.prompt_tokens is not None and second.prompt_tokens is not None
     assert first.prompt_tokens > second.prompt_tokens > 0
     assert first.cost == pytest.approx((first.prompt_tokens + 2 * first.calls * 2048) / 1e6)  # type: ignore[operator]
+
+
+def test_a_scale_takes_whole_tasks_of_the_data(data: Path, tmp_path: Path) -> None:
+    settings = {"data": str(data), "ablations": False}
+    found = reproduce(Request(name=NAME, settings=settings, scale=0.5), tmp_path / "study")
+    rows = {row.quantity: row.ours for row in found.rows}
+    assert rows["monotonic, BlocksWorld"].n == 2 and rows["monotonic, BlocksWorld"].value is not None
+    files = [file for task in range(2) for file in data.rglob(f"blocksworld-000{task}/*.json")]
+    steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in files)
+    (told, *_) = foresee(Request(name=NAME, settings={**settings, "model": "hf:m"}, scale=0.5))
+    assert (told.episodes, told.calls) == (4, 3 * steps)
 
 
 def test_domains_of_differing_size_are_asked_about_as_often_as_they_are_played(data: Path, tmp_path: Path) -> None:
