@@ -109,6 +109,14 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
     Raises:
         ConfigError: it cannot.
     """
+    try:
+        _check(out, orders, to_train)
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out: {out} cannot be made: {error.strerror}: name another folder") from error
+
+
+def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
     from gde_plugins.reward_prediction.kept import check_recipe
     from gde_plugins.reward_prediction.preferences import TRAIN
     from gde_plugins.reward_prediction.table import TABLE
@@ -124,10 +132,6 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
     if not to_train:  # whose file is written anew each time
         for order in orders:
             check_recipe(order.folder, order.kept)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"--out: {out} cannot be made: {error.strerror}: name another folder") from error
 
 
 def _executor(workers: int) -> "Executor":

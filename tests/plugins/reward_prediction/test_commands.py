@@ -55,6 +55,7 @@ def test_wrong_settings_are_refused_before_anything_is_begun(words: tuple[str, .
         ("file", (), "file is a file: name a folder"),
         ("file/below", (), "file/below cannot be made: Not a directory"),
         ("file/below", ("--train", "10"), "file/below cannot be made: Not a directory"),
+        ("a" * 300, (), "cannot be made: File name too long"),
         ("run", (), "run holds a run"),
         ("a", (), "steps.parquet is a folder"),
         ("a", ("--train", "10"), "train.jsonl is a folder"),
