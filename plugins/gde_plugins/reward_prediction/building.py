@@ -3,18 +3,20 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 
+from gde.data.json import Json
 from gde.errors import GdeError
 from gde.parts.executor import Executor
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import Domain, Settings, offer_of
 from gde_plugins.reward_prediction.files import is_written, write_pair
+from gde_plugins.reward_prediction.kept import keep_recipe
 from gde_plugins.reward_prediction.making import Maker
-from gde_plugins.reward_prediction.record import task_name
+from gde_plugins.reward_prediction.record import Pair, task_name
 
 CHUNK = 25
 """Tasks that a worker makes at most with one opening of the environments: a simulator takes longer to start than to
@@ -35,6 +37,12 @@ class Order:
     settings: Settings
     folder: Path
 
+    @property
+    def kept(self) -> dict[str, Json]:
+        """What all pairs of the folder have in common; there may be any number of them."""
+        asked = {f"{self.domain.name}.{name}": value for name, value in self.settings.items()}
+        return {**asdict(self.recipe), **asked}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
@@ -50,11 +58,16 @@ class Built:
 
 
 def build_domain(order: Order, executor: Executor, watch: Watch) -> Built:
-    """Make the tasks that are not yet in the folder. A task that fails is told of, and the others are made."""
+    """Make the tasks that are not yet in the folder. A task that fails is told of, and the others are made.
+
+    Raises:
+        ConfigError: the folder has pairs that were made otherwise.
+        RunFailed: a file cannot be written.
+    """
     began, name = perf_counter(), order.domain.name
     tasks = range(order.n_tasks)
     waiting = [index for index in tasks if not is_written(order.folder / task_name(name, index))]
-    failures = list(_made(order, waiting, executor, watch))
+    failures = dict.fromkeys(_made(order, waiting, executor, watch))
     written = [order.folder / task_name(name, index) for index in tasks]
     sizes = [file.stat().st_size for folder in written if is_written(folder) for file in folder.glob("*.json")]
     return Built(
@@ -91,14 +104,28 @@ def in_chunks(tasks: Sequence[int], workers: int) -> list[tuple[int, ...]]:
 
 
 def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
-    """Make and write some tasks; why those that are missing are."""
+    """Make and write some tasks; why those that are missing are.
+
+    Raises:
+        GdeError: see `build_domain`.
+    """
     failures = []
     with closing(Maker(order.domain, order.recipe, order.settings, n_tasks=order.n_tasks)) as maker:
         for index in indices:
-            try:
-                write_pair(maker.pair(index), order.folder / task_name(order.domain.name, index))
-            except GdeError as error:
-                failures.append(str(error))
-            except Exception as error:  # a simulator may fail in any way: its task is missing, the others go on
-                failures.append(f"domain {order.domain.name}: task {index}: {type(error).__name__}: {error}")
+            pair = attempted(maker, index)
+            if isinstance(pair, str):
+                failures.append(pair)
+                continue
+            keep_recipe(order.folder, order.kept)
+            write_pair(pair, order.folder / pair.name)
     return failures
+
+
+def attempted(maker: Maker, index: int) -> Pair | str:
+    """The pair of a task, or why there is none: the others are made all the same."""
+    try:
+        return maker.pair(index)
+    except GdeError as error:
+        return str(error)
+    except Exception as error:  # a simulator may fail in any way
+        return f"domain {maker.domain.name}: task {index}: {type(error).__name__}: {error}"

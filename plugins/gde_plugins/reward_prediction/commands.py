@@ -11,6 +11,7 @@ from gde.errors import ConfigError
 if TYPE_CHECKING:
     from gde.parts.executor import Executor
     from gde_plugins.reward_prediction.building import Built, Order
+    from gde_plugins.reward_prediction.domains import Domain, Settings
 
 PARTIAL = 3
 """Exit code of a build with failures."""
@@ -51,12 +52,9 @@ def build(
 
     if not 0 < share <= 1:
         raise ConfigError(f"--share: wanted a number above 0 and up to 1, got {share}")
-    if out.exists() and not out.is_dir():
-        raise ConfigError(f"--out: {out} is a file: name a folder")
-    if (out / A_RUN_HAS).exists():
-        raise ConfigError(f"--out: {out} holds a run: name another folder")
     recipe = {"seed": seed, "padding": padding, "offset": offset, "overlap": overlap}
     orders = _orders(domain or [ALL], share, recipe, settings or [], out)
+    _prepare(out, orders, to_train=bool(train))
     executor = _executor(workers)
     if train:
         built = [_trained(order, train, executor) for order in orders]
@@ -79,17 +77,61 @@ def _orders(names: list[str], share: float, recipe: dict[str, Any], settings: li
     asked = parse_settings(settings)
     if unknown := sorted(asked.keys() - DOMAINS.keys()):
         raise UnknownName("domain of --set", unknown[0], DOMAINS)
-    chosen = [*DOMAINS] if ALL in names else list(dict.fromkeys(names))
+    chosen = [find_domain(name) for name in ([*DOMAINS] if ALL in names else dict.fromkeys(names))]
+    if unused := sorted(asked.keys() - {domain.name for domain in chosen}):
+        raise ConfigError(f"--set {unused[0]}: that domain is not built: add --domain {unused[0]}, or leave it out")
     return [
         Order(
-            domain=find_domain(name),
+            domain=domain,
             recipe=configure(Recipe, recipe, "rewardbench"),
-            n_tasks=find_domain(name).tasks(share),
-            settings=asked.get(name, {}),
-            folder=out / name,
+            n_tasks=domain.tasks(share),
+            settings=_typed(domain, asked.get(domain.name, {})),
+            folder=out / domain.name,
         )
-        for name in chosen
+        for domain in chosen
     ]
+
+
+def _typed(domain: "Domain", asked: "Settings") -> "Settings":
+    from gde.errors import GdeError
+    from gde_plugins.reward_prediction.domains import checked, offer_of
+
+    try:
+        offer_of(domain)
+    except GdeError:
+        return asked  # what is not installed is told of when the others are built
+    return checked(domain, asked)
+
+
+def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
+    """The folder, where all that is asked for can be written to it.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    try:
+        _check(out, orders, to_train)
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out: {out} cannot be made: {error.strerror}: name another folder") from error
+
+
+def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
+    from gde_plugins.reward_prediction.kept import check_recipe
+    from gde_plugins.reward_prediction.preferences import TRAIN
+    from gde_plugins.reward_prediction.table import TABLE
+
+    if (out / A_RUN_HAS).exists():
+        raise ConfigError(f"--out: {out} holds a run: name another folder")
+    for folder in (out, *(order.folder for order in orders)):
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"--out: {folder} is a file: name a folder")
+    for file in [order.folder / TRAIN for order in orders] if to_train else [out / TABLE]:
+        if file.is_dir():
+            raise ConfigError(f"--out: {file} is a folder, where a file is to be written: name another --out")
+    if not to_train:  # whose file is written anew each time
+        for order in orders:
+            check_recipe(order.folder, order.kept)
 
 
 def _executor(workers: int) -> "Executor":
@@ -105,21 +147,24 @@ def _told(built: "Built") -> dict[str, Any]:
 def _trained(order: "Order", n_pairs: int, executor: "Executor") -> dict[str, Any]:
     from gde.errors import GdeError
     from gde_plugins.reward_prediction.domains import offer_of
-    from gde_plugins.reward_prediction.preferences import write_preferences
+    from gde_plugins.reward_prediction.preferences import TRAIN, write_preferences
 
+    name = order.domain.name
     try:
         offer_of(order.domain)
-        path, failures = write_preferences(order, n_pairs, executor, _watch)
     except GdeError as error:
-        return {"domain": order.domain.name, "failures": [str(error)]}
-    return {"domain": order.domain.name, "file": str(path), "failures": failures}
+        return {"domain": name, "failures": [str(error)]}
+    n_written, too_few = write_preferences(order, n_pairs, executor, _watch)
+    file = {"file": str(order.folder / TRAIN)} if n_written else {}
+    return {"domain": name, **file, "failures": [too_few] if too_few else []}
 
 
 def _tabulated(out: Path) -> list[dict[str, Any]]:
     """The table, where there is something to put in and pyarrow to do it."""
+    from gde_plugins.reward_prediction.files import find_records
     from gde_plugins.reward_prediction.table import write_parquet
 
-    if not out.is_dir():
+    if not any(find_records(out)):
         return []
     try:
         path, failures = write_parquet(out)

@@ -17,7 +17,7 @@ from gde.offers import AnyOffer, Facet
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment, HasDemonstration, HasWorlds
 from gde.request.catalogue import Catalogue
-from gde.request.settings import build
+from gde.request.settings import build, dump
 
 Settings = Mapping[str, Json]
 PATIENCE: Settings = {"begin_seconds": 7200.0, "step_seconds": 600.0}
@@ -136,6 +136,19 @@ def offer_of(domain: Domain) -> AnyOffer:
     return offer
 
 
+def checked(domain: Domain, asked: Settings) -> Settings:
+    """The user's settings of a domain's environment, each with its type.
+
+    Raises:
+        ConfigError: it has no such setting, or not with that value.
+        GdeError: it cannot be had.
+    """
+    config = offer_of(domain).config
+    variants = [build(config, domain.variant(i, asked), domain.name) for i in range(len(domain.variants))]
+    typed = dump(variants[0])
+    return {name: typed[name] for name in sorted(asked)}
+
+
 class Demonstrating(Environment, HasDemonstration, Protocol):
     """What a domain's environment is."""
 
@@ -148,7 +161,13 @@ def opened(domain: Domain, settings: Settings) -> Iterator[Demonstrating]:
         GdeError: it cannot be had, or has no such settings.
     """
     offer, context = offer_of(domain), OutsideRun()
-    environment: Demonstrating = offer.make(build(offer.config, settings, domain.name), context)
+    config = build(offer.config, settings, domain.name)
+    try:
+        environment: Demonstrating = offer.make(config, context)
+    except GdeError as error:
+        raise GdeError(f"domain {domain.name}: {error}") from error
+    except Exception as error:  # a simulator may fail in any way
+        raise GdeError(f"domain {domain.name}: cannot be opened: {type(error).__name__}: {error}") from error
     try:
         yield environment
     finally:

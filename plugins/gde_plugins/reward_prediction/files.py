@@ -6,11 +6,9 @@ could be done before each step, `admissible`, as places in the list `actions`, s
 """
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkstemp
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -18,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from gde.data.json import Json
 from gde.errors import GdeError
 from gde_plugins.reward_prediction.record import Pair, Record, Side, Step
+from gde_plugins.reward_prediction.whole import replacing
 
 POSITIVE, NEGATIVE = "positive.json", "negative_*.json"
 FIRST_NEGATIVE = "negative_0.json"
@@ -114,19 +113,24 @@ def find_records(folder: Path) -> Iterator[Recorded]:
 
 
 def is_written(folder: Path) -> bool:
-    """Whether a task is there. Its failure is written last."""
-    return (folder / FIRST_NEGATIVE).is_file()
+    """Whether a task is there, with both of its sides."""
+    return (folder / POSITIVE).is_file() and (folder / FIRST_NEGATIVE).is_file()
+
+
+def has_pairs(folder: Path) -> bool:
+    """Whether any task of a domain is there, be it in part."""
+    return any(folder.glob(f"*/{POSITIVE}")) or any(folder.glob(f"*/{NEGATIVE}"))
 
 
 def write_pair(pair: Pair, folder: Path) -> None:
-    """Both trajectories, each wholly or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Both trajectories, each wholly or not at all.
+
+    Raises:
+        RunFailed: they cannot be written.
+    """
     for name, record in ((POSITIVE, pair.positive), (FIRST_NEGATIVE, pair.negative)):
-        handle, unfinished = mkstemp(dir=folder, prefix=".")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(as_json(record), file, ensure_ascii=False)
-        Path(unfinished).chmod(0o644)
-        Path(unfinished).replace(folder / name)
+        with replacing(folder / name) as file:
+            file.write_text(json.dumps(as_json(record), ensure_ascii=False), encoding="utf-8")
 
 
 def as_json(record: Record) -> Json:

@@ -26,7 +26,8 @@ class Maker:
     purpose: str = "test"
     """Worlds of two purposes have nothing in common where every seed is another world."""
     n_tasks: int = 0
-    """Of the domain in all: where worlds are listed, no two of so many tasks share one. 0 for the published number."""
+    """Of the domain in all, where they are more than the published number: no two of so many tasks share a world that
+    is listed. Fewer are a beginning of the whole, in the same worlds."""
     _open: dict[int, Demonstrating] = field(default_factory=dict, init=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False)
 
@@ -64,6 +65,6 @@ class Maker:
         seed, name = self.recipe.seed, self.domain.name
         if listed := n_listed(environment):
             order = generator(seed, "rewardbench", name).permutation(listed).tolist()
-            yield from order[index :: self.n_tasks or self.domain.pairs][:REPLACEMENTS]
+            yield from order[index :: max(self.n_tasks, self.domain.pairs)][:REPLACEMENTS]
         else:
             yield from (derive(seed, "rewardbench", name, self.purpose, index, i) for i in range(REPLACEMENTS))

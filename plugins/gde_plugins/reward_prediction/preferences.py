@@ -6,63 +6,84 @@ The tasks are others than those that are judged, wherever every seed is another 
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from gde.errors import GdeError
 from gde.parts.executor import Executor
 from gde.seeding import generator
-from gde_plugins.reward_prediction.building import Order, Watch, in_chunks
+from gde_plugins.reward_prediction.building import Order, Watch, attempted, in_chunks
 from gde_plugins.reward_prediction.making import Maker
 from gde_plugins.reward_prediction.record import Pair, Record
+from gde_plugins.reward_prediction.whole import replacing
 
 PER_TASK = 10
 """Preferences that are taken from one task."""
+GIVEN_UP = 10
+"""Tasks in a row that give none, after which no further ones are tried."""
+TRAIN = "train.jsonl"
 Preference = dict[str, str]
+_Made = list[Preference] | str
+"""The preferences of a task, or why there are none."""
 
 
-def write_preferences(order: Order, n_pairs: int, executor: Executor, watch: Watch) -> tuple[Path, list[str]]:
-    """Write `train.jsonl` with as many preferences, and say which tasks failed.
+def write_preferences(order: Order, n_pairs: int, executor: Executor, watch: Watch) -> tuple[int, str]:
+    """Write `train.jsonl` with as many preferences, from as many tasks as it takes; how many, and why it has fewer.
 
     A line holds `domain`, `task`, `chosen` and `rejected`, the texts laid out as in Shen et al. (2026), appendix C.2.1.
+    Where there is none at all, nothing is written.
+
+    Raises:
+        RunFailed: the file cannot be written.
     """
-    n_tasks = -(-n_pairs // PER_TASK)
-    chunks = in_chunks(range(n_tasks), executor.workers)
-    order = Order(**{**vars(order), "n_tasks": n_tasks})
-    found: dict[int, list[Preference] | str] = {}
-    for made in executor.map(partial(make_chunk, order), chunks):
-        found.update(made)
-        watch(order.domain.name, min(len(found) * PER_TASK, n_pairs), n_pairs)
-    order.folder.mkdir(parents=True, exist_ok=True)
-    path, unfinished = order.folder / "train.jsonl", order.folder / ".train.jsonl"
-    lines = [each for index in sorted(found) for each in _listed(found[index])][:n_pairs]
-    unfinished.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-    unfinished.replace(path)
-    return path, [each for each in found.values() if isinstance(each, str)]
+    made: list[_Made] = []
+    found: list[Preference] = []
+    while len(found) < n_pairs and (len(made) < GIVEN_UP or any(map(_listed, made[-GIVEN_UP:]))):
+        further = -(-(n_pairs - len(found)) // PER_TASK)
+        made += _more(order, n_pairs, made, further, executor, watch)
+        found = [each for task in made for each in _listed(task)][:n_pairs]
+    if found:
+        with replacing(order.folder / TRAIN) as file:
+            lines = (json.dumps(each, ensure_ascii=False) + "\n" for each in found)
+            file.write_text("".join(lines), encoding="utf-8")
+    if len(found) == n_pairs:
+        return n_pairs, ""
+    reasons = [task for task in made if isinstance(task, str)] or [f"domain {order.domain.name}: there are no more"]
+    return len(found), f"{reasons[-1]} ({len(found)} preferences of {n_pairs}, from {len(made)} tasks)"
 
 
-def _listed(made: list[Preference] | str) -> list[Preference]:
+def _more(
+    order: Order, n_pairs: int, made: Sequence[_Made], n_further: int, executor: Executor, watch: Watch
+) -> list[_Made]:
+    """What further tasks give, in their order."""
+    # So many tasks at most. Where worlds are listed, each has its own, and a further task takes the place of a failure.
+    order = replace(order, n_tasks=GIVEN_UP * n_pairs)
+    tasks = range(len(made), len(made) + n_further)
+    done = sum(len(_listed(each)) for each in made)
+    further: dict[int, _Made] = {}
+    for chunk in executor.map(partial(make_chunk, order), in_chunks(tasks, executor.workers)):
+        further.update(chunk)
+        done += sum(len(_listed(each)) for each in chunk.values())
+        watch(order.domain.name, min(done, n_pairs), n_pairs)
+    return [further[index] for index in tasks]
+
+
+def _listed(made: _Made) -> list[Preference]:
     return [] if isinstance(made, str) else made
 
 
-def make_chunk(order: Order, indices: Sequence[int]) -> dict[int, list[Preference] | str]:
+def make_chunk(order: Order, indices: Sequence[int]) -> dict[int, _Made]:
     """The preferences of some tasks, or why there are none."""
-    made: dict[int, list[Preference] | str] = {}
     with closing(Maker(order.domain, order.recipe, order.settings, "train", order.n_tasks)) as maker:
-        for index in indices:
-            try:
-                pair = maker.pair(index)
-                rng = generator(order.recipe.seed, "preferences", order.domain.name, index)
-                made[index] = [
-                    {"domain": order.domain.name, "task": pair.name, **preference}
-                    for preference in preferences(pair, PER_TASK, rng)
-                ]
-            except GdeError as error:
-                made[index] = str(error)
-    return made
+        return {index: _preferred(attempted(maker, index), order.recipe.seed) for index in indices}
+
+
+def _preferred(pair: Pair | str, seed: int) -> _Made:
+    if isinstance(pair, str):
+        return pair
+    rng = generator(seed, "preferences", pair.domain, pair.index)
+    return [{"domain": pair.domain, "task": pair.name, **each} for each in preferences(pair, PER_TASK, rng)]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ from typing import Any
 
 from gde.errors import GdeError
 from gde_plugins.reward_prediction.files import find_records
+from gde_plugins.reward_prediction.whole import replacing
 
+TABLE = "steps.parquet"
 ROWS = 20_000
 """Steps that are written at once."""
 
@@ -16,6 +18,7 @@ def write_parquet(folder: Path) -> tuple[Path, list[str]]:
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
+        RunFailed: the table cannot be written.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -32,8 +35,8 @@ def write_parquet(folder: Path) -> tuple[Path, list[str]]:
             ("is_expert", pa.bool_()),
         ]
     )
-    path, unfinished, failures = folder / "steps.parquet", folder / ".steps.parquet", list[str]()
-    with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+    path, failures = folder / TABLE, list[str]()
+    with replacing(path) as unfinished, pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
         batch: list[dict[str, Any]] = []
         for row in _rows(folder, failures):
             batch.append(row)
@@ -41,7 +44,6 @@ def write_parquet(folder: Path) -> tuple[Path, list[str]]:
                 writer.write_table(pa.Table.from_pylist(batch, schema))
                 batch = []
         writer.write_table(pa.Table.from_pylist(batch, schema))
-    unfinished.replace(path)
     return path, failures
 
 

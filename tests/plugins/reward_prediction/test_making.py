@@ -1,16 +1,16 @@
 """Tasks to worlds, and the whole benchmark as files."""
 
 import json
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from gde.cli.main import build_app
-from gde.errors import ConfigError, GdeError
+from gde.errors import GdeError
 from gde.shipped.executors import Processes, Serial
 from gde_plugins.reward_prediction.building import Order, build_domain, in_chunks
 from gde_plugins.reward_prediction.config import Recipe
@@ -56,8 +56,8 @@ def test_a_build_is_the_same_in_parts_and_in_processes(tmp_path: Path) -> None:
     whole, parts, spread = (tmp_path / name for name in ("whole", "parts", "spread"))
     build_domain(order(whole, n_tasks=12), ALONE, quiet)
     build_domain(order(parts, n_tasks=12), ALONE, quiet)
-    for index in (1, 4, 5):
-        (parts / "blocksworld" / f"blocksworld-000{index}" / "negative_0.json").unlink()
+    for index, side in ((1, "negative_0"), (4, "negative_0"), (5, "positive")):
+        (parts / "blocksworld" / f"blocksworld-000{index}" / f"{side}.json").unlink()
     assert build_domain(order(parts, n_tasks=12), ALONE, quiet).pairs == 12
     build_domain(order(spread, n_tasks=12), Processes(2), quiet)
     assert contents(whole) == contents(parts) == contents(spread)
@@ -88,6 +88,17 @@ def test_settings_of_the_user_s_take_the_place_of_variants(tmp_path: Path) -> No
     assert {file.read().world["blocks"] for file in find_records(tmp_path)} == {6}
 
 
+def test_a_share_is_a_beginning_of_the_whole_where_worlds_are_listed(tmp_path: Path) -> None:
+    """Of webshop, whose goals are a list."""
+    whole, share = order(tmp_path / "whole", "webshop", 3), order(tmp_path / "share", "webshop", 2)
+    for each in (whole, share):
+        build_domain(each, ALONE, quiet)
+    assert contents(share.folder).items() < contents(whole.folder).items()
+    with closing(Maker(find_domain("webshop"), Recipe())) as maker:
+        goals = [maker.pair(index).positive.goal for index in range(3)]
+    assert [file.read().goal for file in find_records(whole.folder) if file.side == "positive"] == goals
+
+
 PROBLEM = "(define (problem p) (:domain d) (:objects a b c) (:init (handempty) {start}) (:goal (and (on {goal}))))"
 START = "(ontable a) (ontable b) (ontable c) (clear a) (clear b) (clear c)"
 
@@ -99,7 +110,8 @@ def test_listed_worlds_are_used_once_and_one_that_cannot_be_used_is_replaced(tmp
     for number, goal in enumerate(goals):
         text = PROBLEM.format(start=START, goal=goal)
         (problems / f"{number}.pddl").write_text(text, encoding="utf-8")
-    wanted = order(tmp_path / "out", n_tasks=3, problems=str(problems))
+    three = replace(find_domain("blocksworld"), pairs=3)
+    wanted = replace(order(tmp_path / "out", n_tasks=3, problems=str(problems)), domain=three)
     built = build_domain(wanted, ALONE, quiet)
     assert (built.pairs, built.failures) == (3, ())
     asked = [file.read().goal for file in find_records(tmp_path / "out") if file.side == "positive"]
@@ -120,8 +132,9 @@ def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
     ):
         pass
     failed = build_domain(order(tmp_path, n_tasks=2, problems=str(tmp_path / "none")), ALONE, quiet)
-    assert (failed.pairs, len(failed.failures)) == (0, 2)
-    assert "env.problems" in failed.failures[0]
+    assert (failed.pairs, len(failed.failures)) == (0, 1)
+    assert failed.failures[0].startswith("domain blocksworld: env.problems")
+    assert not (tmp_path / "blocksworld").exists()
 
 
 def test_a_task_depends_on_nothing_but_itself() -> None:
@@ -138,9 +151,10 @@ def test_a_task_depends_on_nothing_but_itself() -> None:
 
 
 def test_preferences_are_of_one_task_and_the_better_is_worth_more(tmp_path: Path) -> None:
-    path, failures = write_preferences(order(tmp_path), 35, ALONE, quiet)
+    path = tmp_path / "blocksworld" / "train.jsonl"
+    assert write_preferences(order(tmp_path), 35, ALONE, quiet) == (35, "")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert (len(lines), failures) == (35, [])
+    assert len(lines) == 35
     for line in lines:
         goal = line["chosen"].splitlines()[0]
         assert goal.startswith("<GOAL> ")
@@ -152,10 +166,30 @@ def test_preferences_are_of_one_task_and_the_better_is_worth_more(tmp_path: Path
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(("name", "said"), [("file", "file is a file: name a folder"), ("run", "run holds a run")])
-def test_nothing_is_built_in_a_file_or_a_run(name: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    for path in (tmp_path / "file", tmp_path / "run" / "plan.toml"):
-        path.touch()
-    done = CliRunner().invoke(build_app(), ["rewardbench", "build", "--out", str(tmp_path / name)])
-    assert isinstance(done.exception, ConfigError) and said in str(done.exception)
+def test_further_tasks_are_made_until_there_are_as_many_preferences(tmp_path: Path) -> None:
+    """Successes of one or two steps give one to six."""
+    short = replace(order(tmp_path / "a", blocks=2), recipe=Recipe(padding=0))
+    assert write_preferences(short, 40, ALONE, quiet) == (40, "")
+    tasks = list(dict.fromkeys(line["task"] for line in preferred(tmp_path / "a")))
+    assert len(tasks) > 4
+    assert write_preferences(replace(short, folder=tmp_path / "b"), 40, Processes(2), quiet) == (40, "")
+    assert preferred(tmp_path / "b") == preferred(tmp_path / "a")
+
+
+def test_preferences_that_cannot_be_had_are_told_of(tmp_path: Path) -> None:
+    problems = tmp_path / "problems"
+    problems.mkdir()
+    for number, goal in enumerate(("a b", "b a", "a a")):
+        (problems / f"{number}.pddl").write_text(PROBLEM.format(start=START, goal=goal), encoding="utf-8")
+    few = order(tmp_path / "few", problems=str(problems))
+    n_written, said = write_preferences(few, 100, ALONE, quiet)
+    assert n_written == len(preferred(few.folder)) == 20
+    assert said.endswith("it has no world left (20 preferences of 100, from 18 tasks)")
+    none = order(tmp_path / "none", problems=str(tmp_path / "nope"))
+    n_written, said = write_preferences(none, 100, ALONE, quiet)
+    assert n_written == 0 and said.startswith("domain blocksworld: env.problems") and "\n" not in said
+    assert not none.folder.exists()
+
+
+def preferred(folder: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in next(folder.rglob("train.jsonl")).read_text(encoding="utf-8").splitlines()]

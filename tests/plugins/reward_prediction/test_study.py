@@ -64,7 +64,7 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(data: Path, t
 def test_what_would_be_asked_is_told_before_anything_is(data: Path) -> None:
     settings = {"data": str(data), "model": "openai:http://nowhere", "price_in": 1.0, "price_out": 2.0}
     found = {(one.plan, one.part): one for one in foresee(Request(name=NAME, settings=settings))}
-    steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in data.rglob("*.json") if file.parent != data)
+    steps = sum(len(json.loads(file.read_text())["trajectory"]) for file in data.rglob("*tive*.json"))
     assert found[NAME, "judge"].calls == steps
     assert found[NAME, "statefactory"].calls == 3 * steps
     assert found["ablations", "goal-oracle"].calls == 6 * steps
@@ -89,7 +89,7 @@ def test_a_scale_takes_whole_tasks_of_the_data(data: Path, tmp_path: Path) -> No
 
 def test_domains_of_differing_size_are_asked_about_as_often_as_they_are_played(data: Path, tmp_path: Path) -> None:
     for i, name in enumerate(("blocksworld", "webshop")):  # three tasks and one
-        for task in [*(data / "blocksworld").iterdir()][i * 2 :]:
+        for task in [*(data / "blocksworld").glob("*-*")][i * 2 :]:
             copytree(task, tmp_path / name / task.name)
     settings = {"data": str(tmp_path), "model": "hf:m", "ablations": False}
     found = {one.part: one for one in foresee(Request(name=NAME, settings=settings))}

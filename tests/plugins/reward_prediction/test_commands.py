@@ -1,0 +1,150 @@
+"""gde rewardbench build: what is refused before anything is begun, and what stops it in one line."""
+
+import json
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from gde.cli.main import build_app
+from gde.errors import ConfigError, GdeError, RunFailed
+from gde_plugins.reward_prediction import building
+from gde_plugins.reward_prediction.record import Pair
+
+SMALL = ("--domain", "blocksworld", "--share", "0.008")
+"""Two pairs."""
+
+
+def build(out: Path, *words: str) -> Result:
+    return CliRunner().invoke(build_app(), ["rewardbench", "build", "--out", str(out), *words])
+
+
+def refused(out: Path, *words: str) -> str:
+    """Why, in one line."""
+    done = build(out, *words)
+    assert isinstance(done.exception, GdeError) and done.exception.exit_code == 2, done.exception
+    assert "\n" not in str(done.exception)
+    return str(done.exception)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--set", "blocksworld.nope=1"), "unknown field of blocksworld 'nope'"),
+        (("--set", "blocksworld.blocks=99"), "blocksworld.blocks"),
+        (("--set", "webshop.data=/nope"), "--set webshop: that domain is not built: add --domain webshop"),
+        (("--train", "10", "--set", "blocksworld.nope=1"), "unknown field of blocksworld 'nope'"),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_is_begun(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    assert said in refused(tmp_path / "out", *SMALL, *words)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "words", "said"),
+    [
+        ("file", (), "file is a file: name a folder"),
+        ("file/below", (), "file/below cannot be made: Not a directory"),
+        ("file/below", ("--train", "10"), "file/below cannot be made: Not a directory"),
+        ("a" * 300, (), "cannot be made: File name too long"),
+        ("run", (), "run holds a run"),
+        ("a", (), "steps.parquet is a folder"),
+        ("a", ("--train", "10"), "train.jsonl is a folder"),
+        ("b", (), "b/blocksworld is a file"),
+    ],
+)
+def test_nothing_is_built_where_it_cannot_be_written(
+    out: str, words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    for folder in ("run", "a/steps.parquet", "a/blocksworld/train.jsonl", "b"):
+        (tmp_path / folder).mkdir(parents=True)
+    for path in ("file", "run/plan.toml", "b/blocksworld"):
+        (tmp_path / path).touch()
+    before = {*tmp_path.rglob("*")}
+    assert said in refused(tmp_path / out, *SMALL, *words)
+    assert {*tmp_path.rglob("*")} == before
+
+
+def test_an_environment_that_cannot_be_made_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+    wrong = (*SMALL, "--set", f"blocksworld.problems={tmp_path / 'nope'}")
+    for words in ((), ("--train", "10")):
+        done = build(tmp_path, *wrong, *words)
+        assert done.exit_code == 3
+        assert done.output.count("env.problems") == 1
+        assert contents(tmp_path) == {}
+    assert build(tmp_path, *SMALL).exit_code == 0
+
+
+def test_a_build_goes_on_with_the_same_recipe_alone(tmp_path: Path) -> None:
+    assert build(tmp_path, *SMALL, "--set", "blocksworld.play_on=yes").exit_code == 0
+    kept = tmp_path / "blocksworld" / "recipe.json"
+    recipe = {"seed": 0, "padding": 3, "offset": 1, "overlap": 2, "blocksworld.play_on": True}
+    assert json.loads(kept.read_text(encoding="utf-8")) == recipe
+    before = contents(tmp_path)
+    larger = ("--domain", "blocksworld", "--share", "0.012")
+    said = refused(tmp_path, *larger, "--seed", "5", "--padding", "0", "--set", "blocksworld.play_on=true")
+    assert "was begun with seed=0, padding=3, got seed=5, padding=0: ask for the same or name another" in said
+    assert "was begun with blocksworld.play_on=True, got blocksworld.play_on not set" in refused(tmp_path, *larger)
+    kept.write_text("{", encoding="utf-8")
+    assert "recipe.json cannot be read" in refused(tmp_path, *larger)
+    kept.write_text("[]", encoding="utf-8")
+    assert "got other JSON" in refused(tmp_path, *larger)
+    kept.write_bytes(before["blocksworld/recipe.json"])
+    assert contents(tmp_path) == before
+    assert build(tmp_path, *larger, "--set", "blocksworld.play_on=true").exit_code == 0
+    assert before.keys() < contents(tmp_path).keys()
+
+
+def test_a_folder_without_a_recipe_is_gone_on_with_and_training_has_none(tmp_path: Path) -> None:
+    assert build(tmp_path, *SMALL, "--train", "10", "--seed", "1").exit_code == 0
+    assert [*contents(tmp_path)] == ["blocksworld/train.jsonl"]
+    assert build(tmp_path, *SMALL).exit_code == 0
+    assert build(tmp_path, *SMALL, "--train", "10", "--seed", "2").exit_code == 0
+    (tmp_path / "blocksworld" / "recipe.json").unlink()
+    assert build(tmp_path, "--domain", "blocksworld", "--share", "0.012", "--seed", "3").exit_code == 0
+    assert not (tmp_path / "blocksworld" / "recipe.json").exists()
+    assert len([*tmp_path.rglob("positive.json")]) == 3
+
+
+def test_another_build_that_begins_beside_it_does_not_mix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps its recipe after this one has looked for one."""
+    attempted = building.attempted
+
+    def slowly(maker: building.Maker, index: int) -> Pair | str:
+        if index == 0:
+            monkeypatch.undo()
+            assert build(tmp_path, *SMALL, "--seed", "1").exit_code == 0
+        return attempted(maker, index)
+
+    monkeypatch.setattr(building, "attempted", slowly)
+    done = build(tmp_path, *SMALL)
+    assert isinstance(done.exception, ConfigError) and "was begun with seed=1, got seed=0" in str(done.exception)
+
+
+@pytest.fixture
+def little_room() -> Iterator[None]:
+    """No file may become larger than 2 KiB."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.usefixtures("little_room")
+@pytest.mark.parametrize("words", [(), ("--train", "20")])
+def test_a_full_disk_stops_in_one_line_and_leaves_nothing_half_written(words: tuple[str, ...], tmp_path: Path) -> None:
+    done = build(tmp_path, *SMALL, *words)
+    assert isinstance(done.exception, RunFailed) and "File too large" in str(done.exception)
+    assert not [path for path in tmp_path.rglob(".*") if path.is_file()]
+    assert all(json.loads(text) for text in contents(tmp_path).values())
