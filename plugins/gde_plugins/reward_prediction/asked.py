@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 
 from gde.data.plan import Choice, Plan
@@ -62,12 +62,8 @@ def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config:
     if choice.config.get("goal") == "oracle":
         per_turn *= 2  # the success at the task is read for each of its trajectories as well
     told = [_lengths(domain, config, _share(plan)) for domain in domains]
-    unknown = [domain.name for domain, each in zip(domains, told, strict=True) if each is None]
-    if unknown:
-        note = f"steps of {', '.join(unknown)} are not known before they are made: --set study.data=FOLDER"
-        return Estimate(plan=plan_name, part=part, episodes=_all_episodes(plan, domains, config), note=note)
     calls = prompt = 0
-    for lengths in (lengths for each in told if each for lengths in each):
+    for lengths in chain.from_iterable(told):
         shown = lengths if choice.config.get("memory") or choice.name == "statefactory" else [*accumulate(lengths)]
         calls += per_turn * len(lengths)
         prompt += per_turn * sum(INSTRUCTIONS + int(each / CHARACTERS) for each in shown)
@@ -86,12 +82,10 @@ def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config:
     )
 
 
-def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[float]] | None:
-    """Characters of every step of every trajectory; from the data, else as many as are usual; None if unknown."""
+def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[float]]:
+    """Characters of every step of every trajectory; from the data, else as many as are usual."""
     if config.data is not None:
         return [_of_file(one.path) for one in recorded(Path(config.data) / domain.name, share)]
-    if domain.steps is None:
-        return None
     return [[float(domain.characters)] * round(domain.steps)] * n_trajectories(domain, config, share)
 
 

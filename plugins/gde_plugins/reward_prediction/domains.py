@@ -42,8 +42,8 @@ class Domain:
     title: str
     pairs: int
     """Published number of tasks, each with a success and a failure (Shen et al. 2026, appendix A.4)."""
-    steps: float | None = None
-    """Mean steps of a trajectory as it is made here by default; None where that was not measured."""
+    steps: float = 0.0
+    """Mean steps of a trajectory as it is made here by default."""
     characters: int = 0
     """Mean characters of a step's action and observation, likewise."""
     settings: Settings = field(default_factory=dict)
@@ -70,13 +70,20 @@ DOMAINS: Mapping[str, Domain] = {
             name="alfworld",
             title="AlfWorld",
             pairs=336,
-            steps=8.5,
-            characters=101,
+            steps=8.8,
+            characters=111,
             settings={"split": "made", "play_on": True, **PATIENCE},
             variants=tuple({"task_type": each} for each in TASK_TYPES),
         ),
-        Domain(name="scienceworld", title="ScienceWorld", pairs=191, settings={"play_on": True, **PATIENCE}),
-        Domain(name="webshop", title="WebShop", pairs=300, steps=6.7, characters=302),
+        Domain(
+            name="scienceworld",
+            title="ScienceWorld",
+            pairs=191,
+            steps=54.1,
+            characters=126,
+            settings={"play_on": True, **PATIENCE},
+        ),
+        Domain(name="webshop", title="WebShop", pairs=300, steps=6.7, characters=300),
         Domain(
             name="blocksworld",
             title="BlocksWorld",
@@ -92,8 +99,8 @@ DOMAINS: Mapping[str, Domain] = {
             name="textworld",
             title="TextWorld",
             pairs=150,
-            steps=8.9,
-            characters=178,
+            steps=8.6,
+            characters=173,
             settings=PATIENCE,
             variants=({"game": "cooking"}, {"game": "treasure-hunt"}),
             instead=frozenset({"game"}),
