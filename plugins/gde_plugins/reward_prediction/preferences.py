@@ -4,6 +4,7 @@ The tasks are others than those that are judged, wherever every seed is another 
 """
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -37,12 +38,8 @@ def write_preferences(order: Order, n_pairs: int, executor: Executor, watch: Wat
     Raises:
         RunFailed: the file cannot be written.
     """
-    made: list[_Made] = []
-    found: list[Preference] = []
-    while len(found) < n_pairs and (len(made) < GIVEN_UP or any(map(_listed, made[-GIVEN_UP:]))):
-        further = -(-(n_pairs - len(found)) // PER_TASK)
-        made += _more(order, n_pairs, made, further, executor, watch)
-        found = [each for task in made for each in _listed(task)][:n_pairs]
+    made = _gathered(order, n_pairs, executor, watch)
+    found = [each for task in made for each in _listed(task)][:n_pairs]
     if found:
         with replacing(order.folder / TRAIN) as file:
             lines = (json.dumps(each, ensure_ascii=False) + "\n" for each in found)
@@ -53,20 +50,21 @@ def write_preferences(order: Order, n_pairs: int, executor: Executor, watch: Wat
     return len(found), f"{reasons[-1]} ({len(found)} preferences of {n_pairs}, from {len(made)} tasks)"
 
 
-def _more(
-    order: Order, n_pairs: int, made: Sequence[_Made], n_further: int, executor: Executor, watch: Watch
-) -> list[_Made]:
-    """What further tasks give, in their order."""
-    # So many tasks at most. Where worlds are listed, each has its own, and a further task takes the place of a failure.
+def _gathered(order: Order, n_pairs: int, executor: Executor, watch: Watch) -> list[_Made]:
+    """What tasks give, in their order, until it is enough or there is no more to be had."""
+    # Where worlds are listed, each of so many tasks has its own, and a further one takes the place of a failure.
     order = replace(order, n_tasks=GIVEN_UP * n_pairs)
-    tasks = range(len(made), len(made) + n_further)
-    done = sum(len(_listed(each)) for each in made)
-    further: dict[int, _Made] = {}
-    for chunk in executor.map(partial(make_chunk, order), in_chunks(tasks, executor.workers)):
-        further.update(chunk)
-        done += sum(len(_listed(each)) for each in chunk.values())
-        watch(order.domain.name, min(done, n_pairs), n_pairs)
-    return [further[index] for index in tasks]
+    made: list[_Made] = []
+    n_found = 0
+    while n_found < n_pairs and (len(made) < GIVEN_UP or any(map(_listed, made[-GIVEN_UP:]))):
+        tasks = range(len(made), len(made) + math.ceil((n_pairs - n_found) / PER_TASK))
+        further: dict[int, _Made] = {}
+        for chunk in executor.map(partial(make_chunk, order), in_chunks(tasks, executor.workers)):
+            further.update(chunk)
+            n_found += sum(len(_listed(each)) for each in chunk.values())
+            watch(order.domain.name, min(n_found, n_pairs), n_pairs)
+        made += [further[index] for index in tasks]
+    return made
 
 
 def _listed(made: _Made) -> list[Preference]:

@@ -1,7 +1,6 @@
 """Tasks to worlds, and the whole benchmark as files."""
 
 import json
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -88,17 +87,6 @@ def test_settings_of_the_user_s_take_the_place_of_variants(tmp_path: Path) -> No
     assert {file.read().world["blocks"] for file in find_records(tmp_path)} == {6}
 
 
-def test_a_share_is_a_beginning_of_the_whole_where_worlds_are_listed(tmp_path: Path) -> None:
-    """Of webshop, whose goals are a list."""
-    whole, share = order(tmp_path / "whole", "webshop", 3), order(tmp_path / "share", "webshop", 2)
-    for each in (whole, share):
-        build_domain(each, ALONE, quiet)
-    assert contents(share.folder).items() < contents(whole.folder).items()
-    with closing(Maker(find_domain("webshop"), Recipe())) as maker:
-        goals = [maker.pair(index).positive.goal for index in range(3)]
-    assert [file.read().goal for file in find_records(whole.folder) if file.side == "positive"] == goals
-
-
 PROBLEM = "(define (problem p) (:domain d) (:objects a b c) (:init (handempty) {start}) (:goal (and (on {goal}))))"
 START = "(ontable a) (ontable b) (ontable c) (clear a) (clear b) (clear c)"
 
@@ -120,6 +108,25 @@ def test_listed_worlds_are_used_once_and_one_that_cannot_be_used_is_replaced(tmp
     built = build_domain(order(tmp_path / "all", n_tasks=6, problems=str(problems)), ALONE, quiet)
     assert built.pairs == 5
     assert "would be a circle" in built.failures[0]
+
+
+def test_a_share_is_a_beginning_of_the_whole_where_worlds_are_listed(tmp_path: Path) -> None:
+    """Also of those that take the place of others: every other problem cannot be solved."""
+    problems = tmp_path / "problems"
+    problems.mkdir()
+    for number in range(30):
+        text = PROBLEM.format(start=START, goal="a a" if number % 2 else "a b").replace(
+            "problem p", f"problem p{number}"
+        )
+        (problems / f"{number}.pddl").write_text(text, encoding="utf-8")
+    five = replace(find_domain("blocksworld"), pairs=5)
+    whole, share = (
+        replace(order(tmp_path / f"{n}", n_tasks=n, problems=str(problems)), domain=five, recipe=Recipe(seed=3))
+        for n in (5, 3)
+    )
+    for each in (whole, share):
+        assert build_domain(each, ALONE, quiet).pairs == each.n_tasks
+    assert contents(share.folder).items() < contents(whole.folder).items()
 
 
 def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
