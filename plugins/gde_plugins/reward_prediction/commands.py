@@ -56,11 +56,15 @@ def build(
     orders = _orders(domain or [ALL], share, recipe, settings or [], out)
     _prepare(out, orders, to_train=bool(train))
     executor = _executor(workers)
-    if train:
-        built = [_trained(order, train, executor) for order in orders]
-    else:
-        built = [_told(build_domain(order, executor, _watch)) for order in orders]
-        built += _tabulated(out)
+    try:
+        if train:
+            built = [_trained(order, train, executor) for order in orders]
+        else:
+            built = [_told(build_domain(order, executor, _watch)) for order in orders]
+            built += _tabulated(out)
+    except KeyboardInterrupt:
+        typer.echo("interrupted: what was finished is kept, and the same command goes on", err=True)
+        raise
     _show(built, out, as_json)
     if any(each["failures"] for each in built):
         raise typer.Exit(PARTIAL)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from gde.cli.main import build_app
 from gde.errors import ConfigError, GdeError, RunFailed
@@ -33,6 +32,15 @@ def refused(out: Path, *words: str) -> str:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_who_interrupts_a_build_is_told_how_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(building, "build_domain", interrupted)
+    done = build(tmp_path / "out", *SMALL)
+    assert done.exit_code == 130 and "the same command goes on" in done.output
 
 
 @pytest.mark.parametrize(
