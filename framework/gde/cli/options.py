@@ -5,19 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gde.errors import ConfigError
-
 
 def out(meaning: str) -> Any:
     """The option that names what is to be written."""
-    return typer.Option("--out", parser=_path, metavar="PATH", help=meaning)
-
-
-def _path(text: str) -> Path:
-    """An empty path would be the present folder."""
-    if not text.strip():
-        raise ConfigError("--out: wanted the name of a file or folder, got none; leave it out for its default")
-    return Path(text)
+    return typer.Option("--out", metavar="PATH", help=meaning)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]

@@ -3,28 +3,35 @@
 Of two values of an option it takes the last, and loses the first unseen. An empty path is the present folder to it.
 """
 
-import re
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-EMPTY = re.compile("(--[^=]+=)?")
-"""A word that is nothing, or an option that is to be nothing."""
-
 
 class Command(TyperCommand):
-    """A command that refuses a second value and an empty word."""
+    """A command that refuses a second value and an empty path."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parsed as ever, after a look at what was given."""
-        if empty := [place for place, word in enumerate(args, 1) if EMPTY.fullmatch(word)]:
-            ctx.fail(f"word {empty[0]} after `{ctx.command_path}` is empty: is a variable of the shell not set?")
-        given: list[Any] = self.make_parser(ctx).parse_args(args=[*args])[2]
+        words, _, given = self.make_parser(ctx).parse_args(args=[*args])
         for param in given:
             if given.count(param) > 1 and not (param.multiple or param.is_flag):
                 ctx.fail(f"{param.opts[0]} is given twice and takes one value: {param.help}")
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        for param in given:
+            name = param.opts[0] if param.opts[0].startswith("-") else param.metavar or param.name
+            if _is_empty_path(words[param.name], ctx.params.get(param.name)):
+                ctx.fail(f"{name}: wanted the name of a file or folder, got none")
+        return rest
+
+
+def _is_empty_path(word: Any, value: Any) -> bool:
+    """Whether of a word, or several, that were read as paths, one is nothing."""
+    several = isinstance(value, list | tuple)
+    words, values = (word, value) if several else ([word], [value])
+    return any(isinstance(path, Path) and not text.strip() for text, path in zip(words, values, strict=True))
 
 
 def look_at_words(app: typer.Typer) -> None:

@@ -263,10 +263,19 @@ def test_a_new_plugin_works_at_once(gde: Gde, tmp_path: Path) -> None:
     assert subprocess.run(tested, env=environment, cwd=tmp_path, capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("words", [("report", ""), ("eval", "--env", "grid", "--agent", "random", "--out=")])
-def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("report", ""), "RUN"),
+        (("eval", "--env", "grid", "--agent", "random", "--out="), "--out"),
+        (("eval", "--plan", " "), "--plan"),
+        (("train-reward", "--data", "train.jsonl", "--data", "", "--out", "model"), "--data"),
+    ],
+)
+def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -> None:
+    """As of a variable of the shell that is not set: it would be the present folder."""
     done = gde(*words)
-    told = f"gde: word {len(words) - 1} after `gde {words[0]}` is empty: is a variable of the shell not set?; see `"
+    told = f"gde: {name}: wanted the name of a file or folder, got none; see `gde {words[0]} --help`"
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(told), done.stderr
 
 
