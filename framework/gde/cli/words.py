@@ -15,7 +15,8 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parsed as ever, after a look at what was given."""
-        words, _, given = self.make_parser(ctx).parse_args(args=[*args])
+        parsed: tuple[Any, Any, list[Any]] = self.make_parser(ctx).parse_args(args=[*args])
+        words, _, given = parsed
         for param in given:
             if given.count(param) > 1 and not (param.multiple or param.is_flag):
                 ctx.fail(f"{param.opts[0]} is given twice and takes one value: {param.help}")
@@ -29,7 +30,7 @@ class Command(TyperCommand):
 
 def _is_empty_path(word: Any, value: Any) -> bool:
     """Whether of a word, or several, that were read as paths, one is nothing."""
-    several = isinstance(value, list | tuple)
+    several = isinstance(word, list | tuple)
     words, values = (word, value) if several else ([word], [value])
     return any(isinstance(path, Path) and not text.strip() for text, path in zip(words, values, strict=True))
 
