@@ -151,9 +151,10 @@ def work() -> None:
         try:
             Thread(target=_listen, args=(waiting, busy), name="gde-work", daemon=True).start()
             while (wanted := waiting.get()) is not None:
-                answers.write(outcome(partial(_done, wanted)))
+                packed = outcome(partial(_done, wanted))
+                busy.clear()  # before the answer, which the next work follows
+                answers.write(packed)
                 answers.flush()
-                busy.clear()
         except KeyboardInterrupt:
             sys.stdout.flush()
             os._exit(INTERRUPTED)  # without waiting for what other threads are in the midst of

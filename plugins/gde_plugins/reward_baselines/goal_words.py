@@ -9,6 +9,7 @@ import numpy as np
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.numerics.stats import Floats
+from gde_plugins.reward_baselines.models import trace
 
 WORD = re.compile(r"[^\W_]+")
 COMMON = frozenset(WORD.findall("a an and are as be goal have i in is it of on that the to what with you your"))
@@ -23,28 +24,25 @@ class GoalWords:
     """
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return _trace("goal-words", trajectory, _named(trajectory))
+        named, failure = _named(trajectory)
+        return trace("goal-words", trajectory, named, failure)
 
 
 class GoalClock:
     """The same share, times the number of the turn: who has named what is wanted is nearer to it the later it is."""
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        named = _named(trajectory)
-        return _trace("goal-clock", trajectory, named * np.arange(1, len(named) + 1))
+        named, failure = _named(trajectory)
+        return trace("goal-clock", trajectory, named * np.arange(1, len(named) + 1), failure)
 
 
-def _named(trajectory: Trajectory) -> Floats:
-    """(T,) the share by each turn; empty where the objective has no words."""
-    wanted = _words(trajectory.world.objective)
-    said = [_words(action) for action in trajectory.actions_before] if wanted else []
-    return np.array([len(wanted & so_far) / len(wanted) for so_far in accumulate(said, or_)])
-
-
-def _trace(model: str, trajectory: Trajectory, values: Floats) -> RewardTrace:
+def _named(trajectory: Trajectory) -> tuple[Floats, str]:
+    """(T,) the share by each turn, or nothing and the reason."""
     objective = trajectory.world.objective
-    failure = "" if _words(objective) else f"wanted an objective with words in it, got {objective!r}"
-    return RewardTrace(model=model, episode=str(trajectory.key), values=values, failure=failure)
+    if not (wanted := _words(objective)):
+        return np.empty(0), f"wanted an objective with words in it, got {objective!r}"
+    said = map(_words, trajectory.actions_before)
+    return np.array([len(wanted & so_far) / len(wanted) for so_far in accumulate(said, or_)]), ""
 
 
 def _words(text: str) -> frozenset[str]:

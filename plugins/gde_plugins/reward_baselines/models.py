@@ -16,14 +16,14 @@ class Monotonic:
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         n = len(trajectory.turns)
-        return _trace("monotonic", trajectory, np.arange(1, n + 1) / max(n, 1))
+        return trace("monotonic", trajectory, np.arange(1, n + 1) / max(n, 1))
 
 
 class Clock:
     """Turn t earns t. Within an episode it is as `Monotonic`; between long and short episodes it is not."""
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return _trace("clock", trajectory, np.arange(1.0, len(trajectory.turns) + 1))
+        return trace("clock", trajectory, np.arange(1.0, len(trajectory.turns) + 1))
 
 
 class Unrepeated:
@@ -36,7 +36,7 @@ class Unrepeated:
             since = 0.0 if turn.observation.text in seen else since + 1
             seen.add(turn.observation.text)
             values.append(since)
-        return _trace("unrepeated", trajectory, np.array(values))
+        return trace("unrepeated", trajectory, np.array(values))
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Constant:
     value: float
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        return _trace("constant", trajectory, np.full(len(trajectory.turns), self.value))
+        return trace("constant", trajectory, np.full(len(trajectory.turns), self.value))
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Random:
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         rng = generator(self.seed, "rewards", str(trajectory.key))
-        return _trace("random", trajectory, rng.random(len(trajectory.turns)))
+        return trace("random", trajectory, rng.random(len(trajectory.turns)))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Shuffled:
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         world = trajectory.world.id
         drawn = [derive(self.seed, "shuffled", world, turn.observation.text) / 2**63 for turn in trajectory.turns]
-        return _trace("shuffled", trajectory, np.array(drawn, dtype=np.float64))
+        return trace("shuffled", trajectory, np.array(drawn, dtype=np.float64))
 
 
 class Oracle:
@@ -78,8 +78,9 @@ class Oracle:
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         reason = unknown(trajectory)
-        return _trace("oracle", trajectory, np.empty(0) if reason else truth(trajectory), reason)
+        return trace("oracle", trajectory, np.empty(0) if reason else truth(trajectory), reason)
 
 
-def _trace(model: str, trajectory: Trajectory, values: Floats, failure: str = "") -> RewardTrace:
+def trace(model: str, trajectory: Trajectory, values: Floats, failure: str = "") -> RewardTrace:
+    """What a model says of an episode."""
     return RewardTrace(model=model, episode=str(trajectory.key), values=values, failure=failure)

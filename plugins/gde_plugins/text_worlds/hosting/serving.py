@@ -17,6 +17,7 @@ from threading import Event, Thread
 from typing import IO, Any
 
 from gde.errors import GdeError
+from gde.shipped.descriptors import moved
 
 GRACE = 5
 """Seconds after which a deadline is kept from inside, when nobody has kept it from outside."""
@@ -29,19 +30,19 @@ def serve(target: str, settings: str) -> None:
         target: the simulator's class, as MODULE:NAME.
         settings: what it is made with, as a JSON object.
     """
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123  # a path would be opened by its text as well
-        os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)
+        questions = os.fdopen(moved(0, nothing.fileno()), "rb")
+    answers = os.fdopen(moved(1, 2), "wb")
     served = _Served(target, json.loads(settings))
     waiting: SimpleQueue[bytes | None] = SimpleQueue()
     busy = Event()
     Thread(target=_listen, args=(questions, waiting, busy), daemon=True).start()
     while (question := waiting.get()) is not None:
         # Dataclasses by their fields.
-        answers.write(json.dumps(served.answer(json.loads(question)), allow_nan=False, default=vars).encode() + b"\n")
+        answer = json.dumps(served.answer(json.loads(question)), allow_nan=False, default=vars).encode() + b"\n"
+        busy.clear()  # before the answer, which the next question follows
+        answers.write(answer)
         answers.flush()
-        busy.clear()
     served.close()
 
 
