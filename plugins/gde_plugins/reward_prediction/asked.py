@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import accumulate, chain
 from pathlib import Path
 
@@ -24,13 +25,14 @@ MILLION = 1e6
 
 def estimates(plans: Mapping[str, Plan], domains: Sequence[Domain], config: StudyConfig) -> Iterator[Estimate]:
     """One for every reward model that asks a language model; repairs, and what is asked twice, are not foreseen."""
+    lengths = cache(partial(_lengths, domains, config))
     for name, plan in plans.items():
         if not plan.rewards:
             note = "agents ask as often as they take turns, and for each candidate"
             yield Estimate(plan=name, part=plan.agent.label, episodes=plan.episodes, note=note)
         asking = [each for each in plan.rewards if _asks(each)]
         for choice in asking:
-            yield _estimate(name, choice, domains, config, plan)
+            yield _estimate(name, choice, lengths(_share(plan)), config)
         if plan.rewards and not asking:
             note = "no reward model asks a language model"
             yield Estimate(plan=name, part="", episodes=_all_episodes(plan, domains, config), calls=0, note=note)
@@ -57,13 +59,12 @@ def _share(plan: Plan) -> float:
     return share
 
 
-def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config: StudyConfig, plan: Plan) -> Estimate:
+def _estimate(plan_name: str, choice: Choice, told: Sequence[Sequence[float]], config: StudyConfig) -> Estimate:
     part, per_turn = choice.label, ASKING[choice.name]
     if choice.config.get("goal") == "oracle":
         per_turn *= 2  # the success at the task is read for each of its trajectories as well
-    told = [_lengths(domain, config, _share(plan)) for domain in domains]
     calls = prompt = 0
-    for lengths in chain.from_iterable(told):
+    for lengths in told:
         shown = lengths if choice.config.get("memory") or choice.name == "statefactory" else [*accumulate(lengths)]
         calls += per_turn * len(lengths)
         prompt += per_turn * sum(INSTRUCTIONS + int(each / CHARACTERS) for each in shown)
@@ -74,7 +75,7 @@ def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config:
     return Estimate(
         plan=plan_name,
         part=part,
-        episodes=_all_episodes(plan, domains, config),
+        episodes=len(told),
         calls=calls,
         prompt_tokens=prompt,
         answer_tokens=answers,
@@ -82,8 +83,12 @@ def _estimate(plan_name: str, choice: Choice, domains: Sequence[Domain], config:
     )
 
 
-def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[float]]:
+def _lengths(domains: Sequence[Domain], config: StudyConfig, share: float) -> Sequence[Sequence[float]]:
     """Characters of every step of every trajectory; from the data, else as many as are usual."""
+    return [*chain.from_iterable(_lengths_of(domain, config, share) for domain in domains)]
+
+
+def _lengths_of(domain: Domain, config: StudyConfig, share: float) -> list[list[float]]:
     if config.data is not None:
         return [_of_file(one.path) for one in recorded(Path(config.data) / domain.name, share)]
     return [[float(domain.characters)] * round(domain.steps)] * n_trajectories(domain, config, share)
