@@ -29,6 +29,7 @@ NANO = ROOT / "plugins" / "gde_plugins" / "language_models" / "nano" / "model"
 STAND_INS = {
     r"hf:PATH(_OR_ID)?": f"hf:{NANO}",
     r"openai:\S+": f"hf:{NANO}",
+    r"\bRUN(?= --metric causes)": "stand-in-probed",
     r"\bRUN(_A)?\b": "stand-in-a",
     r"\bRUN_B\b": "stand-in-b",
     r"--domain all": "--domain blocksworld",
@@ -46,6 +47,7 @@ FINISHED, WITH_FAILURES = 0, 3
 SETTING_UP = (
     "eval --env grid --agent noisy --episodes 3 --out stand-in-a",
     "eval --env grid --agent random --episodes 3 --out stand-in-b",
+    "eval --env grid --agent gpt-oss --probe cogmap --episodes 6 --out stand-in-probed",
 )
 
 
@@ -104,8 +106,9 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     found = lines(page)
     if not found:
         pytest.skip("no command that can be run")
-    for words in SETTING_UP if any("stand-in" in " ".join(each.words) for each in found) else ():
-        run(Line(page.name, tuple(words.split())), tmp_path)
+    for words in SETTING_UP:
+        if any(words.split()[-1] in " ".join(each.words) for each in found):
+            run(Line(page.name, tuple(words.split())), tmp_path)
     for line in found:
         if SIMULATORS.search(" ".join(line.words)):
             pytest.importorskip("textworld")
