@@ -5,8 +5,8 @@
 
 The peer is `inspect_ai`, which need not be installed for anything else: without it nothing is measured. Both walk the
 same grids with the same model, shown the observation of the turn alone; both write their usual record and give the
-success of every episode. Only this one solves every world and keeps what would have been best. The second of two runs
-counts, for what is loaded once is no cost of a turn.
+success of every episode. Only this one solves every world and keeps what would have been best, and does so once with
+and once without that. The second of two runs counts, for what is loaded once is no cost of a turn.
 """
 
 import asyncio
@@ -55,16 +55,46 @@ class Instant:
         """Nothing is held."""
 
 
+class Unsolved:
+    """The same grids, which do not tell what is best in them."""
+
+    def __init__(self) -> None:
+        grid = GridEnvironment(GridConfig(size=SIZE))
+        self.reset, self.step, self.task, self.world, self.close = (
+            grid.reset,
+            grid.step,
+            grid.task,
+            grid.world,
+            grid.close,
+        )
+
+
 @hookimpl
 def gde_language_models() -> Sequence[Offer[Any, Any]]:
     """The model: this file is a plugin as well."""
     return (Offer(name="instant", summary="answers at once", config=NoConfig, make=lambda _, __: Instant()),)
 
 
+@hookimpl
+def gde_environments() -> Sequence[Offer[Any, Any]]:
+    """The grids of which nothing is solved."""
+    return (Offer(name="unsolved", summary="grids", config=NoConfig, make=lambda _, __: Unsolved()),)
+
+
 def here(episodes: int, folder: Path) -> int:
     """The turns of a run of this harness."""
+    return run(Choice(name="grid", config={"size": SIZE}), episodes, folder)
+
+
+def unsolved(episodes: int, folder: Path) -> int:
+    """Those of one that solves no worlds, as the peer solves none."""
+    return run(Choice(name="unsolved"), episodes, folder)
+
+
+def run(environment: Choice, episodes: int, folder: Path) -> int:
+    """The turns of a run here."""
     plan = Plan(
-        environment=Choice(name="grid", config={"size": SIZE}),
+        environment=environment,
         agent=Choice(name="asking", config={"model": "instant"}),
         metrics=(Choice(name="success"),),
         reporters=(NoPage,),
@@ -172,15 +202,18 @@ def main(episodes: int) -> None:
         sys.stdout.write(json.dumps({"skipped": "inspect-ai is not installed"}) + "\n")
         return
     turns, cpu = measured(here, episodes)
+    unsolved_turns, unsolved_cpu = measured(unsolved, episodes)
     their_turns, their_cpu = measured(there, episodes)
     bare_turns, bare_cpu = measured(bare, episodes)
     told = {
         "turns": turns,
         "cpu_ms_per_turn": 1000 * cpu / turns,
         "bare_cpu_ms_per_turn": 1000 * bare_cpu / bare_turns,
+        "unsolved_cpu_ms_per_turn": 1000 * unsolved_cpu / unsolved_turns,
         "inspect_turns": their_turns,
         "inspect_cpu_ms_per_turn": 1000 * their_cpu / their_turns,
         "inspect_over_gde": their_cpu / their_turns / (cpu / turns),
+        "inspect_over_unsolved": their_cpu / their_turns / (unsolved_cpu / unsolved_turns),
     }
     sys.stdout.write(json.dumps(told) + "\n")
 

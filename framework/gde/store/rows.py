@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from math import isnan
 from sqlite3 import Row
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,8 @@ _STORED: Mapping[str, Callable[[Any], Any]] = {
     "BLOB": bytes,
 }
 """By the kind of a column, what SQLite will give back for a value, be it of a subclass or of NumPy."""
+_UNCHANGED = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
+"""By the kind of a column, of which type a value is given back as it is."""
 
 
 def _signed(table: str, values: Sequence[Any]) -> Signed:
@@ -183,13 +186,25 @@ def _signed(table: str, values: Sequence[Any]) -> Signed:
     Raises:
         TypeError: one is of another kind than its column.
     """
-    row = []
-    for (column, kind), value in zip(kinds(table), values, strict=False):  # the checksum is still to come
+    row = list(values)
+    for place, column, kind in _changed(table, tuple(map(type, row))):
         try:
-            row.append(None if value is None else _STORED[kind](value))
+            row[place] = _STORED[kind](row[place])
         except (TypeError, ValueError):
-            raise TypeError(f"{column} of {table}: wanted {kind}, got {repr(value)[:80]}") from None
+            raise TypeError(f"{column} of {table}: wanted {kind}, got {repr(row[place])[:80]}") from None
     return Signed(row)
+
+
+# Rows of a table come in a few combinations of types.
+@lru_cache(maxsize=256)
+def _changed(table: str, types: tuple[type, ...]) -> Sequence[tuple[int, str, str]]:
+    """Place, name and kind of the columns in which values of these types are not given back as they are."""
+    columns = zip(kinds(table), types, strict=False)  # the checksum is still to come
+    return [
+        (place, column, kind)
+        for place, ((column, kind), found) in enumerate(columns)
+        if found is not NoneType and found is not _UNCHANGED.get(kind)
+    ]
 
 
 def _pack(tokens: Sequence[int]) -> bytes:
