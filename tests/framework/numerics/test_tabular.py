@@ -15,7 +15,7 @@ from gde.data.mdp import Policy, TabularMDP
 from gde.errors import GdeError
 from gde.numerics.tabular import occupancy, solve, steps_to
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 Floats = NDArray[np.float64]
 
 

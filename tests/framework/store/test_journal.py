@@ -66,7 +66,7 @@ def test_an_episode_is_read_as_it_was_written(journal: Journal) -> None:
     assert journal.finished() == {str(one.key) for one in EPISODES}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(
     completion=COMPLETIONS, text=TEXT, action=TEXT, value=st.floats(allow_nan=False), facts=st.dictionaries(TEXT, TEXT)
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -24,7 +24,6 @@ from gde.testing.parts import LEFT, RIGHT, Corridor
 from gde_plugins.behaviour.efficiency import efficiency
 from gde_plugins.behaviour.losses import Losses
 
-untimed = settings(deadline=None)
 LENGTH = 6
 MUTE = Decision.unusable("empty", "wanted an action, got nothing")
 MOVES = st.lists(st.sampled_from([LEFT, RIGHT, RIGHT, None]), min_size=1, max_size=18)
@@ -78,7 +77,6 @@ def measured(trajectories: Sequence[Trajectory], model: Callable[[Trajectory], T
     return {one.name: one for one in efficiency(Evidence(trajectories=tuple(trajectories), mdp=model))}
 
 
-@untimed
 @given(st.lists(st.tuples(st.integers(0, 20), MOVES), min_size=1, max_size=6))
 def test_in_steps_regret_is_what_was_walked_less_what_was_gained(episodes: list[tuple[int, list[str | None]]]) -> None:
     walks = [walk(seed, moves) for seed, moves in episodes]
@@ -107,7 +105,6 @@ def random_mdp(seed: int, discount: float, by_action: bool) -> TabularMDP:
     return TabularMDP(transition=tuple(map(csr_array, dense)), start=start, reward=reward, discount=discount)
 
 
-@untimed
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5, 0.9]), st.booleans(), st.integers(1, 12))
 def test_expected_losses_are_the_performance_difference(
     seed: int, discount: float, by_action: bool, horizon: int

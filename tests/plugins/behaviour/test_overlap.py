@@ -6,7 +6,7 @@ from itertools import combinations
 from statistics import fmean
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gde.data.evidence import Evidence
@@ -14,7 +14,6 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde_plugins.behaviour.overlap import overlap
 
-untimed = settings(deadline=None)
 Episode = Callable[..., Trajectory]
 ALONE = "no world has two episodes with a usable answer; give the plan at least 2 repeats"
 STEPS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["UP", "LEFT", None])), min_size=1, max_size=8)
@@ -25,7 +24,6 @@ def jaccard(*trajectories: Trajectory) -> Measurement:
     return measurement
 
 
-@untimed
 @given(worlds=st.lists(st.lists(STEPS, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_all_pairs_of_a_world_then_all_worlds(
     episode: Episode, worlds: list[list[list[tuple[int, str | None]]]]

@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -21,7 +21,6 @@ from gde_plugins.behaviour.calibration import calibration
 from gde_plugins.behaviour.policy import policy
 
 ACTIONS = ("UP", "DOWN", "LEFT", "RIGHT")
-untimed = settings(deadline=None)
 Episode = Callable[..., Trajectory]
 Steps = list[tuple[int, str | None]]
 """States 0 to 2 have optimal actions, state 3 has none."""
@@ -58,7 +57,6 @@ def naive_divergence(counts: Counter[str], best: Sequence[str]) -> float:
     return float(sum(np.sum(x[x > 0] * np.log2(x[x > 0] / ((p + q) / 2)[x > 0])) / 2 for x in (p, q)))
 
 
-@untimed
 @given(worlds=WORLDS)
 def test_the_policy_numbers_average_states_then_worlds(
     episode: Episode, optimal: Mapping[int, Sequence[str]], worlds: list[list[Steps]]
@@ -95,7 +93,6 @@ def naive_bins(samples: Sequence[tuple[float, float, bool]], n: float, closed_ab
     return error
 
 
-@untimed
 @given(worlds=WORLDS)
 def test_calibration_follows_equations_6_to_8_in_each_world(
     episode: Episode, optimal: Mapping[int, Sequence[str]], worlds: list[list[Steps]]
@@ -122,7 +119,6 @@ def naive_released(states: Mapping[int, Counter[str]], optimal: Mapping[int, Seq
     return sum(of_bin.mean() * abs((right - confidence)[of_bin].mean()) for of_bin in inside if of_bin.any())
 
 
-@untimed
 @given(worlds=WORLDS)
 def test_the_released_error_is_the_naive_one_in_each_world(
     episode: Episode, optimal: Mapping[int, Sequence[str]], worlds: list[list[Steps]]
@@ -159,7 +155,6 @@ def test_an_agent_that_varies_between_optimal_actions_is_called_under_confident(
 
 
 @pytest.mark.parametrize("metric", [policy, calibration])
-@untimed
 @given(worlds=WORLDS, rng=st.randoms(use_true_random=False))
 def test_the_order_of_episodes_changes_nothing(
     metric: Metric, episode: Episode, worlds: list[list[Steps]], rng

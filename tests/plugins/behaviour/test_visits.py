@@ -19,7 +19,6 @@ from gde.numerics.episodes import Place, lacking
 from gde_plugins.behaviour.visits import IDENTIFIED, VisitedState, visited
 
 ACTIONS = ("UP", "DOWN", "LEFT", "RIGHT")
-untimed = settings(deadline=None)
 
 
 @st.composite
@@ -38,7 +37,6 @@ def divergence(p: np.ndarray, q: np.ndarray) -> float:
     return float(entropy((p + q) / 2, base=2) - (entropy(p, base=2) + entropy(q, base=2)) / 2)
 
 
-@untimed
 @given(states())
 def test_entropy_and_divergence_are_those_of_scipy(state: VisitedState) -> None:
     uniform = np.array([action in state.optimal for action in ACTIONS]) / len(state.optimal)
@@ -48,7 +46,7 @@ def test_entropy_and_divergence_are_those_of_scipy(state: VisitedState) -> None:
     assert 0 <= state.least_divergence <= state.divergence + 1e-12 <= 1 + 1e-12
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(states())
 def test_no_optimal_policy_is_nearer_than_the_least_divergence(state: VisitedState) -> None:
     p, best = empirical(state), [ACTIONS.index(action) for action in state.optimal]
@@ -68,7 +66,6 @@ def test_no_optimal_policy_is_nearer_than_the_least_divergence(state: VisitedSta
     assert found.fun == pytest.approx(state.least_divergence, abs=1e-4)
 
 
-@untimed
 @given(states())
 def test_the_nearest_optimal_policy_is_proportional_to_the_agents_own(state: VisitedState) -> None:
     mass = {action: state.actions[action] for action in state.optimal}
@@ -80,7 +77,6 @@ def test_the_nearest_optimal_policy_is_proportional_to_the_agents_own(state: Vis
         assert state.least_divergence == 1
 
 
-@untimed
 @given(st.lists(st.sampled_from(["UP", "LEFT"]), min_size=1))
 def test_only_optimal_actions_in_any_mixture_are_no_divergence_from_the_nearest(taken: list[str]) -> None:
     state = VisitedState(optimal=("UP", "LEFT"), value=-1.0, actions=Counter(taken))

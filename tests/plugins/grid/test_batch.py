@@ -29,7 +29,7 @@ def test_batch_of_plain_grids(size: int) -> None:
         assert not of_grid[grid.walls].any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(3, 30), st.integers(3, 64), st.floats(0, 0.6), st.integers(0, 2**32))
 def test_batch_of_any_walls(height: int, width: int, share: float, seed: int) -> None:
     """Rectangular, in several parts, as wide as the widest integer."""

@@ -26,7 +26,7 @@ from gde_plugins.grid.solving.dynamics import ACTIONS
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 walks = st.lists(st.sampled_from(sorted(MOVES)), max_size=60)
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 def begun(seed: int = 0, **config: object) -> GridEnvironment:

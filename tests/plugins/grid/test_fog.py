@@ -29,7 +29,7 @@ from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.showing.layout import locate
 from gde_plugins.grid.showing.visibility import visible
 
-few = settings(max_examples=15, deadline=None)
+few = settings(max_examples=15)
 seeds = st.integers(0, 2**32)
 walks = st.lists(st.integers(0, 3), max_size=30)
 

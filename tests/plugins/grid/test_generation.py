@@ -21,7 +21,7 @@ from gde_plugins.grid.solving.dynamics import FreeCells
 sizes = st.sampled_from(range(5, 26, 2))
 densities = st.floats(0, 1)
 seeds = st.integers(0, 2**63 - 1)
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 def distances(grid: Grid, start: tuple[int, int]) -> dict[tuple[int, int], int]:

@@ -34,7 +34,7 @@ NAMES = ("key-door", "key-no-door", "two-path-key")
 TWINNED = ("key-no-door", "two-path-key")
 SYMBOLS = {"key": "K", "coin": "C", "flag": "F"}
 walks = st.lists(st.sampled_from(["UP", "DOWN", "LEFT", "RIGHT"]), max_size=80)
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 def begun(name: str, seed: int = 0, **config: Any) -> KeyEnvironment:

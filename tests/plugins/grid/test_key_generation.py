@@ -17,7 +17,7 @@ from gde_plugins.grid.keyed.two_paths import LAYOUTS, draw_two_paths
 from gde_plugins.grid.keyed.worlds import ATTEMPTS, solvable
 
 Cell = tuple[int, int]
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 seeds = st.integers(0, 2**63 - 1)
 
 

@@ -31,7 +31,7 @@ def test_columns_are_wider_from_size_eleven() -> None:
     assert all(line.endswith("# ") and not line.endswith("  ") for line in lines[1:])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(range(5, 26, 2)), st.floats(0, 1), st.integers(0, 2**32))
 def test_text_reads_back_as_the_grid(size: int, density: float, seed: int) -> None:
     grid = generate(size, density, np.random.default_rng(seed))
@@ -44,7 +44,7 @@ def test_text_reads_back_as_the_grid(size: int, density: float, seed: int) -> No
     assert len(symbols) == size**2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(range(5, 26, 2)), st.integers(0, 2**32))
 def test_column_indices_stand_above_their_columns(size: int, seed: int) -> None:
     grid = generate(size, 0.5, np.random.default_rng(seed))

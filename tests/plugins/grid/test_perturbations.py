@@ -19,7 +19,7 @@ from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.making.generation import generate
 from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 sizes, densities, seeds = st.sampled_from([5, 7, 9]), st.floats(0, 1), st.integers(0, 2**32)
 KINDS: tuple[Kind, ...] = ("put_back", "close_path", "move_goal", "distractor")
 

@@ -24,7 +24,7 @@ from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.showing.layout import locate, render_text
 
-few = settings(max_examples=10, deadline=None)
+few = settings(max_examples=10)
 seeds = st.integers(0, 2**32)
 KINDS = ("put_back", "close_path", "move_goal", "distractor")
 

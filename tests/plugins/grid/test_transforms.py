@@ -20,7 +20,7 @@ PUBLISHED = Path(__file__).parents[3].parent / "shared" / "data" / "telos-grids.
 OURS = {"ReflectEnv": "reflect", "RotateEnv": "rotate90", "TransposeEnv": "transpose", "StartGoalSwap": "swap"}
 ROWS = ("#####", "#__##", "##_##", "#####")
 L_SHAPE = Grid(rows=ROWS, agent=(1, 1), goal=(2, 2))
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 names = st.lists(st.sampled_from(sorted(REARRANGE)), min_size=1, max_size=3).map("+".join)
 squares = st.builds(
     lambda size, density, seed: generate(size, density, np.random.default_rng(seed)),
@@ -116,7 +116,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(grid=grids)
 def test_laws_of_the_group(grid: Grid, one: str, other: str) -> None:
     assert Transform.named(one).apply(grid) == Transform.named(other).apply(grid)

@@ -15,7 +15,7 @@ from gde_plugins.grid.making.transforms import REARRANGE, SWAP, Transform
 from gde_plugins.grid.showing.visibility import ray, visible
 
 Mask = NDArray[np.bool_]
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 sizes = st.sampled_from([5, 7, 9, 11])
 offsets = st.integers(-9, 9)
 

@@ -26,7 +26,7 @@ from gde_plugins.grid.solving.dynamics import tabulate
 
 COMPASS, PERMUTED, GLYPHS = "NORTH/SOUTH/WEST/EAST", "RIGHT/LEFT/UP/DOWN", "A=@/G=X/#=W/_=."
 PLAIN = ("UP", "DOWN", "LEFT", "RIGHT")
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=30)
 
 
 def begun(seed: int, **config: object) -> GridEnvironment:

@@ -73,7 +73,7 @@ worlds_of_mixed_sizes = st.lists(
 
 
 @pytest.mark.parametrize("pursuit", PURSUITS, ids=IDS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(worlds_of_mixed_sizes, st.integers(0, 1000))
 def test_grids_of_mixed_sizes_score_as_one_by_one(pursuit: Pursuit, worlds: list[TabularMDP], seed: int) -> None:
     check_scores(episodes_in(worlds, seed), pursuit)
@@ -110,7 +110,7 @@ def test_random_choice_scores_as_one_by_one(beta: float) -> None:
 
 
 @pytest.mark.parametrize("size", [0.0, 0.5, 3.0, 500.0])
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(worlds=worlds_of_mixed_sizes, seed=st.integers(0, 1000))
 def test_slopes_are_those_of_one_by_one(size: float, worlds: list[TabularMDP], seed: int) -> None:
     check_slopes(episodes_in(worlds, seed), Linear(("row", "goal")), size, seed)

@@ -69,7 +69,7 @@ def test_no_column_and_a_single_row_are_no_sample() -> None:
             estimate(columns, PARENTS, towards_cheese, np.random.default_rng(0))  # type: ignore[arg-type]
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6))
 def test_one_utility_is_known_and_all_of_them_are_the_targets(seed: int) -> None:
     rng = np.random.default_rng(seed)

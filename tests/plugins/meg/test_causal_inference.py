@@ -34,7 +34,7 @@ def to_pgmpy(diagram: Diagram) -> "DiscreteBayesianNetwork":
     return network
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(SEEDS)
 def test_joint_probabilities_are_those_of_pgmpy(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ def test_joint_probabilities_are_those_of_pgmpy(seed: int) -> None:
     np.testing.assert_allclose(joint(diagram, names), found.values.transpose(order), atol=1e-12)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(SEEDS)
 def test_a_network_read_back_from_pgmpy_is_the_same(seed: int) -> None:
     diagram = random_network(np.random.default_rng(seed), 5)
@@ -56,7 +56,7 @@ def test_a_network_read_back_from_pgmpy_is_the_same(seed: int) -> None:
         np.testing.assert_array_equal(again.nodes[name].table, node.table)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(SEEDS)
 def test_separation_is_that_of_pgmpy(seed: int) -> None:
     rng = np.random.default_rng(seed)

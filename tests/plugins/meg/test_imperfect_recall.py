@@ -88,7 +88,7 @@ def test_no_policy_of_highest_entropy_exceeds_the_bounds(seed: int) -> None:
     assert most_random(space, point_of(found.policies))
 
 
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6), st.booleans())
 def test_what_cells_promise_holds_within_them(seed: int, two: bool) -> None:
     rng = np.random.default_rng(seed)

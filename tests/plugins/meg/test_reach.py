@@ -53,7 +53,7 @@ def test_targets_that_are_not_there_are_named(targets: dict[str, list[int]], sai
         targets_at(WORLD, ERRING, targets, HORIZON)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_a_model_in_which_nothing_is_merged_is_the_same(seed: int) -> None:
     rng = np.random.default_rng(seed)

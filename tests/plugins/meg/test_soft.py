@@ -18,7 +18,7 @@ from gde_plugins.meg.solvers.protocol import Process
 from gde_plugins.meg.solvers.stationary import Stationary
 from gde_plugins.meg.solvers.stationary_fit import Divergent
 
-few = settings(max_examples=15, deadline=None)
+few = settings(max_examples=15)
 each_case = pytest.mark.parametrize(("kind", "horizon"), CASES)
 seeds = st.integers(0, 10_000)
 

@@ -25,7 +25,7 @@ def grid_text(size: int) -> str:
     return "\n".join(label + line.rstrip() + " " for label, line in zip(labels, lines, strict=True))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet=PRINTABLE))
 def test_printable_ascii_survives_the_round_trip(text: str) -> None:
     ids = TOKENIZER.encode(text, add_special_tokens=False)
