@@ -132,7 +132,8 @@ class Offer(Generic[ConfigT, PartT]):
     needs_for: Callable[[ConfigT], frozenset[str]] = _nothing
     """Facets that are needed for a configuration beyond `needs`, e.g. of one of several ways to do the work."""
     imports: tuple[str, ...] = ()
-    """Top-level modules that `make` imports beyond the core's dependencies."""
+    """Modules that `make` imports beyond the core's dependencies; of a long import also the part that takes long, e.g.
+    "transformers.generation.utils": several workers share it."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
     task: str = ""
@@ -154,8 +155,9 @@ class Offer(Generic[ConfigT, PartT]):
     names its agent; a default one is whom another tool's model is asked through where it names none."""
 
     def missing(self) -> tuple[str, ...]:
-        """Those of `imports` that are not installed; nothing is imported to find out."""
-        return tuple(module for module in self.imports if find_spec(module) is None)
+        """Packages of `imports` that are not installed; nothing is imported to find out."""
+        packages = dict.fromkeys(module.partition(".")[0] for module in self.imports)
+        return tuple(package for package in packages if find_spec(package) is None)
 
     def missing_programs(self) -> tuple[str, ...]:
         """Those of `programs` that are not on the PATH."""

@@ -6,6 +6,8 @@ when a stage begins; whoever started it kills it so many seconds later.
 
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -75,9 +77,9 @@ class Run:
         return self.process.exitcode
 
     def workers(self) -> list[int]:
-        """The processes that it has started."""
-        threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(pid) for thread in threads for pid in thread.read_text().split()]
+        """The processes that it has started, and those that they have."""
+        assert self.process.pid is not None
+        return [*_started_by(self.process.pid)]
 
     def _hear(self) -> bool:
         try:
@@ -89,6 +91,14 @@ class Run:
         else:
             self.refusal = word
         return True
+
+
+def _started_by(pid: int) -> Iterator[int]:
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # it has ended
+            for child in map(int, thread.read_text().split()):
+                yield child
+                yield from _started_by(child)
 
 
 def _go(tables: dict[str, Any], out: Path, ear: Connection) -> None:

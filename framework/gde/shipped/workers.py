@@ -1,10 +1,10 @@
 """Worker processes, from both ends.
 
-A worker is a bare Python: no fork, which can deadlock once torch is loaded, and no second run of the caller's script,
-which therefore needs no main guard. Work comes as pickles by standard input, and outcomes go as pickles by standard
-output; what the work prints goes to standard error. Standard input stays open for as long as the worker is wanted.
-Where it ends, because the worker is stopped or whoever started it is gone, the worker ends too, in the midst of its
-work as if it were interrupted.
+A worker is a bare Python, or the fork of one that has only loaded (`gde.shipped.nursery`): none of this process, which
+can deadlock once torch is loaded, and no second run of the caller's script, which therefore needs no main guard. Work
+comes as pickles by standard input, and outcomes go as pickles by standard output; what the work prints goes to standard
+error. Standard input stays open for as long as the worker is wanted. Where it ends, because the worker is stopped or
+whoever started it is gone, the worker ends too, in the midst of its work as if it were interrupted.
 """
 
 import json
@@ -13,7 +13,7 @@ import pickle
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
@@ -24,6 +24,7 @@ from typing import Any
 
 from gde.errors import INTERRUPTED, GdeError, RunFailed, WorkerDied
 from gde.shipped.descriptors import moved
+from gde.shipped.nursery import THREADS_HERE, Forked, Nursery
 
 GRACE = 1.0
 """Seconds that a worker has for ending by itself; nothing is lost if it does not."""
@@ -40,8 +41,12 @@ class Crew:
 
     def __init__(self, size: int, ended: bool = False) -> None:
         """Take how many there are at once."""
-        self._environment = {**os.environ, THREADS: str(threads(size, os.environ))}
+        share = threads(size, os.environ)
+        self._size, self._environment = size, {**os.environ, THREADS: str(share)}
+        # Where there are cores to spare, all load at once, and what computes in threads may start them as it is loaded.
+        self._share_loading = size > 1 and share == 1 and THREADS_HERE.is_dir()
         self._lock = Lock()
+        self._nurseries: list[Nursery] = []
         self._all: list[Worker] = []
         self._free: list[Worker] = []
         self._ended = ended
@@ -54,7 +59,7 @@ class Crew:
             RunFailed: the crew was ended.
             Exception: what the job raises.
         """
-        worker = self._take()
+        worker = self._take(work)
         try:
             done, value = worker.do(work)
         except WorkerDied:
@@ -77,25 +82,35 @@ class Crew:
         """Until all that were dismissed have ended."""
         for worker in self._all:
             worker.wait()
+        for nursery in self._nurseries:
+            nursery.wait()
 
-    def _take(self) -> "Worker":
+    def _take(self, work: bytes) -> "Worker":
         with self._lock:
             if self._ended:
                 raise RunFailed(STOPPED)
-            if self._free:
-                return self._free.pop()
-            worker = Worker(self._environment)
-            self._all.append(worker)
-            return worker
+            if not self._free:
+                started = [*self._started(work)]
+                self._all += started
+                self._free += started
+            return self._free.pop()
+
+    def _started(self, work: bytes) -> Iterator["Worker"]:
+        """All workers at first, then one in the place of another that has died."""
+        if self._share_loading and not self._all:
+            self._nurseries.append(Nursery(self._size, work, self._environment))
+            yield from map(Worker, self._nurseries[-1].workers)
+        else:
+            command = [sys.executable, "-c", PROGRAM, json.dumps(sys.path)]
+            # In a session of its own, so that Ctrl-C reaches the run alone, which ends its workers in good order.
+            yield Worker(Popen(command, stdin=PIPE, stdout=PIPE, env=self._environment, start_new_session=True))
 
 
 class Worker:
     """This end of a worker process."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        command = [sys.executable, "-c", PROGRAM, json.dumps(sys.path)]
-        # In a session of its own, so that Ctrl-C reaches the run alone, which ends its workers in good order.
-        self._process = Popen(command, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True)
+    def __init__(self, process: "Popen[bytes] | Forked") -> None:
+        self._process = process
 
     def do(self, work: bytes) -> tuple[bool, Any]:
         """Whether the work was done, and its output or what it raised.

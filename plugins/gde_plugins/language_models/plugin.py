@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gde.parts.language_model import LanguageModel
     from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
 
-LOCAL_IMPORTS = ("torch", "transformers", "safetensors", "jinja2")
+LOCAL_IMPORTS = ("torch", "transformers.generation.utils", "safetensors", "jinja2")
 
 
 def _embedded() -> Sequence[str]:
@@ -78,7 +78,7 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             config=NanoConfig,
             make=make_nano,
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
-            imports=LOCAL_IMPORTS,
+            imports=(*LOCAL_IMPORTS, "transformers.models.gpt_oss.modeling_gpt_oss"),
             extra="llm",
             task="walking in text grids",
             at_hand=_embedded,

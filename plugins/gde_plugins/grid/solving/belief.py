@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import label
 
 from gde.data.cell_map import Position
 from gde.numerics.tabular import steps_to
@@ -76,6 +75,8 @@ def known_rows(grid: Grid, seen: Mask) -> list[str]:
 
 def _closed(walls: Mask, hopes: Mask, agent: Position) -> Mask:
     """(A,) whether the cell ahead is free and, the agent's cell taken away, cut off from every hope."""
+    from scipy.ndimage import label  # takes a tenth of a second, and only grids that are seen in part need it
+
     regions, _ = label(~walls & ~_only(agent, walls.shape))
     hopeful = np.unique(regions[hopes & ~walls])
     ahead = np.array([regions[agent[0] + down, agent[1] + right] for down, right in MOVES.values()])

@@ -1,0 +1,148 @@
+"""Workers that come from a nursery: loaded once, and otherwise like those that load for themselves."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import pytest
+
+from gde import GdeError, RunFailed
+from gde.shipped.executors import Processes
+from gde.shipped.nursery import THREADS_HERE
+
+pytestmark = pytest.mark.skipif(not THREADS_HERE.is_dir(), reason="nothing is forked where Linux does not say how")
+
+LOADED = """
+import os, time
+import numpy as np
+
+with open(os.environ["LOADED"], "a") as file:
+    print(os.getpid(), file=file)
+
+def whose(_):
+    time.sleep(0.5)  # so that the other one takes the other item
+    return os.getpid(), os.getppid(), float(np.random.random())
+
+def end_with(code):
+    os._exit(code)
+
+def kill_nursery(first):
+    time.sleep(0.5)  # until both are forked
+    if first:
+        os.kill(os.getppid(), 9)
+    time.sleep(0.5)
+    return os.getppid()
+"""
+Load = Callable[..., Any]
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
+    """A function of a module that is imported here, and does something else first where it is loaded elsewhere."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("LOADED", str(tmp_path / "loaded"))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def function(name: str, elsewhere: str = "pass") -> Any:
+        (tmp_path / "loaded_once.py").write_text(f"{LOADED}\nif os.getpid() != {os.getpid()}:\n    {elsewhere}\n")
+        module = import_module("loaded_once")
+        (tmp_path / "loaded").unlink()
+        return getattr(module, name)
+
+    yield function
+    sys.modules.pop("loaded_once", None)
+
+
+def loads(folder: Path) -> list[int]:
+    """The processes that have loaded the module."""
+    file = folder / "loaded"
+    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_what_two_workers_need_is_loaded_once(load: Load, tmp_path: Path) -> None:
+    (one, parent, dice), (other, same, others) = Processes(2).map(load("whose"), [0, 1])
+    assert loads(tmp_path) == [parent]
+    assert parent == same
+    assert len({one, other, parent, os.getpid()}) == 4
+    assert dice != others
+
+
+def test_beside_threads_nothing_is_forked(load: Load, tmp_path: Path) -> None:
+    job = load("whose", "import threading; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()")
+    workers = {pid for pid, *_ in Processes(2).map(job, [0, 1])}
+    assert len(workers) == 2
+    assert workers < {*loads(tmp_path)}
+
+
+def test_where_there_are_cores_to_spare_all_load_at_once(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gde.shipped.workers.threads", lambda *_: 2)
+    workers = {pid for pid, *_ in Processes(2).map(load("whose"), [0, 1])}
+    assert workers == {*loads(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "elsewhere", "death"),
+    [
+        ("end_with", 3, "pass", "ended with exit code 3"),
+        ("whose", 0, "os._exit(4)", "ended with exit code 4"),
+        ("whose", 0, "os.kill(os.getpid(), 9)", "was killed by SIGKILL"),
+        ("whose", 0, "raise SystemExit(5)", "ended with exit code 5"),
+    ],
+    ids=["working", "loading", "loading, killed", "loading, asked to end"],
+)
+def test_a_death_is_told(load: Load, name: str, item: int, elsewhere: str, death: str) -> None:
+    with pytest.raises(RunFailed, match=f"a worker process {death} before its work was done"):
+        [*Processes(2).map(load(name, elsewhere), [item])]
+
+
+def test_what_loading_raises_is_told(load: Load) -> None:
+    with pytest.raises(GdeError, match=r"cannot load its work \(no such thing\)"):
+        [*Processes(2).map(load("whose", "raise RuntimeError('no such thing')"), [0, 1])]
+
+
+def test_stopping_does_not_wait_for_what_is_loaded(load: Load) -> None:
+    executor, begun = Processes(2), time.monotonic()
+    Timer(1, executor.stop).start()
+    with pytest.raises(RunFailed, match="the workers were stopped"):
+        [*executor.map(load("whose", "time.sleep(120)"), [0, 1])]
+    assert time.monotonic() - begun < 60
+
+
+PROGRAM = """
+import loaded_once
+from gde.shipped.executors import Processes
+list(Processes(2).map(loaded_once.whose, [0, 1]))
+"""
+
+
+def test_a_nursery_that_loads_ends_with_whoever_started_it(load: Load, tmp_path: Path) -> None:
+    load("whose")
+    child_of_asker = f"if os.getppid() != {os.getpid()}:\n    time.sleep(120)\n"
+    (tmp_path / "loaded_once.py").write_text(LOADED + child_of_asker)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    asker = subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment)
+    wait_for(lambda: len(loads(tmp_path)) == 2)
+    nursery = next(pid for pid in loads(tmp_path) if pid != asker.pid)
+    asker.kill()
+    asker.wait()
+    wait_for(lambda: not Path(f"/proc/{nursery}").exists())
+
+
+def test_a_nursery_that_is_killed_takes_no_worker_with_it(load: Load, tmp_path: Path) -> None:
+    parents = {*Processes(2).map(load("kill_nursery"), [True, False])}
+    assert not parents & {*loads(tmp_path)}
+
+
+def wait_for(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
