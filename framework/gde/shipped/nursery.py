@@ -2,10 +2,11 @@
 
 To load the work takes longer than many a run, and a second worker that does it again costs what it saves where another
 program has a core. A nursery loads and computes nothing, and it has one thread: a fork in the midst of others can
-deadlock. Where what is loaded has started some, its workers are bare Pythons that load for themselves.
+deadlock. Where what is loaded has started threads or processes, its workers are bare Pythons that load for themselves.
 
-Work comes to a nursery by standard input, as to a worker. Having forked, it waits for the ends of its workers and tells
-them; it ends with the last of them, or while it loads as soon as they are no longer wanted.
+Having forked, a nursery waits for the ends of its workers and tells them. It ends with the last of them, or while it
+loads as soon as nobody wants them. What is loaded is anybody's code: nothing that it does to the nursery or leaves
+there (handlers, processes that go on) keeps a run from ending.
 """
 
 import gc
@@ -16,11 +17,12 @@ import select
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import chain
 from math import inf
 from pathlib import Path
-from subprocess import PIPE, Popen, TimeoutExpired
+from subprocess import Popen, TimeoutExpired
+from tempfile import TemporaryFile
 from threading import Lock
 from time import monotonic
 
@@ -31,6 +33,8 @@ from gde.parts.executor import Loadable
 
 THREADS_HERE = Path("/proc/self/task")
 """Where Linux lists the threads of a process; elsewhere there are no nurseries."""
+GRACE = 1.0
+"""Seconds that a nursery has for ending after its last worker."""
 LOOK = 0.2
 """Seconds between two looks of a nursery that loads at whether its workers are still wanted."""
 PROGRAM = (
@@ -47,21 +51,42 @@ class Nursery:
 
     def __init__(self, size: int, work: bytes, environment: Mapping[str, str]) -> None:
         """Start as many workers, with what a pickled job and item need."""
-        pipes = [(os.pipe(), os.pipe(), os.pipe()) for _ in range(size)]
-        theirs: list[Ends] = [(work[0], answers[1], fate[1]) for work, answers, fate in pipes]
-        command = [sys.executable, "-c", PROGRAM, json.dumps(sys.path), json.dumps(theirs)]
-        passed = [*chain(*theirs)]
-        self._process = Popen(command, stdin=PIPE, env=environment, start_new_session=True, pass_fds=passed)
+        with ExitStack() as if_it_fails:
+            pipes = [_pipe(if_it_fails) for _ in range(3 * size)]
+            works, answers, fates = pipes[:size], pipes[size : 2 * size], pipes[2 * size :]
+            theirs = [*zip((out for out, _ in works), (to for _, to in answers), (to for _, to in fates), strict=True)]
+            passed = [*chain(*theirs)]
+            command = [sys.executable, "-c", PROGRAM, json.dumps(sys.path), json.dumps(theirs)]
+            with TemporaryFile() as stdin:  # a pipe would have to be read before anything else is done
+                stdin.write(work)
+                stdin.seek(0)
+                self._process = Popen(command, stdin=stdin, env=environment, start_new_session=True, pass_fds=passed)
+            if_it_fails.pop_all()
         for each in passed:
             os.close(each)
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError), self._process.stdin as stdin:
-            stdin.write(work)
-        self.workers = [Forked((work[1], answers[0], fate[0]), self._process) for work, answers, fate in pipes]
+        ours = zip((to for _, to in works), (out for out, _ in answers), (out for out, _ in fates), strict=True)
+        self.workers = [Forked(ends, self._process) for ends in ours]
+
+    def dismiss(self) -> None:
+        """Its workers are no longer wanted: end it if it has not forked them."""
+        if not any(worker.begun for worker in self.workers):
+            self._process.kill()
 
     def wait(self) -> None:
-        """Until it has ended, which it does with its last worker."""
-        self._process.wait()
+        """Until it has ended, once its workers have; it is killed where it does not."""
+        try:
+            self._process.wait(2 * GRACE)
+        except TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _pipe(if_it_fails: ExitStack) -> tuple[int, int]:
+    """Its ends, of which the first is read from."""
+    ends = os.pipe()
+    for end in ends:
+        if_it_fails.callback(os.close, end)
+    return ends
 
 
 class Forked:
@@ -75,6 +100,12 @@ class Forked:
         self._lock = Lock()
         self._pid: int | None = None
         self._code: int | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether something was told of it."""
+        known = self._pid is not None or self._code is not None
+        return known or _polled(self._fate.fileno(), 0, select.POLLIN)
 
     def wait(self, timeout: float = inf) -> int:
         """The exit code; that of the nursery where it has ended before.
@@ -96,11 +127,11 @@ class Forked:
             return self._code
 
     def kill(self) -> None:
-        """End it; if it is not forked yet, the nursery."""
-        if self._pid is None:
-            self._nursery.kill()
-        elif self._code is None:
-            os.kill(self._pid, signal.SIGKILL)
+        """End it, and the nursery, which may not have forked it yet, or not tell of its end. Others go on."""
+        if self._pid is not None and self._code is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+        self._nursery.kill()
 
 
 def _polled(descriptor: int, seconds: float, what: int = 0) -> bool:
@@ -115,13 +146,14 @@ def tend(work: Callable[[], None], bare: str) -> None:
     loads for itself."""
     ends: list[Ends] = json.loads(sys.argv[2])
     os.dup2(2, 1)
-    with suppress(BaseException):  # whatever it is, the worker meets it again and tells it
-        _load(wanted=ends[0][0])
-    alone = len([*THREADS_HERE.iterdir()]) == 1
+    _load(ends)
+    alone = len([*THREADS_HERE.iterdir()]) == 1 and _childless()
+    handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ends that are ignored have no exit codes
     gc.freeze()
     fates = {}
     for own in ends:
         if not (pid := os.fork()):
+            signal.signal(signal.SIGCHLD, handler or signal.SIG_DFL)
             _take(own, ends)
             if not alone:
                 os.execv(sys.executable, [sys.executable, "-c", bare, sys.argv[1]])
@@ -131,28 +163,48 @@ def tend(work: Callable[[], None], bare: str) -> None:
         _tell(own[2], pid)
     for descriptor in chain(*(each[:2] for each in ends)):
         os.close(descriptor)
+    _watch(fates)
+
+
+def _load(ends: list[Ends]) -> None:
+    """Take the work and import what it needs, for as long as somebody holds the other end of what a worker reads."""
+    kept = [*chain(*ends)]
+    for descriptor in kept:  # neither programs nor forks that the loaded code starts may keep a pipe open
+        os.set_inheritable(descriptor, False)
+    os.register_at_fork(after_in_child=lambda: [*map(os.close, kept)])
+
+    def look(*_: object) -> None:
+        if _polled(ends[0][0], 0):
+            os._exit(INTERRUPTED)
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
+    with suppress(BaseException):  # whatever it is, the worker meets it again and tells it
+        job, item = pickle.loads(pickle.load(sys.stdin.buffer))
+        if isinstance(job, Loadable):
+            job.load(item)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if signal.getsignal(signal.SIGALRM) is look:
+        signal.signal(signal.SIGALRM, before)
+    kept.clear()
+
+
+def _childless() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
+
+
+def _watch(fates: dict[int, int]) -> None:
+    """Tell the ends of workers as they come, by their ids."""
     while fates:
         pid, status = os.wait()
         if pid in fates:
             _tell(fates.pop(pid), os.waitstatus_to_exitcode(status))
-
-
-def _load(wanted: int) -> None:
-    """Take the work and import what it needs, for as long as somebody writes to `wanted`."""
-
-    def look(*_: object) -> None:
-        if _polled(wanted, 0):
-            os._exit(INTERRUPTED)
-
-    signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
-    try:
-        job, item = pickle.loads(pickle.load(sys.stdin.buffer))
-        if isinstance(job, Loadable):
-            job.load(item)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, GRACE)  # what was loaded may do something at the end, but not for ever
 
 
 def _take(own: Ends, every: list[Ends]) -> None:

@@ -75,6 +75,8 @@ class Crew:
         """Have every worker end, and start no other."""
         with self._lock:
             self._ended = True
+        for nursery in self._nurseries:
+            nursery.dismiss()
         for worker in self._all:
             worker.dismiss()
 

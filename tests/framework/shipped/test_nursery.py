@@ -32,6 +32,19 @@ def whose(_):
 def end_with(code):
     os._exit(code)
 
+def be_killed(_):
+    os.kill(os.getpid(), 9)
+
+def stop_nursery_and_be_killed(_):
+    time.sleep(0.3)  # until both are forked
+    os.kill(os.getppid(), 19)
+    os.kill(os.getpid(), 9)
+
+def stop_nursery_and_wait(_):
+    time.sleep(0.3)
+    os.kill(os.getppid(), 19)
+    time.sleep(120)
+
 def kill_nursery(first):
     time.sleep(0.5)  # until both are forked
     if first:
@@ -108,11 +121,47 @@ def test_what_loading_raises_is_told(load: Load) -> None:
         [*Processes(2).map(load("whose", "raise RuntimeError('no such thing')"), [0, 1])]
 
 
+LEFT = {
+    "a program that goes on": "os.system('sleep 60 &')",
+    "a fork that goes on": "os.getppid() == RUN and (os.fork() or (time.sleep(60), os._exit(0)))",
+    "a process": "import multiprocessing as m; os.getppid() == RUN and m.Process(target=time.sleep, args=(60,)).start()",
+    "something slow at the end": "import atexit; atexit.register(time.sleep, 60)",
+    "ends of children ignored": "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+    "a handler of alarms": "import signal; signal.signal(signal.SIGALRM, print)",
+}
+
+
+@pytest.mark.parametrize("left", LEFT.values(), ids=LEFT)
+def test_what_is_left_where_it_was_loaded_keeps_no_run_from_ending(load: Load, left: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(RunFailed, match="a worker process was killed by SIGKILL"):
+        [*Processes(2).map(load("be_killed", left.replace("RUN", str(os.getpid()))), [0, 1])]
+    assert time.monotonic() - begun < 40
+
+
+def test_a_nursery_that_is_stopped_keeps_no_run_from_ending(load: Load) -> None:
+    with pytest.raises(RunFailed, match="a worker process was killed by SIGKILL"):
+        [*Processes(2).map(load("stop_nursery_and_be_killed"), [0, 1])]
+    executor = Processes(2)
+    Timer(1.5, executor.stop).start()
+    with pytest.raises(RunFailed, match="the workers were stopped"):
+        [*executor.map(load("stop_nursery_and_wait"), [0, 1])]
+
+
+def test_nothing_stays_open_where_it_cannot_be_started(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, descriptors = load("whose"), Path("/proc/self/fd")
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    before = len([*descriptors.iterdir()])
+    with pytest.raises(FileNotFoundError):
+        [*Processes(4).map(job, [0])]
+    assert len([*descriptors.iterdir()]) == before
+
+
 def test_stopping_does_not_wait_for_what_is_loaded(load: Load) -> None:
     executor, begun = Processes(2), time.monotonic()
     Timer(1, executor.stop).start()
     with pytest.raises(RunFailed, match="the workers were stopped"):
-        [*executor.map(load("whose", "time.sleep(120)"), [0, 1])]
+        [*executor.map(load("whose", "time.sleep(120)"), ["more than a pipe holds" * 10_000] * 2)]
     assert time.monotonic() - begun < 60
 
 
