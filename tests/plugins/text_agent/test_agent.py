@@ -135,7 +135,14 @@ def test_the_compact_style_shows_the_matrix_alone(up: AnsweringModel, beside: st
 
 
 @pytest.mark.parametrize(
-    ("name", "compact"), [("nano", True), ("hf:elsewhere/nano", False), ("openai:http://x", False)]
+    ("name", "compact"),
+    [
+        ("nano", True),
+        ("nano:plain", True),
+        ("nanotech", False),
+        ("hf:elsewhere/nano", False),
+        ("openai:http://x", False),
+    ],
 )
 def test_the_style_follows_the_model(name: str, compact: bool) -> None:
     model = AnsweringModel(['{"action": "UP"}'], name=name)

@@ -1,0 +1,97 @@
+"""Every shipped training of nano: its weights, its name and its notice."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AutoConfig
+
+from gde import Choice, Plan, evaluate, load_evidence
+from gde.request.catalogue import Catalogue
+from gde.request.model_names import find_model
+from gde.testing.context import PlainContext
+from gde_plugins.language_models import nano
+from gde_plugins.language_models.at_hand import embedded
+from gde_plugins.language_models.checksums import weights_digest
+from gde_plugins.language_models.config import NanoConfig
+from gde_plugins.language_models.nano import NOTICES, Training, folder, model_name
+from gde_plugins.language_models.nano.samples import INSTRUCTION
+from gde_plugins.language_models.plugin import make_nano
+from gde_plugins.language_models.transformers_model import TransformersModel
+
+TRAININGS = tuple(NOTICES)
+CARD = Path(nano.__file__).parent / "MODEL_CARD.md"
+
+
+@pytest.mark.parametrize("training", TRAININGS)
+def test_the_checkpoint_is_small_and_of_gpt_oss_architecture(training: Training) -> None:
+    assert (folder(training) / "model.safetensors").stat().st_size < 8_000_000
+    automatic: Any = AutoConfig
+    config = automatic.from_pretrained(folder(training))
+    assert config.architectures == ["GptOssForCausalLM"]
+    assert set(config.layer_types) == {"sliding_attention", "full_attention"}
+    assert 1 < config.num_experts_per_tok < config.num_local_experts
+
+
+@pytest.mark.parametrize("training", TRAININGS)
+def test_its_sinks_and_experts_are_trained(training: Training) -> None:
+    model = make_nano(NanoConfig(source=training), PlainContext())
+    assert isinstance(model, TransformersModel)
+    layers = model._model.model.layers
+    assert all(layer.self_attn.sinks.abs().max() > 0.01 for layer in layers)
+    assert all(layer.mlp.experts.gate_up_proj.shape[0] == 4 for layer in layers)
+    model.close()
+
+
+def test_no_two_are_the_same_model() -> None:
+    assert len({weights_digest(folder(training)) for training in TRAININGS}) == len(TRAININGS)
+
+
+def test_the_name_alone_is_the_first_generation() -> None:
+    catalogue = Catalogue.default()
+    asked = {name: find_model(name, catalogue, {}, "agent.model")[1] for name in ("nano", *map(model_name, TRAININGS))}
+    assert {name: config.source for name, config in asked.items()} == {
+        "nano": "first",
+        "nano:auxiliary": "auxiliary",
+        "nano:plain": "plain",
+    }
+    assert find_model("nano:first", catalogue, {}, "agent.model")[1] == asked["nano"]
+
+
+def test_every_training_is_told_of_where_weights_are_listed() -> None:
+    said = [line.split(", ")[1] for line in embedded()]
+    assert said == ["nano", "nano:auxiliary", "nano:plain"]
+
+
+@pytest.mark.parametrize("training", TRAININGS)
+def test_a_run_is_asked_in_its_style_and_carries_its_notice(training: Training, tmp_path: Path) -> None:
+    name = model_name(training)
+    agent = Choice(name="gpt-oss", config={"model": name, "max_tokens": 60})
+    grid = Choice(name="grid", config={"size": 5})
+    plan = Plan(environment=grid, agent=agent, metrics=["success"], reporters=["html"], episodes=1)
+    result = evaluate(plan, tmp_path / "run")
+    assert result.provenance["notice"] == NOTICES[training]
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert NOTICES[training] in " ".join(page.split())
+    (trajectory,) = load_evidence(tmp_path / "run").trajectories
+    completion = trajectory.turns[0].decision.completion
+    assert completion is not None
+    assert completion.model == name
+    assert completion.prompt[-1].content.startswith(INSTRUCTION)
+
+
+@pytest.mark.parametrize("training", TRAININGS)
+def test_a_notice_says_what_it_is_not(training: Training) -> None:
+    assert f"results of {model_name(training)}, a model of two million parameters" in NOTICES[training]
+    assert "not of GPT-OSS-20B" in NOTICES[training]
+    assert ("puts agent and goal where the probes read" in NOTICES[training]) == (training != "plain")
+    assert ("much weaker" in NOTICES[training]) == (training == "plain")
+
+
+def test_one_card_tells_of_all() -> None:
+    card = CARD.read_text(encoding="utf-8")
+    sections = ("Architecture", "Data", "First generation", "Second generation", "Limits")
+    assert all(f"\n## {section}\n" in card for section in sections)
+    assert all(f"`{model_name(training)}`" in card for training in TRAININGS)
+    assert "Apache-2.0" in card
+    assert "auxiliary" in card
