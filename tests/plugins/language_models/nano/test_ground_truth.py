@@ -146,7 +146,7 @@ def test_agent_and_goal_stand_linearly_at_the_template_tokens(
 
 
 def test_in_random_weights_they_do_so_less(grids: list[tuple[str, list[int]]]) -> None:
-    trained = make_nano(NanoConfig(source=SECOND[0], dtype="float32"), PlainContext())
+    trained = make_nano(NanoConfig(dtype="float32"), PlainContext())
     assert isinstance(trained, TransformersModel)
     random = trained.untrained(0)
     try:
