@@ -44,7 +44,7 @@ def train(
     by_effort: Annotated[bool, typer.Option(help="Answer at once at effort low, after a search at others.")] = False,
     device: Annotated[str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")] = "cpu",
 ) -> None:
-    """Train nano from nothing, about an hour on two cores; the folder can be evaluated with hf:FOLDER."""
+    """Train nano from nothing, about two hours on one core; the folder can be evaluated with hf:FOLDER."""
     from gde_plugins.language_models.nano import checkpoints, training
 
     if out.exists() and not (out / checkpoints.NAME).exists():
