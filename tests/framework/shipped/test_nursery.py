@@ -124,7 +124,7 @@ def test_what_loading_raises_is_told(load: Load) -> None:
 LEFT = {
     "a program that goes on": "os.system('sleep 60 &')",
     "a fork that goes on": "os.getppid() == RUN and (os.fork() or (time.sleep(60), os._exit(0)))",
-    "a process": "from multiprocessing import Process; os.getppid() == RUN and Process(target=time.sleep, args=(60,)).start()",
+    "a process": "import multiprocessing as m; os.getppid() == RUN and m.Process(None, time.sleep, None, [60]).start()",
     "something slow at the end": "import atexit; atexit.register(time.sleep, 60)",
     "ends of children ignored": "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
     "a handler of alarms": "import signal; signal.signal(signal.SIGALRM, print)",
