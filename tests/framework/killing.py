@@ -6,13 +6,13 @@ when a stage begins; whoever started it kills it so many seconds later.
 
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+from processes import started_by
 
 from gde import GdeError, Plan, evaluate, resume
 from gde.request.catalogue import Catalogue
@@ -79,7 +79,7 @@ class Run:
     def workers(self) -> list[int]:
         """The processes that it has started, and those that they have."""
         assert self.process.pid is not None
-        return [*_started_by(self.process.pid)]
+        return [*started_by(self.process.pid)]
 
     def _hear(self) -> bool:
         try:
@@ -91,14 +91,6 @@ class Run:
         else:
             self.refusal = word
         return True
-
-
-def _started_by(pid: int) -> Iterator[int]:
-    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # it has ended
-            for child in map(int, thread.read_text().split()):
-                yield child
-                yield from _started_by(child)
 
 
 def _go(tables: dict[str, Any], out: Path, ear: Connection) -> None:

@@ -25,7 +25,8 @@ from gde.errors import GdeError, RunFailed, WorkerDied
 from gde.parts.executor import Ask, after_death
 from gde.shipped.executors import LeasesConfig, pickled
 from gde.shipped.joining import SAME, meeting_place
-from gde.shipped.workers import GRACE, LOOK, STOPPED, THREADS, opened, outcome, threads
+from gde.shipped.nursery import ended
+from gde.shipped.workers import LOOK, STOPPED, THREADS, opened, outcome, threads
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
@@ -133,11 +134,7 @@ class _Staff:
         for each in self._processes:
             each.terminate()
         for each in self._processes:
-            try:
-                each.wait(2 * GRACE)
-            except subprocess.TimeoutExpired:
-                each.kill()
-                each.wait()
+            ended(each)
 
 
 @dataclass

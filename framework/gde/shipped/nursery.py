@@ -34,7 +34,7 @@ from gde.parts.executor import Loadable
 THREADS_HERE = Path("/proc/self/task")
 """Where Linux lists the threads of a process; elsewhere there are no nurseries."""
 GRACE = 1.0
-"""Seconds that a nursery has for ending after its last worker."""
+"""Seconds that a process has for ending by itself; nothing is lost if it does not."""
 LOOK = 0.2
 """Seconds between two looks of a nursery that loads at whether its workers are still wanted."""
 PROGRAM = (
@@ -73,12 +73,8 @@ class Nursery:
             self._process.kill()
 
     def wait(self) -> None:
-        """Until it has ended, once its workers have; it is killed where it does not."""
-        try:
-            self._process.wait(2 * GRACE)
-        except TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """Until it has ended, once its workers have."""
+        ended(self._process)
 
 
 def _pipe(if_it_fails: ExitStack) -> tuple[int, int]:
@@ -132,6 +128,15 @@ class Forked:
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
         self._nursery.kill()
+
+
+def ended(process: "Popen[bytes] | Forked") -> int:
+    """The exit code of a process that is no longer wanted; of one that takes too long that of killing it."""
+    try:
+        return process.wait(2 * GRACE)
+    except TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def _polled(descriptor: int, seconds: float, what: int = 0) -> bool:

@@ -17,17 +17,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from subprocess import PIPE, Popen, TimeoutExpired
+from subprocess import PIPE, Popen
 from threading import Event, Lock, Thread
 from time import sleep
 from typing import Any
 
 from gde.errors import INTERRUPTED, GdeError, RunFailed, WorkerDied
 from gde.shipped.descriptors import moved
-from gde.shipped.nursery import THREADS_HERE, Forked, Nursery
+from gde.shipped.nursery import GRACE, THREADS_HERE, Forked, Nursery, ended
 
-GRACE = 1.0
-"""Seconds that a worker has for ending by itself; nothing is lost if it does not."""
 STOPPED = "the workers were stopped; go on with `gde resume`"
 LOOK = 0.2
 """Seconds between two looks at whether the work is to be stopped, where nothing else is heard."""
@@ -138,10 +136,7 @@ class Worker:
         """The exit code, of a worker that takes too long that of killing it."""
         self.dismiss()
         try:
-            return self._process.wait(2 * GRACE)
-        except TimeoutExpired:
-            self._process.kill()
-            return self._process.wait()
+            return ended(self._process)
         finally:
             self._process.stdout.close()  # type: ignore[union-attr]
 

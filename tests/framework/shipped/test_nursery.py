@@ -11,6 +11,7 @@ from threading import Timer
 from typing import Any
 
 import pytest
+from processes import wait_for
 
 from gde import GdeError, RunFailed
 from gde.shipped.executors import Processes
@@ -188,10 +189,3 @@ def test_a_nursery_that_loads_ends_with_whoever_started_it(load: Load, tmp_path:
 def test_a_nursery_that_is_killed_takes_no_worker_with_it(load: Load, tmp_path: Path) -> None:
     parents = {*Processes(2).map(load("kill_nursery"), [True, False])}
     assert not parents & {*loads(tmp_path)}
-
-
-def wait_for(condition: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

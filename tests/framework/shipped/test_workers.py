@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
-from typing import Any
 
 import pytest
 from own_parts import die_by, end_with, fail, process_of, share_of_cores, wait_long
+from processes import started_by, wait_for
 
 from gde import GdeError, RunFailed
 from gde.shipped.executors import Processes
@@ -95,20 +95,7 @@ def test_workers_end_with_the_process_that_started_them() -> None:
     process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
-    children: list[int] = wait_for(lambda: children_of(process.pid))
+    children: list[int] = wait_for(lambda: [*started_by(process.pid)])
     process.kill()
     process.communicate()
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
-
-
-def children_of(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for task in tasks for child in task.read_text().split()]
-
-
-def wait_for(condition: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 60
-    while not (found := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
