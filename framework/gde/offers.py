@@ -146,6 +146,9 @@ class Offer(Generic[ConfigT, PartT]):
     """What the part would find on this machine without a download, a line a thing: weights, data. `gde doctor` asks."""
     at_once: int | None = None
     """How many of an environment a run has at most, where each is a process of its own; none for `run.concurrency`."""
+    batches: bool = False
+    """Of a language model: it computes in the process, and hardly more for many answers at once than for one. A worker
+    then gets all the episodes that it can have under way before another gets any."""
     measures: "tuple[Measure, ...]" = ()
     """What the part's numbers mean."""
     group: str = ""

@@ -93,7 +93,9 @@ def _load(manager: pluggy.PluginManager, entry: EntryPoint, offers: bool) -> Plu
     hooks: tuple[str, ...] = ()
     try:
         hooks = _register(manager, import_module(entry.value), entry.name, offers)
-    except FAULTS as reason:  # a plugin may fail in any way; the reason is kept and shown
+    except KeyboardInterrupt:
+        raise
+    except BaseException as reason:  # a plugin may fail in any way; the reason is kept and shown
         error = f"{type(reason).__name__}: {reason}".splitlines()[0]
     return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
 
@@ -124,7 +126,7 @@ def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str, offe
         manager.check_pending()
         if offers:
             _check_offers(manager, plugin)
-    except FAULTS:
+    except BaseException:
         if manager.get_plugin(name) is not None:
             manager.unregister(name=name)
         raise

@@ -59,13 +59,13 @@ class Share:
         return f"alone {self.index}/{self.of}"
 
 
-def shares(ready: Ready, worlds: Listed, journal: Journal, of: int) -> list[Share]:
+def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list[Share]:
     """All episodes of a run, in equal parts, each with its part of what the run may still spend."""
-    n, seconds = min(of, count_episodes(ready, worlds)), ready.plan.run_seconds
+    of, seconds = _of_use(workers, ready, count_episodes(ready, worlds)), ready.plan.run_seconds
     until = None if seconds is None else time() + seconds
-    every = [Share(ready=ready, worlds=worlds, index=i, of=of, until=until) for i in range(n)]
+    every = [Share(ready=ready, worlds=worlds, index=i, of=of, until=until) for i in range(of)]
     left = left_of(ready.plan, cost_before(journal, ready.plan.prices))
-    if of == 1 or not left:
+    if of < 2 or not left:
         return every
     parts = ({name: _part(name, each, share.index, of) for name, each in left.items()} for share in every)
     before = (gone(_spent(share, journal)) for share in every)
@@ -73,6 +73,13 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, of: int) -> list[Shar
         replace(share, most={name: part[name] + known[name] for name in part})
         for share, part, known in zip(every, parts, before, strict=True)
     ]
+
+
+def _of_use(workers: int, ready: Ready, n: int) -> int:
+    """How many of the workers have something to do that others would not do in the same time: two that answer half of
+    the episodes each compute twice, where a model answers all together."""
+    batches = any(model.entry.offer.batches for model in ready.models.values())
+    return min(n, workers, max(1, n // at_once(ready)) if batches else workers)
 
 
 def _part(name: str, left: float, index: int, of: int) -> float:

@@ -73,7 +73,9 @@ class Processes:
             GdeError: job or items cannot be sent to a worker.
             WorkerDied: a worker has died, and the job cannot go on. The others are stopped.
         """
-        crew = self._crew()
+        if not items:
+            return
+        crew = self._crew(min(self.workers, len(items)))
 
         def do(item: Item) -> Output:
             while True:
@@ -101,9 +103,9 @@ class Processes:
         for crew in self._crews:
             crew.end()
 
-    def _crew(self) -> Crew:
+    def _crew(self, size: int) -> Crew:
         with self._lock:
-            crew = Crew(self.workers, ended=self._stopped)
+            crew = Crew(size, ended=self._stopped)
             self._crews.append(crew)
         return crew
 

@@ -160,6 +160,8 @@ def work() -> None:
     waiting: SimpleQueue[bytes | None] = SimpleQueue()
     busy = Event()
     with suppress(BrokenPipeError), os.fdopen(moved(1, 2), "wb") as answers:
+        # A process that a part forks may outlive this one; it must not keep the death of this one from being noticed.
+        os.register_at_fork(after_in_child=partial(_forget, answers.fileno()))
         try:
             Thread(target=_listen, args=(waiting, busy), name="gde-work", daemon=True).start()
             while (wanted := waiting.get()) is not None:
@@ -172,6 +174,11 @@ def work() -> None:
             os._exit(INTERRUPTED)  # without waiting for what other threads are in the midst of
         finally:
             busy.clear()
+
+
+def _forget(descriptor: int) -> None:
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 def _listen(waiting: "SimpleQueue[bytes | None]", busy: Event) -> None:

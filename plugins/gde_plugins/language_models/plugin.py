@@ -83,6 +83,7 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             extra="llm",
             task="walking in text grids",
             at_hand=_embedded,
+            batches=True,
         ),
         Offer(
             name="hf",

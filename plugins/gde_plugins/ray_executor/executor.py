@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any, TypeVar
 
 import ray
@@ -17,6 +18,9 @@ from gde_plugins.ray_executor.task import Message, Post, work
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
+HEAD_START = 4.0
+"""Seconds that the first worker has for itself where the run starts its own cluster: a short run is over by then, and
+to start another process would take longer than to do its work too."""
 
 
 class OnRay:
@@ -56,14 +60,19 @@ class OnRay:
             desk = _Desk(self._config, job, answer)
             try:
                 waiting = [*items][::-1]
+                from_here = monotonic()
                 while waiting or desk.under_way:
-                    while waiting and len(desk.under_way) < self.workers:
+                    while waiting and len(desk.under_way) < self._wanted(monotonic() - from_here):
                         desk.begin(waiting.pop())
                     yield from desk.look()
                     if self._stopped:
                         raise RunFailed(STOPPED)
             finally:
                 desk.close()
+
+    def _wanted(self, seconds: float) -> int:
+        """How many tasks are to be under way so long after the first began."""
+        return 1 if seconds < HEAD_START and not self._config.address else self.workers
 
 
 class _Desk:

@@ -40,6 +40,7 @@ def test_bundled_plugins_load_through_the_public_group() -> None:
         ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
         ("import does_not_exist_anywhere", "ModuleNotFoundError"),
         ("raise SystemExit(7)", "SystemExit: 7"),
+        ("raise BaseException('odd')", "BaseException: odd"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): raise SystemExit('bye')", "SystemExit: bye"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agentz(): ...", "unknown hook 'gde_agentz'"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): import nowhere_at_all", "ModuleNotFoundError"),

@@ -114,7 +114,7 @@ def test_where_there_are_cores_to_spare_all_load_at_once(
 )
 def test_a_death_is_told(load: Load, name: str, item: int, elsewhere: str, death: str) -> None:
     with pytest.raises(RunFailed, match=f"a worker process {death} before its work was done"):
-        [*Processes(2).map(load(name, elsewhere), [item])]
+        [*Processes(2).map(load(name, elsewhere), [item, item])]
 
 
 def test_what_loading_raises_is_told(load: Load) -> None:
@@ -154,7 +154,7 @@ def test_nothing_stays_open_where_it_cannot_be_started(load: Load, monkeypatch: 
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     before = len([*descriptors.iterdir()])
     with pytest.raises(FileNotFoundError):
-        [*Processes(4).map(job, [0])]
+        [*Processes(4).map(job, range(4))]
     assert len([*descriptors.iterdir()]) == before
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-from own_parts import die_by, end_with, fail, process_of, share_of_cores, wait_long
+from own_parts import die_before_its_fork, die_by, end_with, fail, process_of, share_of_cores, wait_long
 from processes import started_by, wait_for
 
 from gde import GdeError, RunFailed
@@ -40,10 +40,10 @@ def test_the_share_is_set_before_anything_is_loaded_and_prints_are_no_outcome(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert [*Processes(CORES).map(share_of_cores, [0, 1])] == ["1", "1"]
+    assert [*Processes(CORES).map(share_of_cores, range(CORES))] == ["1"] * CORES
     told = capfd.readouterr()
     assert told.out == ""
-    assert told.err.count("said aloud") == 2
+    assert told.err.count("said aloud") == CORES
 
 
 def test_a_worker_does_one_item_after_another() -> None:
@@ -55,11 +55,14 @@ def test_a_worker_does_one_item_after_another() -> None:
     [
         (end_with, 3, "a worker process ended with exit code 3 before its work was done; .* `gde resume`"),
         (die_by, signal.SIGKILL, "a worker process was killed by SIGKILL before its work was done, perhaps for want"),
+        (die_before_its_fork, 60, "a worker process was killed by SIGKILL"),
     ],
 )
 def test_a_death_is_told(job: Callable[[int], None], item: int, message: str) -> None:
+    begun = time.monotonic()
     with pytest.raises(RunFailed, match=message):
         [*Processes(2).map(job, [item])]
+    assert time.monotonic() - begun < 40
 
 
 def test_what_a_job_raises_comes_back_with_where_it_was_raised() -> None:

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -18,17 +18,17 @@ from ray.cluster_utils import Cluster
 from gde import Choice, GdeError, Plan, evaluate, load_evidence
 from gde.testing import check_executor
 from gde_plugins.ray_executor.config import RayConfig
-from gde_plugins.ray_executor.executor import OnRay
+from gde_plugins.ray_executor.executor import HEAD_START, OnRay
 
 HERE = Path(__file__).parent
 PARTS = [str(HERE), str(HERE.parents[1] / "framework")]
 sys.path[:0] = PARTS
 
 from own_parts import long_corridor, mined  # noqa: E402
-from placed_parts import Slow, threads  # noqa: E402
+from placed_parts import Slow, slept, threads  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.filterwarnings("ignore")]
-ON_RAY = Choice(name="ray", config={"cpus": 1})
+ON_RAY = Choice(name="ray", config={"cpus": 1, "address": "auto"})
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,19 @@ def test_the_contract_is_kept(nodes: Cluster) -> None:
 
 def test_a_worker_computes_in_its_own_cores(nodes: Cluster) -> None:
     assert [*OnRay(RayConfig(cpus=1)).map(threads, [0, 1])] == ["1", "1"]
+
+
+def test_a_second_process_is_started_only_for_work_that_takes_long(nodes: Cluster) -> None:
+    own, joined = (OnRay(RayConfig(cpus=1, address=address)) for address in ("", "auto"))
+    assert not overlap(own.map(slept, [0.5, 0.5]))
+    assert overlap(own.map(slept, [HEAD_START + 5.0, 0.5]))
+    assert overlap(joined.map(slept, [5.0, 5.0]))
+
+
+def overlap(times: Iterable[tuple[float, float]]) -> bool:
+    """Whether the second began before the first had ended."""
+    (_, ended), (began, _) = sorted(times)
+    return began < ended
 
 
 def test_what_no_machine_has_room_for_is_refused_at_once(nodes: Cluster) -> None:
