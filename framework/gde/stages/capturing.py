@@ -97,10 +97,11 @@ def _up_to_marks(sequence: TokenSequence) -> TokenSequence:
 
 
 def _repeated(record: ActivationRecord, marks: Mapping[str, tuple[int, ...]]) -> ActivationRecord:
-    """The mean over all tokens, as many times as the mark has tokens."""
+    """The mean over all tokens, as many times as the mark has tokens: to the last bit the same of the same tokens in
+    another order, else a probe would read their order from how the sum is rounded."""
     return ActivationRecord(
         values={
-            (layer, mark): np.repeat(values.mean(0, keepdims=True), len(marks[mark]), axis=0)
+            (layer, mark): np.repeat(np.sort(values, axis=0).mean(0, keepdims=True), len(marks[mark]), axis=0)
             for (layer, mark), values in record.values.items()
         }
     )

@@ -74,8 +74,10 @@ class ProbeStage:
     def _fit(self, probe: Probe, arm: Arm) -> ProbeReport:
         table = self._table(arm)
         if table is None:
-            return _unmeasured(arm, f"no turn has activations at mark {arm.mark!r} of layer {arm.layer}")
-        if _constant(table):
+            lacking = "" if arm.mark == "pre" else ", which answers without reasoning lack"
+            return _unmeasured(arm, f"no turn has activations at mark {arm.mark!r} of layer {arm.layer}{lacking}")
+        # A bag that is the same in every turn tells nothing, which is what its control is there to show.
+        if arm.control != "embeddings" and _constant(table):
             place = f"mark {arm.mark!r} of layer {arm.layer}"
             return _unmeasured(arm, f"the activations at {place} are the same in every turn")
         dataset = self._dataset(probe, table)

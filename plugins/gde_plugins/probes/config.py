@@ -124,8 +124,8 @@ class CogmapConfig(ProbeConfig):
     """Weigh cells by the inverse frequency of their class, or all alike, as `ridge` always does."""
     penalties: Annotated[tuple[Annotated[float, Gt(0)], ...], MinLen(1), Several()] = PENALTIES
     """Of `ridge`, on squared weights of z-scored activations against squared errors summed over turns; that which
-    predicts training worlds left out one at a time best is taken. One large penalty finds only what stands there
-    large."""
+    predicts training worlds left out one at a time best is taken, for a class that is in one cell of every turn by
+    itself."""
 
 
 @dataclass(frozen=True, kw_only=True)

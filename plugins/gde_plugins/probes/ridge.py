@@ -8,6 +8,9 @@ read-out has no such preference but its penalty, and that is chosen by predictin
 No fit is repeated for that: the residuals of a world's turns when it is left out are (I - H)^-1 times those of the
 whole fit, H being their block of the matrix that maps targets to fitted values. Scores become probabilities by
 softmax(scores / temperature), with the temperature of least log loss on left-out worlds.
+
+A class that is in one cell of every turn, as an agent is, has a penalty of its own: that under which its cell is named
+best. The squared error of a single cell hardly falls when it is found, and that of all classes is one of the walls.
 """
 
 from collections.abc import Sequence
@@ -53,40 +56,40 @@ def fit_ridge(
         raise ValueError("ridge chooses its penalty by predicting left-out worlds: wanted 2 to train on, got 1")
     mean, scale = z_scores(inputs)
     scored = ((inputs - mean) / scale).astype(np.float64)  # rounded as it will be when the read-out is used
-    targets = np.eye(n_classes)[codes].reshape(len(codes), -1)
-    fit = _Fits(scored, targets)
+    fit = _Fits(scored, np.eye(n_classes)[codes])
     rows = [np.flatnonzero(of_world == world) for world in range(of_world.max() + 1)]
     descending = sorted(penalties, reverse=True)
-    errors = [float(((fit.left_out(penalty, rows) - targets) ** 2).mean()) for penalty in descending]
-    penalty = descending[int(np.argmin(errors))]
-    temperature = _temperature(fit.left_out(penalty, rows).reshape(*codes.shape, n_classes), codes)
-    by_place, bias = fit.weights(penalty)
+    losses = [_losses(fit.left_out(penalty, rows), codes) for penalty in descending]
+    chosen = [descending[i] for i in np.argmin(losses, axis=0)]
+    temperature, _ = _calibrated(_by_class([fit.left_out(penalty, rows) for penalty in chosen]), codes)
+    by_place, bias = map(_by_class, zip(*map(fit.weights, chosen), strict=True))
     return PlaceWeights(
         places="cellwise",
         n_classes=n_classes,
         mean=mean,
         scale=scale,
-        by_place=(by_place / temperature).astype(np.float32),
-        bias=(bias / temperature).astype(np.float32),
+        by_place=(by_place / temperature).astype(np.float32).reshape(len(mean), -1),
+        bias=(bias / temperature).astype(np.float32).ravel(),
     )
 
 
 class _Fits:
-    """Ridge regressions of targets (N, K) on inputs (N, D), with an intercept, at any penalty."""
+    """Ridge regressions of targets (N, cells, C) on inputs (N, D), with an intercept, at any penalty."""
 
     def __init__(self, inputs: Floats, targets: Floats) -> None:
         self._at, self._level = inputs.mean(axis=0), targets.mean(axis=0)
-        self._targets = targets - self._level
+        self._targets = (targets - self._level).reshape(len(targets), -1)
         self._turns, self._lengths, self._axes = svd(inputs - self._at, full_matrices=False, check_finite=False)
         self._along = self._turns.T @ self._targets  # exactly 0 of targets that are the same in every turn
 
     def weights(self, penalty: float) -> tuple[Floats, Floats]:
-        """(D, K) weights and (K,) intercepts."""
+        """(D, cells, C) weights and (cells, C) intercepts."""
         weights = self._axes.T @ ((self._lengths / (self._lengths**2 + penalty))[:, None] * self._along)
-        return weights, self._level - self._at @ weights
+        intercepts = self._level - (self._at @ weights).reshape(self._level.shape)
+        return weights.reshape(len(weights), *self._level.shape), intercepts
 
     def left_out(self, penalty: float, groups: Sequence[NDArray[np.intp]]) -> Floats:
-        """(N, K) predictions for each group of rows by the fit to all others."""
+        """(N, cells, C) predictions for each group of rows by the fit to all others."""
         kept = self._lengths**2 / (self._lengths**2 + penalty)
         residuals = self._targets - (self._turns * kept) @ self._along
         predicted = np.empty_like(residuals)
@@ -94,15 +97,32 @@ class _Fits:
             fitted_by = (self._turns[rows] * kept) @ self._turns[rows].T + 1 / len(residuals)
             residual = np.linalg.solve(np.eye(len(rows)) - fitted_by, residuals[rows])
             predicted[rows] = self._targets[rows] - residual
-        return np.asarray(predicted + self._level)
+        return np.asarray(predicted.reshape(-1, *self._level.shape) + self._level)
 
 
-def _temperature(scores: Floats, codes: NDArray[np.int64]) -> float:
-    """That of least log loss of softmax(scores / temperature), of scores (N, cells, C)."""
+def _losses(scores: Floats, codes: NDArray[np.int64]) -> Floats:
+    """(C,) of scores (N, cells, C): what it costs to name the cell of a class that is in one, and the squared error of
+    all others together."""
+    of_class = np.eye(scores.shape[-1], dtype=bool)[codes]
+    alone = (of_class.sum(axis=1) == 1).all(axis=0)
+    losses = np.full(len(alone), ((scores - of_class)[..., ~alone] ** 2).mean())
+    for each in np.flatnonzero(alone):
+        _, losses[each] = _calibrated(scores[..., each], of_class[..., each].argmax(axis=1))
+    return losses
+
+
+def _by_class(arrays: Sequence[Floats]) -> Floats:
+    """(..., C), each class from one of C such arrays."""
+    return np.stack([each[..., i] for i, each in enumerate(arrays)], axis=-1)
+
+
+def _calibrated(scores: Floats, codes: NDArray[np.int64]) -> tuple[float, float]:
+    """The temperature of least log loss of softmax(scores / temperature), of scores (..., K), and that loss."""
     true = np.take_along_axis(scores, codes[..., None], axis=-1)[..., 0]
 
     def loss(exponent: float) -> float:
         temperature = np.exp(exponent)
         return float((logsumexp(scores / temperature, axis=-1) - true / temperature).mean())
 
-    return float(np.exp(minimize_scalar(loss, bounds=np.log(TEMPERATURES), method="bounded").x))
+    found = minimize_scalar(loss, bounds=np.log(TEMPERATURES), method="bounded")
+    return float(np.exp(found.x)), float(found.fun)

@@ -112,6 +112,18 @@ class Kept:
         return len(found)
 
 
+def test_a_bag_knows_nothing_of_the_order_of_its_tokens() -> None:
+    """Not even from how the sum is rounded, which a probe of z-scored values reads."""
+    tokens, seen = np.random.default_rng(0).integers(40, size=200), set()
+    for _ in range(5):
+        np.random.default_rng(len(seen)).shuffle(tokens)
+        kept, places = Kept(), tuple(range(197, 200))
+        episodes = [trajectory(said(prompt_tokens=tuple(tokens.tolist()), marks={"pre": places}))]
+        record_bags(sequences(episodes, "m"), PlantedModel(), "bags", ("pre",), kept)  # type: ignore[arg-type]
+        seen.add(kept.values["pre"].tobytes())
+    assert len(seen) == 1
+
+
 def test_a_bag_is_the_mean_embedding_of_all_tokens_up_to_the_mark_for_each_of_its_tokens() -> None:
     model, kept = PlantedModel(), Kept()
     sequence = TokenSequence(tokens=(1, 2, 3, 4), marks={"all": (0, 1, 2, 3)})

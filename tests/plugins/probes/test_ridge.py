@@ -63,6 +63,26 @@ def test_the_penalty_predicts_left_out_worlds_best(width: int) -> None:
     assert best not in (penalties[0], penalties[-1])  # else little would be shown
 
 
+def test_what_is_in_one_cell_is_named_best_whatever_else_there_is_to_predict() -> None:
+    """An agent that stands there faintly, beside walls that do not: the squared error of all wants a large penalty."""
+    rng, n, n_new, cells, agent = np.random.default_rng(0), 90, 300, 12, 2
+    places = rng.integers(cells, size=n + n_new)
+    codes = rng.integers(2, size=(n + n_new, cells))
+    codes[np.arange(n + n_new), places] = agent
+    inputs = (0.4 * np.eye(60)[places] @ rng.normal(size=(60, 60)) + rng.normal(size=(n + n_new, 60))).astype(
+        np.float32
+    )
+
+    def right(*penalties: float) -> float:
+        weights = fit_ridge(inputs[:n], codes[:n], 3, worlds_of(n), penalties)
+        scores = scored(inputs[n:], weights) @ weights.by_place + weights.bias
+        return float((scores.reshape(n_new, cells, 3)[..., agent].argmax(axis=1) == places[n:]).mean())
+
+    each = {penalty: right(penalty) for penalty in PENALTIES}
+    assert right(*PENALTIES) >= max(each.values()) - 0.05
+    assert min(each.values()) < max(each.values()) - 0.05
+
+
 def left_out(
     penalty: float, inputs: NDArray[np.float64], codes: NDArray[np.int64], worlds: NDArray[np.str_]
 ) -> NDArray[np.float64]:
