@@ -10,9 +10,9 @@ FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal
 """All other reasons, those of the protocol and those that a server makes up, are an ordinary stop."""
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where servers put what the model thought; the protocol itself has no place for it."""
-FLATTENED = re.compile("analysis(.*?)assistantfinal(.*)", re.DOTALL)
+FLATTENED = re.compile(r"analysis(?P<thought>.*?)assistantfinal(?P<text>.*)|final(?P<alone>\{.*)", re.DOTALL)
 """An answer in channels (gpt-oss) whose special tokens a server has left out, as `transformers serve` does: names of
-channels run into their texts."""
+channels run into their texts. Without reasoning only what is JSON is told from a text that begins with "final"."""
 MOST_TOKENS = 2**31
 """No answer has more: what says so is no count."""
 NAME_LENGTH = 200
@@ -51,7 +51,7 @@ def read_answer(answer: Mapping[str, Any]) -> Completion:
 def _parted(text: str, thought: str | None) -> tuple[str, str | None]:
     """The answer and the reasoning, which may stand in one text."""
     flattened = FLATTENED.fullmatch(text) if thought is None else None
-    return (flattened[2], flattened[1]) if flattened else (text, thought)
+    return (flattened["alone"] or flattened["text"], flattened["thought"]) if flattened else (text, thought)
 
 
 def clean(text: str) -> str:

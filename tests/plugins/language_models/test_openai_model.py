@@ -136,6 +136,8 @@ def test_reasoning_is_read_where_servers_put_it(server: Server, field: str) -> N
     [
         ('analysis A wall.\nassistantfinal{"action": "UP"}', '{"action": "UP"}', " A wall.\n"),
         ("analysisassistantfinalUP", "UP", ""),
+        ('final{"action": "UP"}', '{"action": "UP"}', None),
+        ("finally UP", "finally UP", None),
         ("analysis of the maze: UP", "analysis of the maze: UP", None),
         ("The assistantfinal is UP", "The assistantfinal is UP", None),
     ],
