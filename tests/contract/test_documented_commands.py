@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```(?:sh|console|shell|bash)\n(.*?)^```", re.MULTILINE | r
 INSTALLED = re.compile(r"^pip install -e '(?P<folder>gde-(?P<name>\w+))\[test\]'$")
 """A skeleton that the line before has written: it is put on the path instead, where an installation would put it."""
 LINE = re.compile(r"(?:^|[\s/])(?P<settings>(?:[A-Z_]+=\S+ )*)(?P<program>gde|pytest) (?P<rest>[a-z][^#&|]*)")
-NANO = ROOT / "plugins" / "gde_plugins" / "language_models" / "nano" / "models" / "first"
+NANO = ROOT / "plugins" / "gde_plugins" / "language_models" / "nano" / "models" / "auxiliary"
 STAND_INS = {
     r"hf:PATH(_OR_ID)?": f"hf:{NANO}",
     r"openai:\S+": f"hf:{NANO}",

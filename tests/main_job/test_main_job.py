@@ -106,7 +106,7 @@ def test_nothing_about_how_it_is_run_changes_a_byte(tmp_path: Path) -> None:
         (("--set", "env.density=1.5"), "env.density: wanted less than or equal to 1, got '1.5'"),
         (("--set", "agent.model=hf:/nowhere/at/all"), "/nowhere/at/all"),
         (("--set", "agent.model=nan"), "unknown language model 'nan'. Did you mean nano"),
-        (("--set", "agent.model=nano:x"), "model.source: wanted 'first', 'auxiliary' or 'plain', got 'x'"),
+        (("--set", "agent.model=nano:x"), "model.source: wanted 'auxiliary' or 'plain', got 'x'"),
         (("--agent", "random"), "cogmap needs an agent whose language model gives activations; agent 'random'"),
         (("--set", "agent.model=openai:http://127.0.0.1:9/v1"), "cogmap needs an agent whose language model"),
     ],

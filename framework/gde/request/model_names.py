@@ -9,7 +9,7 @@ from gde.errors import ConfigError
 from gde.offers import ModelReference
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.references import mark_of, marked, referenced
-from gde.request.settings import build, dump
+from gde.request.settings import build
 
 SOURCE_FIELD = "source"
 
@@ -43,13 +43,6 @@ def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
     if entry.offer.task and mark_of(type(config), field, ModelReference).any_question:
         wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:BASE_URL"
         raise ConfigError(f"{whose}: {wanted}, got {entry.offer.name!r}, which was made for {entry.offer.task} alone")
-
-
-def settings_of(config: Any) -> dict[str, Json]:
-    """A model's configuration as a plan keeps it: a `source` that is the default is left out, for the model's name says
-    it, and a model that comes to have several sources leaves the plans of the one before as they were."""
-    defaults = {field.name: field.default for field in fields(config)}
-    return {name: value for name, value in dump(config).items() if name != SOURCE_FIELD or value != defaults[name]}
 
 
 def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], whose: str) -> tuple[Entry, Any]:

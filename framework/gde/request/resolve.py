@@ -11,8 +11,9 @@ from gde.offers import Facet
 from gde.request.catalogue import Catalogue
 from gde.request.kinds import KINDS, SEVERAL, Kind
 from gde.request.lookup import Chosen, Lookup, Stratum
-from gde.request.model_names import model_names, settings_of
+from gde.request.model_names import model_names
 from gde.request.plugins import load_plugins
+from gde.request.settings import dump
 
 LABEL = re.compile(r"[^\s/\\\0]+")
 FRAMEWORK = "gde-eval"
@@ -103,13 +104,12 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     judges = look.judges(parts, several["rewards"])
     models = look.models([*parts, *judges.values()], plan.language_model)
     named = next(iter(model_names(agent.config).values()), "")
-    settings = settings_of(models[named].config) if named and not models[named].absent else dict(plan.language_model)
     complete = replace(
         plan,
         environment=environment,
         agent=agent.choice(plan.agent),
         executor=executor.choice(plan.executor),
-        language_model=settings,
+        language_model=dump(models[named].config) if named and not models[named].absent else dict(plan.language_model),
         **choices,  # type: ignore[arg-type]
     )
     ready = Ready(

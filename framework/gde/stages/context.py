@@ -21,10 +21,10 @@ from gde.parts.reward_model import RewardModel
 from gde.request.catalogue import Catalogue
 from gde.request.lookup import Chosen, Lookup
 from gde.request.metric_names import find_metric
-from gde.request.model_names import find_model, settings_of
+from gde.request.model_names import find_model
 from gde.request.resolve import Ready
 from gde.request.secrets import NOTED, Secrets
-from gde.request.settings import build
+from gde.request.settings import build, dump
 from gde.seeding import derive
 from gde.stages.budget import Budget, Left
 from gde.stages.models import Models, Scope
@@ -114,7 +114,7 @@ class Resources:
             entry, config = find_model(name, self.catalogue, {}, f"model {name!r}")
             chosen = Chosen(kind="language_model", name=name, label=name, entry=entry, config=config)
         model: LanguageModel = self.make(chosen)
-        self.models.configs[name] = settings_of(chosen.config)
+        self.models.configs[name] = dump(chosen.config)
         return model
 
 

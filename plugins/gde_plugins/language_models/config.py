@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from annotated_types import Ge, Gt
 
 from gde.errors import ConfigError
-from gde_plugins.language_models.nano import FIRST, Training
+from gde_plugins.language_models.nano import DEFAULT, Training
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
 BatchSize = Annotated[int, Ge(1)]
@@ -17,9 +17,9 @@ BatchSize = Annotated[int, Ge(1)]
 class NanoConfig:
     """The embedded model."""
 
-    source: Training = FIRST
-    """Which training: first is what `nano` alone names; nano:auxiliary and nano:plain are the second generation, in
-    which effort means something, with losses that put agent and goal where probes read and without."""
+    source: Training = DEFAULT
+    """Which training: with auxiliary losses that put agent and goal where probes read, as `nano` alone names, or
+    nano:plain, without."""
     dtype: Dtype = "float64"
     """Arithmetic; in float64 the company in a batch cannot change a sampled token."""
     batch_size: BatchSize = 32

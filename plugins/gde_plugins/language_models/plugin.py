@@ -74,10 +74,10 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
     return (
         Offer(
             name="nano",
-            summary="nano, nano:auxiliary or nano:plain, embedded GPT-OSS-class models of two million parameters "
-            "that navigate text grids",
+            summary="nano or nano:plain, embedded GPT-OSS-class models of two million parameters that walk text grids",
             config=NanoConfig,
             make=make_nano,
+            version=2,
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
             imports=(*LOCAL_IMPORTS, "transformers.models.gpt_oss.modeling_gpt_oss"),
             extra="llm",

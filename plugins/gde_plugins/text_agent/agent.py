@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gde.data.completion import ChatRequest, Sampling
+from gde.data.completion import ChatRequest, Effort, Sampling
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
@@ -16,7 +16,7 @@ from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
 
 EMBEDDED = "nano"
-"""Any training of it, as `nano:plain`, has learned the compact style."""
+"""Any training of it, as `nano:plain`, has learned the compact style, and to reason at effort medium."""
 LEAST = 0.001
 """Answers that are each less probable are left out of the probabilities that a turn keeps."""
 
@@ -25,17 +25,17 @@ class TextAgent:
     """Asks a language model for one action a turn; an unusable answer is reported, never repaired."""
 
     def __init__(self, config: TextAgentConfig, model: LanguageModel) -> None:
+        embedded = model.info.name.partition(":")[0] == EMBEDDED
+        style = ("compact" if embedded else "paper") if config.style == "auto" else config.style
         self._config, self._model = config, model
+        self._prompt = compact if style == "compact" else paper
+        self._effort: Effort = ("medium" if embedded else "low") if config.effort == "auto" else config.effort
         self._sampling = Sampling(temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens)
 
     def begin(self, brief: Brief) -> None:
         self._brief = brief
         self._turn = 0
         self._past: deque[Exchange] = deque(maxlen=self._config.history)
-        named = self._config.style != "auto"
-        embedded = self._model.info.name.partition(":")[0] == EMBEDDED
-        style = self._config.style if named else "compact" if embedded else "paper"
-        self._prompt = compact if style == "compact" else paper
 
     async def act(self, observation: Observation) -> Decision:
         """Ask once; an error of the model is a decision of status "error"."""
@@ -69,5 +69,5 @@ class TextAgent:
             messages=converse(self._prompt, self._brief.task, self._past, observation),
             seed=derive(self._brief.seed, "turn", self._turn),
             sampling=self._sampling,
-            effort=self._config.effort,
+            effort=self._effort,
         )

@@ -14,12 +14,13 @@ class TextAgentConfig:
     """Sampling as in Arghal et al. (2026), appendix E.1."""
 
     model: Annotated[ModelName, MinLen(1)] = "nano"
-    """The language model: nano, nano:auxiliary, nano:plain, hf:PATH_OR_ID or openai:BASE_URL."""
+    """The language model: nano, nano:plain, hf:PATH_OR_ID or openai:BASE_URL."""
     style: Literal["auto", "paper", "compact"] = "auto"
     """How the task is put: paper is at length as in Arghal et al. (2026), appendix E.2, compact is the one line that
     nano is trained on; auto is compact for nano and paper for all others."""
-    effort: Effort = "low"
-    """How long the model is asked to reason."""
+    effort: Effort | Literal["auto"] = "auto"
+    """How long the model is asked to reason; auto is medium for nano, which answers at once at low, and low for all
+    others."""
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
     """0 takes the likeliest token."""
     top_p: Annotated[float, Interval(gt=0, le=1)] = 0.95

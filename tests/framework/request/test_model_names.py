@@ -10,7 +10,7 @@ from gde.data.json import Json
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.offers import ModelName
 from gde.request.catalogue import Catalogue
-from gde.request.model_names import check_settings, find_model, model_names, settings_of
+from gde.request.model_names import check_settings, find_model, model_names
 from gde.request.plugins import load_plugins
 
 
@@ -64,19 +64,6 @@ def test_settings_and_argument_make_one_configuration(asking: Catalogue) -> None
     assert find_model("noted", asking, {"source": "log", "note": "n"}, "w")[1].source == "log"
     config = find_model("noted:log", asking, {"source": "log", "note": "n"}, "w")[1]
     assert (config.source, config.note) == ("log", "n")
-
-
-@dataclass(frozen=True)
-class OneOfSeveral:
-    source: str = "first"
-    depth: int = 2
-
-
-def test_a_plan_keeps_a_source_that_the_name_alone_does_not_say(asking: Catalogue) -> None:
-    assert settings_of(OneOfSeveral()) == settings_of(OneOfSeveral(source="first")) == {"depth": 2}
-    assert settings_of(OneOfSeveral(source="second")) == {"source": "second", "depth": 2}
-    noted = find_model("noted:log", asking, {}, "w")[1]
-    assert settings_of(noted) == {"source": "log", "note": ""}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Runs that were recorded by version 0.1.0 come out the same, to the byte of what is observed and the digit of what is
+"""Runs that were recorded come out the same, to the byte of what is observed and the digit of what is
 measured.
 
 A line of recorded_runs.json holds a plan, and of each turn state, status, action, optimal actions, value, reward and

@@ -32,7 +32,7 @@ def models(tiny_folder: Path, llama_folder: Path) -> Iterator[dict[str, Transfor
     places = {"gpt-oss": tiny_folder, "llama": llama_folder, "nano": folder()}
     made = {
         name: TransformersModel.load(
-            place, device="cpu", dtype="float64", batch_size=16, name=name, notice=NOTICES["first"]
+            place, device="cpu", dtype="float64", batch_size=16, name=name, notice=NOTICES["auxiliary"]
         )
         for name, place in places.items()
     }

@@ -1,5 +1,6 @@
 """A real server over HTTP: nano behind `transformers serve` plays as nano in this process does."""
 
+import json
 import os
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from urllib.request import urlopen
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
+from gde.data.completion import Effort
 from gde_plugins.language_models.nano import folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.outside, pytest.mark.timeout(900)]
@@ -21,15 +23,22 @@ FOLDER = folder()
 SERVE = "from transformers.cli.transformers import main; main()"
 
 
+@pytest.fixture(scope="module", params=["low", "medium"])
+def effort(request: pytest.FixtureRequest) -> Effort:
+    asked: Effort = request.param
+    return asked
+
+
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """Where it is served."""
+def url(effort: Effort) -> Iterator[str]:
+    """Where it is served. The server takes no effort from a request, but one for all."""
     pytest.importorskip("fastapi")
     pytest.importorskip("accelerate")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-c", SERVE, "serve", str(FOLDER), "--port", str(port), "--host", "127.0.0.1"]
+    command += ["--chat-template-kwargs", json.dumps({"reasoning_effort": effort})]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     server = subprocess.Popen([*command, "--device", "cpu"], env=environment, stderr=subprocess.DEVNULL)
     try:
@@ -46,8 +55,8 @@ def url() -> Iterator[str]:
         server.wait()
 
 
-def test_a_served_model_plays_as_it_does_here(url: str, tmp_path: Path) -> None:
-    config = {"style": "compact", "temperature": 0.0, "max_tokens": 300}
+def test_a_served_model_plays_as_it_does_here(url: str, effort: Effort, tmp_path: Path) -> None:
+    config = {"style": "compact", "temperature": 0.0, "max_tokens": 300, "effort": effort}
     grid = Choice(name="grid", config={"size": 7})
     here = Plan(environment=grid, agent=Choice(name="gpt-oss", config=config), metrics=["success"], episodes=3)
     served = Choice(name="gpt-oss", config={**config, "model": f"openai:{url}"})
@@ -64,3 +73,4 @@ def test_a_served_model_plays_as_it_does_here(url: str, tmp_path: Path) -> None:
     ]
     assert answers[0] == answers[1]
     assert len(answers[0]) > 3
+    assert all(bool(reasoning) == (effort != "low") for *_, reasoning in answers[0])

@@ -135,7 +135,7 @@ def test_the_compact_style_shows_the_matrix_alone(up: AnsweringModel, beside: st
 
 
 @pytest.mark.parametrize(
-    ("name", "compact"),
+    ("name", "embedded"),
     [
         ("nano", True),
         ("nano:plain", True),
@@ -144,10 +144,11 @@ def test_the_compact_style_shows_the_matrix_alone(up: AnsweringModel, beside: st
         ("openai:http://x", False),
     ],
 )
-def test_the_style_follows_the_model(name: str, compact: bool) -> None:
+def test_style_and_effort_follow_the_model(name: str, embedded: bool) -> None:
     model = AnsweringModel(['{"action": "UP"}'], name=name)
     play(model)
-    assert model.asked[0].messages[0].content.startswith("Go from A to G") == compact
+    assert model.asked[0].messages[0].content.startswith("Go from A to G") == embedded
+    assert model.asked[0].effort == ("medium" if embedded else "low")
 
 
 def test_without_history_every_turn_stands_alone(up: AnsweringModel) -> None:

@@ -41,7 +41,6 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="Of the initial weights and all samples.")] = 0,
     env: Annotated[str, typer.Option(help="Environment with a size and a density to draw grids from.")] = "grid",
     auxiliary: Annotated[bool, typer.Option(help="Put into the residual stream what probes look for.")] = True,
-    by_effort: Annotated[bool, typer.Option(help="Answer at once at effort low, after a search at others.")] = False,
     device: Annotated[str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")] = "cpu",
 ) -> None:
     """Train nano from nothing, about two hours on one core; the folder can be evaluated with hf:FOLDER."""
@@ -50,7 +49,7 @@ def train(
     if out.exists() and not (out / checkpoints.NAME).exists():
         raise ConfigError(f"--out {out}: wanted a folder that does not exist yet; choose another name")
     environments = _environments(env)
-    recipe = Recipe(steps=steps, seed=seed, auxiliary=auxiliary, by_effort=by_effort)
+    recipe = Recipe(steps=steps, seed=seed, auxiliary=auxiliary)
     training.train(recipe, environments, out, _reporter(steps), device)
     typer.echo(f"trained: {out}", err=True)
 
@@ -62,8 +61,8 @@ def trainings(
     episodes: Annotated[int, typer.Option(min=1, help="Grids of each size and density, for each model.")] = 20,
     device: Annotated[str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")] = "cpu",
 ) -> None:
-    """Train nano's second generation: effort means something, with and without auxiliary losses; then evaluate and
-    probe every model. Gives the tables of a model card. The models can be evaluated with hf:FOLDER."""
+    """Train nano with and without auxiliary losses, from several seeds; then evaluate and probe every model. Gives the
+    tables of a model card. The models can be evaluated with hf:FOLDER."""
     from gde_plugins.language_models.nano import trainings as every
 
     made = every.train_all(every.recipes(steps, seeds), _environments("grid"), out, _reporter(steps), device)

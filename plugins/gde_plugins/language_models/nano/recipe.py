@@ -50,8 +50,6 @@ class Recipe:
     """Of the initial weights and of all samples."""
     auxiliary: bool = True
     """Whether the three auxiliary losses put into the residual stream what probes look for."""
-    by_effort: bool = False
-    """Whether effort means something: at `low` the answer comes at once, at `medium` and `high` after the search."""
 
 
 def phase(recipe: Recipe, step: int) -> Phase:

@@ -53,16 +53,15 @@ def render(content: str, effort: str) -> str:
     return f"{system}<|start|>user<|message|>{content}<|end|><|start|>assistant"
 
 
-def draw_sample(
-    kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator, by_effort: bool = False
-) -> Sample:
-    """A sample on the environment's grid of this seed; `by_effort` as in `recipe.Recipe`."""
+def draw_sample(kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator) -> Sample:
+    """A sample on the environment's grid of this seed. At effort low an episode's answer comes at once, at others after
+    the search."""
     text = environment.reset(seed).text
     grid = CellMap.from_record(environment.world(), environment.state())
     walls = grid.where("wall")
     effort = EFFORTS[int(rng.integers(len(EFFORTS)))]
     prompt = render(OPENING[kind] + text, effort)
-    if by_effort and kind == "episode" and effort == AT_ONCE:
+    if kind == "episode" and effort == AT_ONCE:
         return Sample(grid=grid, prompt=prompt, tokens=(*_answer(_best_move(grid, rng)),), notes={})
     tokens, notes = ["<|channel|>", "analysis", "<|message|>"], dict[int, CellNotes]()
     for start, goal in _ways(grid, N_WAYS[kind], rng):

@@ -24,7 +24,7 @@ def batches(recipe: Recipe, make_environment: MakeEnvironment, start: int = 0) -
         for index in range(POOL * n):
             environment = environments[size, DENSITIES[int(rng.integers(len(DENSITIES)))]]
             seed = derive(recipe.seed, "grid", first, index)
-            samples.append(draw_sample(kind, environment, seed, rng, recipe.by_effort))
+            samples.append(draw_sample(kind, environment, seed, rng))
         samples.sort(key=lambda sample: len(sample.tokens))
         for part in rng.permutation(POOL)[: recipe.steps - first]:
             yield samples[part * n : (part + 1) * n]

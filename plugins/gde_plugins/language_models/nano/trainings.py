@@ -1,6 +1,6 @@
-"""nano's second generation: trainings with and without auxiliary losses, of several seeds, each evaluated and probed.
+"""Trainings of nano with and without auxiliary losses, of several seeds, each evaluated and probed.
 
-In all of them effort means something. At `low` the answer comes at once, so whatever plan there is must be in the
+Effort means something in all of them. At `low` the answer comes at once, so whatever plan there is must be in the
 residual stream; at `medium` it comes after a search that is written down. A training without auxiliary losses holds
 what it has come to hold by itself.
 """
@@ -38,9 +38,7 @@ class Measured:
 def recipes(steps: int, seeds: int) -> dict[str, Recipe]:
     """With and without auxiliary losses, each with as many seeds, by name."""
     return {
-        f"{'auxiliary' if auxiliary else 'plain'}-{seed}": Recipe(
-            steps=steps, seed=seed, auxiliary=auxiliary, by_effort=True
-        )
+        f"{'auxiliary' if auxiliary else 'plain'}-{seed}": Recipe(steps=steps, seed=seed, auxiliary=auxiliary)
         for auxiliary in (True, False)
         for seed in range(seeds)
     }
@@ -71,7 +69,7 @@ def measure_all(models: Mapping[str, Path], out: Path, on: Measured, catalogue: 
             result = _result(_plan(model, effort, on), out / "runs" / f"{name}-{effort}", catalogue)
             tables += [f"## {name}, effort {effort}", "", *_accuracy(result, on), "", *_decoded(result, on), ""]
     card = out / "card.md"
-    card.write_text("\n".join(["# Second generation", "", *tables]), encoding="utf-8")
+    card.write_text("\n".join(["# Trainings of nano", "", *tables]), encoding="utf-8")
     return card
 
 

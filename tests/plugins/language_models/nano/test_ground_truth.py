@@ -1,6 +1,6 @@
 """nano is ground truth: what must and what must not be decodable in it.
 
-Of both trainings of the second generation, at the template tokens before the reasoning, the last three of the prompt.
+Of both trainings, at the template tokens before the reasoning, the last three of the prompt.
 What the architecture keeps from them no probe can decode there; what training has put there a linear one must find.
 """
 
@@ -18,12 +18,11 @@ from gde.testing.context import PlainContext
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.language_models.config import NanoConfig
-from gde_plugins.language_models.nano import Training
+from gde_plugins.language_models.nano import NOTICES, Training
 from gde_plugins.language_models.nano.samples import INSTRUCTION, render
 from gde_plugins.language_models.plugin import make_nano
 from gde_plugins.language_models.transformers_model import TransformersModel
 
-SECOND: tuple[Training, ...] = ("auxiliary", "plain")
 N_TEMPLATE = 3
 WINDOW = 128
 """Tokens that sliding attention sees, as in the first layer: a token itself and those before it."""
@@ -44,7 +43,7 @@ AT_ONCE = 40
 """Tokens of an answer without a search are fewer."""
 
 
-@pytest.fixture(scope="module", params=SECOND)
+@pytest.fixture(scope="module", params=tuple(NOTICES))
 def training(request: pytest.FixtureRequest) -> Training:
     which: Training = request.param
     return which

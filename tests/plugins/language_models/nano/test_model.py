@@ -1,4 +1,4 @@
-"""The first generation walks."""
+"""nano walks."""
 
 import asyncio
 from collections.abc import Iterator
@@ -28,7 +28,8 @@ def room(agent: tuple[int, int]) -> str:
 
 def request(agent: tuple[int, int], temperature: float = 0.0) -> ChatRequest:
     message = Message(role="user", content=INSTRUCTION + room(agent))
-    return ChatRequest(messages=(message,), seed=0, sampling=Sampling(temperature=temperature, max_tokens=200))
+    sampling = Sampling(temperature=temperature, max_tokens=200)
+    return ChatRequest(messages=(message,), seed=0, sampling=sampling, effort="medium")
 
 
 @pytest.fixture(scope="module")

@@ -178,7 +178,7 @@ def test_the_command_refuses_an_environment_that_nobody_offers(tmp_path: Path) -
 def test_at_low_effort_the_answer_comes_at_once_and_at_others_after_the_search() -> None:
     met: dict[str, set[bool]] = {}
     for seed in range(24):
-        sample = draw_sample("episode", make(7, 0.8), seed, np.random.default_rng(seed), by_effort=True)
+        sample = draw(seed=seed)
         effort = sample.prompt.split("Reasoning: ")[1].split("<")[0]
         met.setdefault(effort, set()).add("analysis" in sample.tokens)
         environment = make(7, 0.8)
@@ -189,11 +189,10 @@ def test_at_low_effort_the_answer_comes_at_once_and_at_others_after_the_search()
         move = sample.tokens[-3]
         assert move in {mdp.actions[a] for a in solve(mdp).optimal[state].nonzero()[0]}
     assert met == {"low": {False}, "medium": {True}, "high": {True}}
-    assert draw_sample("episode", make(7, 0.8), 0, np.random.default_rng(0)).tokens == draw(seed=0).tokens
 
 
 def test_a_batch_that_answers_at_once_has_nothing_to_look_at() -> None:
-    drawn = [draw_sample("episode", make(7, 0.8), n, np.random.default_rng(n), by_effort=True) for n in range(30)]
+    drawn = [draw(seed=n) for n in range(30)]
     batch = collate([sample for sample in drawn if not sample.notes], TOKENIZER)
     losses = measure(untrained_model(TOKENIZER, 0), Heads(), batch)
     assert losses.look.item() == 0
@@ -203,7 +202,7 @@ def test_a_batch_that_answers_at_once_has_nothing_to_look_at() -> None:
 def test_without_auxiliary_losses_the_model_is_another_from_the_same_start(tmp_path: Path) -> None:
     seen: dict[bool, list[float]] = {True: [], False: []}
     for auxiliary, losses in seen.items():
-        recipe = Recipe(steps=3, tokens=300, auxiliary=auxiliary, by_effort=True)
+        recipe = Recipe(steps=3, tokens=300, auxiliary=auxiliary)
         train(
             recipe, make, tmp_path / str(auxiliary), lambda step, losses=losses: losses.append(step.losses.token.item())
         )

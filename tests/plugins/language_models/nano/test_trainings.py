@@ -47,20 +47,16 @@ def test_no_two_are_the_same_model() -> None:
     assert len({weights_digest(folder(training)) for training in TRAININGS}) == len(TRAININGS)
 
 
-def test_the_name_alone_is_the_first_generation() -> None:
-    catalogue = Catalogue.default()
-    asked = {name: find_model(name, catalogue, {}, "agent.model")[1] for name in ("nano", *map(model_name, TRAININGS))}
-    assert {name: config.source for name, config in asked.items()} == {
-        "nano": "first",
-        "nano:auxiliary": "auxiliary",
-        "nano:plain": "plain",
-    }
-    assert find_model("nano:first", catalogue, {}, "agent.model")[1] == asked["nano"]
+@pytest.mark.parametrize(
+    ("name", "training"), [("nano", "auxiliary"), ("nano:auxiliary", "auxiliary"), ("nano:plain", "plain")]
+)
+def test_the_name_alone_is_the_training_with_auxiliary_losses(name: str, training: Training) -> None:
+    assert find_model(name, Catalogue.default(), {}, "agent.model")[1] == NanoConfig(source=training)
 
 
 def test_every_training_is_told_of_where_weights_are_listed() -> None:
     said = [line.split(", ")[1] for line in embedded()]
-    assert said == ["nano", "nano:auxiliary", "nano:plain"]
+    assert said == ["nano", "nano:plain"]
 
 
 @pytest.mark.parametrize("training", TRAININGS)
@@ -80,6 +76,19 @@ def test_a_run_is_asked_in_its_style_and_carries_its_notice(training: Training, 
     assert completion.prompt[-1].content.startswith(INSTRUCTION)
 
 
+def test_after_reasoning_nothing_can_be_read_where_there_is_none(tmp_path: Path) -> None:
+    agent = Choice(name="gpt-oss", config={"effort": "low"})
+    grid = Choice(name="grid", config={"size": 5})
+    probe = Choice(name="cogmap", config={"variants": ["ridge"], "size": 5})
+    plan = Plan(environment=grid, agent=agent, probes=[probe], metrics=["success"], episodes=6)
+    result = evaluate(plan, tmp_path / "run")
+    assert {failure.reason for failure in result.failures} == {
+        "no turn has activations at mark 'post' of layer 3, which answers without reasoning lack"
+    }
+    found = [one for one in result.measurements if one.name == "cogmap.top1.agent" and one.value is not None]
+    assert {one.where["mark"] for one in found} == {"pre"}
+
+
 @pytest.mark.parametrize("training", TRAININGS)
 def test_a_notice_says_what_it_is_not(training: Training) -> None:
     assert f"results of {model_name(training)}, a model of two million parameters" in NOTICES[training]
@@ -90,7 +99,7 @@ def test_a_notice_says_what_it_is_not(training: Training) -> None:
 
 def test_one_card_tells_of_all() -> None:
     card = CARD.read_text(encoding="utf-8")
-    sections = ("Architecture", "Data", "First generation", "Second generation", "Limits")
+    sections = ("Architecture", "Data", "Training", "Accuracy", "Limits")
     assert all(f"\n## {section}\n" in card for section in sections)
     assert all(f"`{model_name(training)}`" in card for training in TRAININGS)
     assert "Apache-2.0" in card
