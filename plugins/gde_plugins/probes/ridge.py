@@ -11,9 +11,11 @@ softmax(scores / temperature), with the temperature of least log loss on left-ou
 
 A class that is in one cell of every turn, as an agent is, has a penalty of its own: that under which its cell is named
 best. The squared error of a single cell hardly falls when it is found, and that of all classes is one of the walls.
+A large penalty makes its scores small beside those of other classes, so that they are multiplied by the slope of the
+targets on left-out predictions, where that is above 1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +63,11 @@ def fit_ridge(
     descending = sorted(penalties, reverse=True)
     losses = [_losses(fit.left_out(penalty, rows), codes) for penalty in descending]
     chosen = [descending[i] for i in np.argmin(losses, axis=0)]
-    temperature, _ = _calibrated(_by_class([fit.left_out(penalty, rows) for penalty in chosen]), codes)
-    by_place, bias = map(_by_class, zip(*map(fit.weights, chosen), strict=True))
+    left_out = _by_class(lambda penalty: fit.left_out(penalty, rows), chosen)
+    factors = _factors(left_out - fit.level, np.eye(n_classes)[codes] - fit.level, _alone(codes, n_classes))
+    temperature, _ = _calibrated(fit.level + factors * (left_out - fit.level), codes)
+    by_place = factors * _by_class(fit.weights, chosen)
+    bias = fit.level - np.tensordot(scored.mean(axis=0), by_place, axes=1)
     return PlaceWeights(
         places="cellwise",
         n_classes=n_classes,
@@ -77,16 +82,17 @@ class _Fits:
     """Ridge regressions of targets (N, cells, C) on inputs (N, D), with an intercept, at any penalty."""
 
     def __init__(self, inputs: Floats, targets: Floats) -> None:
-        self._at, self._level = inputs.mean(axis=0), targets.mean(axis=0)
-        self._targets = (targets - self._level).reshape(len(targets), -1)
-        self._turns, self._lengths, self._axes = svd(inputs - self._at, full_matrices=False, check_finite=False)
+        self.level = targets.mean(axis=0)
+        self._targets = (targets - self.level).reshape(len(targets), -1)
+        self._turns, self._lengths, self._axes = svd(
+            inputs - inputs.mean(axis=0), full_matrices=False, check_finite=False
+        )
         self._along = self._turns.T @ self._targets  # exactly 0 of targets that are the same in every turn
 
-    def weights(self, penalty: float) -> tuple[Floats, Floats]:
-        """(D, cells, C) weights and (cells, C) intercepts."""
+    def weights(self, penalty: float) -> Floats:
+        """(D, cells, C), of a fit that is `level` where the inputs have their mean."""
         weights = self._axes.T @ ((self._lengths / (self._lengths**2 + penalty))[:, None] * self._along)
-        intercepts = self._level - (self._at @ weights).reshape(self._level.shape)
-        return weights.reshape(len(weights), *self._level.shape), intercepts
+        return np.asarray(weights.reshape(-1, *self.level.shape))
 
     def left_out(self, penalty: float, groups: Sequence[NDArray[np.intp]]) -> Floats:
         """(N, cells, C) predictions for each group of rows by the fit to all others."""
@@ -97,23 +103,36 @@ class _Fits:
             fitted_by = (self._turns[rows] * kept) @ self._turns[rows].T + 1 / len(residuals)
             residual = np.linalg.solve(np.eye(len(rows)) - fitted_by, residuals[rows])
             predicted[rows] = self._targets[rows] - residual
-        return np.asarray(predicted.reshape(-1, *self._level.shape) + self._level)
+        return np.asarray(predicted.reshape(-1, *self.level.shape) + self.level)
 
 
 def _losses(scores: Floats, codes: NDArray[np.int64]) -> Floats:
     """(C,) of scores (N, cells, C): what it costs to name the cell of a class that is in one, and the squared error of
     all others together."""
     of_class = np.eye(scores.shape[-1], dtype=bool)[codes]
-    alone = (of_class.sum(axis=1) == 1).all(axis=0)
+    alone = _alone(codes, scores.shape[-1])
     losses = np.full(len(alone), ((scores - of_class)[..., ~alone] ** 2).mean())
     for each in np.flatnonzero(alone):
         _, losses[each] = _calibrated(scores[..., each], of_class[..., each].argmax(axis=1))
     return losses
 
 
-def _by_class(arrays: Sequence[Floats]) -> Floats:
-    """(..., C), each class from one of C such arrays."""
-    return np.stack([each[..., i] for i, each in enumerate(arrays)], axis=-1)
+def _alone(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.bool_]:
+    """(C,) whether a class is in one cell of every turn."""
+    return np.array([((codes == each).sum(axis=1) == 1).all() for each in range(n_classes)])
+
+
+def _factors(scores: Floats, targets: Floats, alone: NDArray[np.bool_]) -> Floats:
+    """(C,) by what centred scores (N, cells, C) are multiplied: for a class that is alone, the slope of centred targets
+    on them, which undoes what the penalty has shrunk, but at least 1."""
+    along, squares = (scores * targets).sum(axis=(0, 1)), (scores**2).sum(axis=(0, 1))
+    return np.asarray(np.divide(along, squares, out=np.ones_like(along), where=alone & (along > squares)))
+
+
+def _by_class(fit: Callable[[float], Floats], penalties: Sequence[float]) -> Floats:
+    """(..., C), each class from the fit at its own of C penalties."""
+    fits = {penalty: fit(penalty) for penalty in set(penalties)}
+    return np.stack([fits[penalty][..., each] for each, penalty in enumerate(penalties)], axis=-1)
 
 
 def _calibrated(scores: Floats, codes: NDArray[np.int64]) -> tuple[float, float]:

@@ -46,7 +46,7 @@ def top1(variant: MapVariant, train: ProbeDataset, test: ProbeDataset) -> dict[s
     return {name: found[f"top1.{name}"] or 0.0 for name in ("agent", "goal")}
 
 
-@pytest.mark.parametrize(("variant", "least"), [("bilinear", 0.9), ("mlp", 0.3), ("ridge", 0.75)])
+@pytest.mark.parametrize(("variant", "least"), [("bilinear", 0.9), ("mlp", 0.3), ("ridge", 0.8)])
 def test_what_is_planted_linearly_is_found(variant: MapVariant, least: float) -> None:
     """By the MLP, which must learn from as many turns what a product of row and column is, in part."""
     found = top1(variant, planted(700, 1, linear=True), planted(150, 2, linear=True))

@@ -36,8 +36,8 @@ def scored(inputs: NDArray[np.float32], weights: PlaceWeights) -> NDArray[np.flo
     return ((inputs - weights.mean) / weights.scale).astype(np.float64)
 
 
-def onehot(codes: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.eye(N_CLASSES)[codes].reshape(len(codes), -1)
+def onehot(codes: NDArray[np.int64], n_classes: int = N_CLASSES) -> NDArray[np.float64]:
+    return np.eye(n_classes)[codes].reshape(len(codes), -1)
 
 
 @pytest.mark.parametrize("width", [8, 60], ids=["more turns", "more activations"])
@@ -63,31 +63,61 @@ def test_the_penalty_predicts_left_out_worlds_best(width: int) -> None:
     assert best not in (penalties[0], penalties[-1])  # else little would be shown
 
 
+N_PLACES, WITH_AGENT, LONE = 12, 3, 2
+
+
+def faint_agent(n: int) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.intp]]:
+    """Activations in which an agent's place stands faintly, and walls do not; the classes of the cells; that place."""
+    rng = np.random.default_rng(0)
+    places = rng.integers(N_PLACES, size=n)
+    codes = rng.integers(2, size=(n, N_PLACES))
+    codes[np.arange(n), places] = LONE
+    inputs = 0.4 * np.eye(60)[places] @ rng.normal(size=(60, 60)) + rng.normal(size=(n, 60))
+    return inputs.astype(np.float32), codes, places
+
+
 def test_what_is_in_one_cell_is_named_best_whatever_else_there_is_to_predict() -> None:
-    """An agent that stands there faintly, beside walls that do not: the squared error of all wants a large penalty."""
-    rng, n, n_new, cells, agent = np.random.default_rng(0), 90, 300, 12, 2
-    places = rng.integers(cells, size=n + n_new)
-    codes = rng.integers(2, size=(n + n_new, cells))
-    codes[np.arange(n + n_new), places] = agent
-    inputs = (0.4 * np.eye(60)[places] @ rng.normal(size=(60, 60)) + rng.normal(size=(n + n_new, 60))).astype(
-        np.float32
-    )
+    """The squared error of all wants a large penalty."""
+    n, n_new = 90, 300
+    inputs, codes, places = faint_agent(n + n_new)
 
     def right(*penalties: float) -> float:
-        weights = fit_ridge(inputs[:n], codes[:n], 3, worlds_of(n), penalties)
+        weights = fit_ridge(inputs[:n], codes[:n], WITH_AGENT, worlds_of(n), penalties)
         scores = scored(inputs[n:], weights) @ weights.by_place + weights.bias
-        return float((scores.reshape(n_new, cells, 3)[..., agent].argmax(axis=1) == places[n:]).mean())
+        return float((scores.reshape(n_new, N_PLACES, -1)[..., LONE].argmax(axis=1) == places[n:]).mean())
 
     each = {penalty: right(penalty) for penalty in PENALTIES}
     assert right(*PENALTIES) >= max(each.values()) - 0.05
     assert min(each.values()) < max(each.values()) - 0.05
 
 
+@pytest.mark.parametrize("penalty", [1e3, 1e-6], ids=["much too large", "too small"])
+def test_a_large_penalty_does_not_keep_the_scores_of_what_is_in_one_cell_small(penalty: float) -> None:
+    """They are stretched by the slope of the targets on left-out predictions; too large ones stay as they are."""
+    inputs, codes, _ = faint_agent(90)
+    weights = fit_ridge(inputs, codes, WITH_AGENT, worlds_of(90), [penalty])
+    fitted = Ridge(alpha=penalty).fit(scored(inputs, weights), onehot(codes, WITH_AGENT)).coef_.T
+    outside = left_out(penalty, scored(inputs, weights), codes, worlds_of(90), WITH_AGENT)
+    level = onehot(codes, WITH_AGENT).mean(axis=0)
+    of_agent = np.s_[:, LONE::WITH_AGENT]
+    centred, targets = (outside - level)[of_agent], (onehot(codes, WITH_AGENT) - level)[of_agent]
+    slope = (centred * targets).sum() / (centred**2).sum()
+    ratio = weights.by_place / fitted
+    others = np.median(ratio[:, 0::WITH_AGENT])
+    np.testing.assert_allclose(ratio[of_agent] / others, max(1, slope), rtol=1e-3)
+    assert slope > 2 if penalty == 1e3 else slope < 0.5
+
+
 def left_out(
-    penalty: float, inputs: NDArray[np.float64], codes: NDArray[np.int64], worlds: NDArray[np.str_]
+    penalty: float,
+    inputs: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    worlds: NDArray[np.str_],
+    n_classes: int = N_CLASSES,
 ) -> NDArray[np.float64]:
     """Predictions of each world by a fit to the others, made one by one."""
-    found = cross_val_predict(Ridge(alpha=penalty), inputs, onehot(codes), groups=worlds, cv=LeaveOneGroupOut())
+    targets = onehot(codes, n_classes)
+    found = cross_val_predict(Ridge(alpha=penalty), inputs, targets, groups=worlds, cv=LeaveOneGroupOut())
     return np.asarray(found)
 
 
