@@ -7,6 +7,7 @@ what it has come to hold by itself.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 from gde import Choice, Plan, evaluate, resume
@@ -18,7 +19,9 @@ from gde_plugins.language_models.nano.samples import MakeEnvironment
 from gde_plugins.language_models.nano.training import Step, train
 
 EFFORTS = ("low", "medium")
-PROBED = ("cogmap.top1.agent", "cogmap.top1.goal", "cogmap.auc.wall")
+VARIANTS = {"cogmap": ("mlp", "bilinear", "ridge"), "distance": ("mlp", "linear")}
+PROBED = {"cogmap": ("top1.agent", "top1.goal", "auc.wall"), "distance": ("r2",)}
+"""What is told of each probe."""
 CONTROLS = ("none", "coordinates", "shuffled", "untrained", "embeddings")
 
 
@@ -32,7 +35,7 @@ class Measured:
     """Grids of each size and density."""
     layers: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     probe: Mapping[str, int] = field(default_factory=dict)
-    """What else is set of the probe."""
+    """What else is set of the probes."""
 
 
 def recipes(steps: int, seeds: int) -> dict[str, Recipe]:
@@ -75,11 +78,12 @@ def measure_all(models: Mapping[str, Path], out: Path, on: Measured, catalogue: 
 
 def _plan(model: Path, effort: str, on: Measured) -> Plan:
     asked: dict[str, Json] = {"model": f"hf:{model.resolve()}", "style": "compact", "effort": effort}
-    read: dict[str, Json] = {"size": max(on.sizes), "layer": [*on.layers], "marks": ["pre"], **on.probe}
+    read: dict[str, Json] = {"layer": [*on.layers], "marks": ["pre"], **on.probe}
+    maps: dict[str, Json] = {**read, "size": max(on.sizes), "variants": [*VARIANTS["cogmap"]]}
     return Plan(
         environment=Choice(name="grid", config={"size": [*on.sizes], "density": [*on.densities]}),
         agent=Choice(name="gpt-oss", config=asked),
-        probes=(Choice(name="cogmap", config=read),),
+        probes=(Choice(name="cogmap", config=maps), Choice(name="distance", config=read)),
         metrics=(Choice(name="success"), Choice(name="accuracy")),
         episodes=on.episodes,
     )
@@ -100,15 +104,14 @@ def _accuracy(result: Result, on: Measured) -> Iterator[str]:
 
 
 def _decoded(result: Result, on: Measured) -> Iterator[str]:
-    """What the probe and its controls find at every layer."""
+    """What the probes and their controls find at every layer."""
     yield _row("layer", "variant", "decoded", *("probe" if each == "none" else each for each in CONTROLS))
     yield _row(*["---"] * (3 + len(CONTROLS)))
-    for layer in on.layers:
-        for variant in ("mlp", "bilinear"):
-            for name in PROBED:
-                where = {"layer": layer, "variant": variant, "mark": "pre"}
-                cells = [_value(result.measurements, name, **where, control=control) for control in CONTROLS]
-                yield _row(str(layer), variant, name.removeprefix("cogmap."), *cells)
+    for layer, probe in product(on.layers, PROBED):
+        for variant, name in product(VARIANTS[probe], PROBED[probe]):
+            where: dict[str, str | int] = {"layer": layer, "variant": variant, "mark": "pre"}
+            cells = [_value(result.measurements, f"{probe}.{name}", **where, control=each) for each in CONTROLS]
+            yield _row(str(layer), variant, f"{probe} {name}", *cells)
 
 
 def _row(*cells: str) -> str:
