@@ -3,8 +3,9 @@
 `map`: the MLP of Arghal et al. (2026), section 5.1, as `cogmap` trains it with its defaults (20 epochs, whitened, 16
 cells of a turn a step), against as many epochs over all rows of [activations; row; column]. Of these a few steps on few
 grids are measured, and multiplied: 3,000 grids would take 23 GB. `sweep`: a linear probe of 64 cells at 24 layers of
-width 2,880, each beside its shuffled control, on 2,000 turns; once with a design of its own for every fit, once with
-one for both fits of a layer, in turns. Memory is the most that the process ever held. On one or two threads,
+width 2,880, each beside the controls that a run fits at every layer, shuffled labels and the activations of random
+weights, on 2,000 turns; once with a design of its own for every fit, once with one for both fits to the same
+activations, in turns. Memory is the most that the process ever held. On one or two threads,
 
     OMP_NUM_THREADS=1 python benchmarks/bench_probes.py LAYERS EPOCHS
 
@@ -80,7 +81,7 @@ def naive() -> float:
 
 
 def sweep(layers: int) -> tuple[float, float]:
-    """Seconds of a layer and its control, each fit with a design of its own and both with one."""
+    """Seconds of a layer and its controls: a design for each fit; one for those to the same activations."""
     rng = np.random.default_rng(0)
     fit_layer(PLANTED, PLANTED, Design.of, rng)  # the first optimizer of a process imports much of torch
     each = [
@@ -96,8 +97,9 @@ def fit_layer(n: int, width: int, prepare: Prepare, rng: np.random.Generator) ->
     linear = replace(settings(0, CogmapConfig().linear_learning_rate, 128), cells=None)
     data = examples(n, width, SWEPT_SIDE, rng)
     shuffled = replace(data, targets=data.targets[rng.permutation(n)])
+    untrained = replace(data, inputs=rng.standard_normal((n, width), dtype=np.float32))
     begin = process_time()
-    for each in (data, shuffled):
+    for each in (data, shuffled, untrained):
         fit_places("bilinear", each, CLASSES, linear, rng, prepare)
     return process_time() - begin
 
