@@ -1,6 +1,7 @@
 """What cannot be read is said with its reason, and never becomes a number."""
 
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def run(catalogue: Catalogue, folder: Path, model: str = "walker", episodes: int
         probes=(Choice(name="cogmap", config={**QUICK, "layer": 0}),) if probes else (),
         metrics=(Choice(name="success"),),
         episodes=episodes,
-        reporters=(),
+        reporters=(Choice(name="html"),) if probes else (),
     )
     return evaluate(plan, folder, catalogue)
 
@@ -51,7 +52,10 @@ def test_a_reason_stands_in_the_place_of_every_number(
     told = [one for one in result.measurements if one.source == "cogmap" and one.where.get("control") == "none"]
     assert told and all(one.value is None and reason in one.reason for one in told)
     assert result.status == "partial"
-    assert any(failure.stage == "probe" and reason in failure.reason for failure in result.failures)
+    assert {failure.stage for failure in result.failures} == {"probe"}
+    assert any(reason in failure.reason for failure in result.failures)
+    page = unescape((tmp_path / "run" / "report.html").read_text(encoding="utf-8"))
+    assert reason in page.partition("every fit beside its controls")[2]
 
 
 def test_what_was_not_recorded_is_replayed(catalogue: Catalogue, tmp_path: Path) -> None:
