@@ -48,7 +48,7 @@ def score_maps(
     named = likeliest_on_map(decoded, classes)
     _on_map(scores, "", named, cells, on_map, classes)
     _rankings(scores, decoded, cells, inside, classes)
-    scores.probabilities(decoded, cells, on_map)
+    scores.brier(decoded, cells, on_map)
     if prior is not None:
         _baselines(scores, prior, cells, on_map, classes)
     size = int(on_map.any(axis=1).sum(axis=1).max())
@@ -56,6 +56,7 @@ def score_maps(
         present = (cells == code).any(axis=(1, 2))
         scores.located(classes[code], distances(decoded, cells, code), present, size)
         scores.spread(classes[code], decoded.argmax(axis=-1) == code, cells == code, size)
+    scores.calibration(decoded, cells, on_map)
     return scores.measurements
 
 

@@ -25,7 +25,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="the map an agent holds: agent, goal, wall or empty, for every cell of the grid",
             config=CogmapConfig,
             make=_cogmap,
-            version=5,
+            version=6,
             measures=measures.MAP,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
             imports=("torch", "sklearn"),

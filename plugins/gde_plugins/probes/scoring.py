@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from gde.data.result import Measurement
-from gde.numerics.stats import RESAMPLES, cluster_mean, cluster_share, expanded_bca
+from gde.numerics.stats import RESAMPLES, cluster_mean, cluster_ratio, cluster_share, expanded_bca
 
 Bools = NDArray[np.bool_]
 BINS = 10
@@ -64,18 +64,28 @@ class Scores:
         estimate = cluster_share(shares, self.groups[turns], self.rng)
         self.measurements.append(estimate.measurement(name, "share"))
 
-    def probabilities(self, decoded: NDArray[np.float32], cells: NDArray[np.int64], on_map: Bools) -> None:
-        """ "brier", the mean squared error of the probabilities (N, size, size, C) of a cell, between 0 and 2, and
-        "calibration", the mean gap between confidence and accuracy in bins of confidence."""
+    def brier(self, decoded: NDArray[np.float32], cells: NDArray[np.int64], on_map: Bools) -> None:
+        """ "brier", the mean squared error of the probabilities (N, size, size, C) of a cell, between 0 and 2."""
         error = (decoded**2).sum(axis=-1) + 1 - 2 * np.take_along_axis(decoded, cells[..., None], axis=-1)[..., 0]
         per_turn = (error * on_map).sum(axis=(1, 2)) / on_map.sum(axis=(1, 2))
         self.measurements.append(cluster_mean(per_turn, self.groups, self.rng).measurement("brier", "score"))
-        confidence = decoded.max(axis=-1)[on_map]
-        right = (decoded.argmax(axis=-1) == cells)[on_map]
+
+    def calibration(self, decoded: NDArray[np.float32], cells: NDArray[np.int64], on_map: Bools) -> None:
+        """ "calibration", the mean gap between confidence, the highest of the probabilities (N, size, size, C) of a
+        cell, and accuracy in bins of confidence.
+
+        With the sign of each bin's gap taken as known it is a ratio of sums over worlds, and has the interval of one:
+        resampled gaps would be larger than the one measured, for chance only adds to their size. Where the gaps are
+        no larger than chance, the number lies above that of infinitely many worlds, and its interval with it.
+        """
+        confidence = decoded.max(axis=-1)
+        excess = np.where(on_map, confidence - (decoded.argmax(axis=-1) == cells), 0)
         bins = np.minimum((confidence * BINS).astype(np.intp), BINS - 1)
-        gaps = np.bincount(bins, weights=confidence - right, minlength=BINS)
-        gap = float(np.abs(gaps).sum() / len(right))
-        self.measurements.append(Measurement(name="calibration", value=gap, unit="share", n=len(cells)))
+        gaps = np.bincount(bins.ravel(), weights=excess.ravel(), minlength=BINS)
+        signed = (np.sign(gaps)[bins] * excess).sum(axis=(1, 2))
+        found = cluster_ratio(signed, on_map.sum(axis=(1, 2)), self.groups, self.rng)
+        interval = found.interval and (max(0.0, found.interval[0]), found.interval[1])
+        self.measurements.append(replace(found, interval=interval).measurement("calibration", "share"))
 
     def located(self, name: str, distances: NDArray[np.int64], present: NDArray[np.bool_], size: int) -> None:
         """How often the cell was found and how far it was missed, over the turns (N,) whose map of `size` has it."""

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.result import Measurement
 from gde_plugins.probes.map_scores import interior, score_maps
+from gde_plugins.probes.scoring import Scores
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)
@@ -107,9 +108,33 @@ def test_intervals_hold_the_value_and_repeat_with_the_seed() -> None:
     first, again = (score_maps(decoded, true, groups, CLASSES, np.random.default_rng(2)) for _ in range(2))
     assert first == again
     for measurement in first:
-        if measurement.name not in {"recall.pad", "calibration"} and measurement.value is not None:
+        if measurement.name != "recall.pad" and measurement.value is not None:
             assert measurement.interval is not None
             assert measurement.interval[0] <= measurement.value <= measurement.interval[1]
+
+
+def calibration(excess: float, worlds: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Value and bounds where the decoder is .65 or .95 sure and right that much less often, by worlds of one map."""
+    sure = np.repeat([0.65, 0.95], 8).reshape(4, 4)
+    right = rng.random((worlds, 4, 4)) < sure - excess + rng.uniform(-0.05, 0.05, size=(worlds, 1, 1))
+    decoded = np.zeros((worlds, 4, 4, len(CLASSES)), dtype=np.float32)
+    decoded[..., WALL], decoded[..., EMPTY] = sure, 1 - sure
+    scores = Scores(np.arange(worlds).astype(str), rng)
+    scores.calibration(decoded, np.where(right, WALL, EMPTY), np.ones(right.shape, dtype=bool))
+    (found,) = scores.measurements
+    assert found.value is not None and found.interval is not None
+    return (found.value, *found.interval)
+
+
+def test_intervals_of_the_calibration_cover_what_it_would_be_in_many_worlds() -> None:
+    rng = np.random.default_rng(0)
+    bounds = [calibration(0.15, 30, rng)[1:] for _ in range(200)]
+    assert 0.9 < np.mean([low <= 0.15 <= high for low, high in bounds]) < 0.99
+
+
+def test_no_calibration_error_is_less_than_zero() -> None:
+    value, low, _ = calibration(0, 3, np.random.default_rng(0))
+    assert low == 0 < value
 
 
 def test_interior_lies_within_the_outer_wall_of_the_true_grid() -> None:
