@@ -2,12 +2,14 @@
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from typing import Any
 
+from gde.data.activations import CaptureRequest
+from gde.data.completion import ModelInfo
 from gde.data.json import Json, Labels
 from gde.data.probe import Arm
 from gde.data.trajectory import Trajectory, Turn
@@ -146,16 +148,19 @@ class Pipeline:
         )
 
     def probe(self) -> None:
-        """Record what the probes ask for, and fit them with their controls."""
-        name = self.ready.agent_model
-        model = self.resources.models.get(name) if self.ready.probes and name else None
-        if not isinstance(model, WhiteBox):
+        """Record what the probes ask for and is not stored yet, and fit them with their controls."""
+        name, models = self.ready.agent_model, self.resources.models
+        if not (self.ready.probes and name):
+            return
+        info = models.info(name)
+        if not (info.n_layers or isinstance(models.get(name), WhiteBox)):
             return
         trajectories = Recorded(self.folder.journal_path)
         store = ActivationStore(self.folder.activations, self.journal)
         probes: list[tuple[Chosen, Probe]] = [(one, self.resources.make(one)) for one in self.ready.probes]
-        requests = [probe.capture(model.info) for _, probe in probes]
-        self._capture(trajectories, model, store, probes)
+        requests = [probe.capture(info) for _, probe in probes]
+        self._capture(trajectories, merge(requests), store)
+        info = models.info(name)  # of other software now, it may be, where something had to be captured
         stage = ProbeStage(
             trajectories=trajectories,
             activations=store,
@@ -173,28 +178,29 @@ class Pipeline:
         for done, (chosen, probe, arm) in enumerate(work):
             self.stop.check()
             self.watch(Progress("probes", done, len(work), arm.name))
-            origin = _origin(chosen, arm, model, trajectories)
+            origin = _origin(chosen, arm, info, trajectories)
             if known.get(arm.name) != origin:
                 write_report(self.journal, self.folder.probes, stage.fit(probe, arm), origin)
         self.watch(Progress("probes", len(work), len(work)))
 
-    def _capture(
-        self,
-        trajectories: Sequence[Trajectory],
-        model: WhiteBox,
-        store: ActivationStore,
-        probes: Sequence[tuple[Chosen, Probe]],
-    ) -> None:
-        request = merge([probe.capture(model.info) for _, probe in probes])
-        name = self.ready.agent_model
-        self.watch(Progress("activations", 0, 3))
-        record(sequences(trajectories, name), model, MODEL, request, store)
-        self.watch(Progress("activations", 1, 3))
-        record_bags(sequences(trajectories, name), model, BAGS, request.marks, store)
-        self.watch(Progress("activations", 2, 3))
-        with closing(model.untrained(derive(self.ready.plan.seed, "untrained"))) as untrained:
+    def _capture(self, trajectories: Sequence[Trajectory], request: CaptureRequest, store: ActivationStore) -> None:
+        """Store what is asked for; the model and its twin are made where something of it is not stored yet."""
+        name, models = self.ready.agent_model, self.resources.models
+        with ExitStack() as stack:
+
+            @cache
+            def untrained() -> WhiteBox:
+                twin = models.white_box(name).untrained(derive(self.ready.plan.seed, "untrained"))
+                return stack.enter_context(closing(twin))
+
+            trained = partial(models.white_box, name)
+            self.watch(Progress("activations", 0, 3))
+            record(sequences(trajectories, name), trained, MODEL, request, store)
+            self.watch(Progress("activations", 1, 3))
+            record_bags(sequences(trajectories, name), trained, BAGS, request.marks, store)
+            self.watch(Progress("activations", 2, 3))
             record(sequences(trajectories, name), untrained, UNTRAINED, request, store)
-        self.watch(Progress("activations", 3, 3))
+            self.watch(Progress("activations", 3, 3))
 
     def reward(self) -> None:
         """Have every reward model judge the episodes that it has not judged yet."""
@@ -217,10 +223,10 @@ class Pipeline:
         self.resources.close()
 
 
-def _origin(chosen: Chosen, arm: Arm, model: WhiteBox, trajectories: Recorded) -> str:
+def _origin(chosen: Chosen, arm: Arm, model: ModelInfo, trajectories: Recorded) -> str:
     """Equal for fits that must be equal."""
-    offer, info = chosen.entry.offer, model.info
-    parts = (chosen.entry.qualified, offer.version, chosen.config, asdict(arm), info.name, dict(info.versions))
+    offer = chosen.entry.offer
+    parts = (chosen.entry.qualified, offer.version, chosen.config, asdict(arm), model.name, dict(model.versions))
     return sha256(repr((*parts, trajectories.episodes)).encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@ What was said under interventions is replayed under them: what is read is the st
 untrained twin is replayed under the same ones, for a control is given all that the model was given.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -19,15 +19,17 @@ Sequences = Iterator[tuple[Row, TokenSequence]]
 Records = Iterable[tuple[Row, ActivationRecord]]
 Stored = Mapping[Place, set[Row]]
 """Layer and mark to the turns whose activations there are stored."""
+Made = Callable[[], WhiteBox]
+"""Gives the model. It is called where something has to be replayed, so that what is all stored needs no weights."""
 
 
-def record(found: Sequences, model: WhiteBox, source: str, request: CaptureRequest, store: ActivationStore) -> int:
+def record(found: Sequences, model: Made, source: str, request: CaptureRequest, store: ActivationStore) -> int:
     """Capture every turn of which something is not stored yet; what is stored stays. Gives the number of turns."""
     stored = _stored(source, request, store)
     return store.write(source, _new(_captured(_lacking(found, stored), model, request), stored))
 
 
-def record_bags(found: Sequences, model: WhiteBox, source: str, marks: Sequence[str], store: ActivationStore) -> int:
+def record_bags(found: Sequences, model: Made, source: str, marks: Sequence[str], store: ActivationStore) -> int:
     """Store, for each mark, the mean input embedding of all tokens up to it: which tokens there were, and no more, once
     for each marked token, so that a probe of it is as wide as one of the activations.
 
@@ -84,9 +86,9 @@ def _new(records: Records, stored: Stored) -> Records:
         yield row, ActivationRecord(values={place: of for place, of in each.values.items() if row not in stored[place]})
 
 
-def _captured(wanted: Sequences, model: WhiteBox, request: CaptureRequest) -> Records:
+def _captured(wanted: Sequences, model: Made, request: CaptureRequest) -> Records:
     while batch := list(islice(wanted, BATCH)):
-        records = model.capture([sequence for _, sequence in batch], request)
+        records = model().capture([sequence for _, sequence in batch], request)
         yield from zip((row for row, _ in batch), records, strict=True)
 
 

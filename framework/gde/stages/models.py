@@ -1,7 +1,7 @@
 """The language models of a run: shared by all parts, journaled, and never asked the same again."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.json import Json
 from gde.errors import GdeError, RunFailed, Unavailable
-from gde.parts.language_model import LanguageModel
+from gde.parts.language_model import LanguageModel, WhiteBox
 from gde.stages.budget import Budget
 from gde.stages.outages import Reach
 from gde.stages.reuse import Reuse
@@ -53,6 +53,22 @@ class Models:
             self._note(name)
         return self._made[name]
 
+    def info(self, name: str) -> ModelInfo:
+        """What was noted of the model when it was last made in this run; it is made where nothing was."""
+        known = self._noted().get(name)
+        return ModelInfo(**known) if known else self.get(name).info
+
+    def white_box(self, name: str) -> WhiteBox:
+        """The same, of one whose activations are read.
+
+        Raises:
+            GdeError: as `get`, or it gives none.
+        """
+        model = self.get(name)
+        if not isinstance(model, WhiteBox):
+            raise GdeError(f"language model {name!r} gives no activations: wanted `capture`, `tokenize`, `untrained`")
+        return model
+
     def scope(self, name: str) -> "Scope":
         """The models as they are asked on behalf of an episode or a part."""
         return Scope(name, self, self._journal)
@@ -65,8 +81,7 @@ class Models:
         self.reuse.close()
 
     def _check(self, name: str, info: ModelInfo) -> None:
-        noted = (self._journal.noted(NOTED) or {}) if self._journal is not None else {}
-        known = noted.get(name, {}).get("versions", {})
+        known = self._noted().get(name, {}).get("versions", {})
         for each in IDENTIFYING:
             if each in known and info.versions.get(each) != known[each]:
                 now = info.versions.get(each, "unknown")
@@ -74,6 +89,9 @@ class Models:
                     f"language model {name!r} is no longer the one that answered in this run: its {each} were"
                     f" {known[each]}, now {now}; bring them back, or begin a new run"
                 )
+
+    def _noted(self) -> Mapping[str, Any]:
+        return (self._journal.noted(NOTED) or {}) if self._journal is not None else {}
 
     def _note(self, name: str) -> None:
         if self._journal is not None:

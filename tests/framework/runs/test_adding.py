@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -97,6 +98,40 @@ def test_probes_are_added_under_their_names_and_by_layer(run: Result, asking: Ca
     assert controls == {"none", "shuffled", "untrained"}
     assert [choice.label for choice in now(run.run).probes] == ["where", "deep", "twin"]
     assert by_source(probe(run.run, catalogue=asking)) == after
+
+
+def files(run: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((run / "probes").iterdir())}
+
+
+def test_what_is_stored_is_probed_without_the_model(
+    run: Result, asking: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the weights are gone, what is fitted to the same places is what it was with them, to the last byte."""
+    copytree(run.run, tmp_path / "copy")
+    added = [Choice(name="layered", alias="again", config={"layer": "1"}), Choice(name="where", alias="twin")]
+    expected = probe(tmp_path / "copy", added, asking)
+
+    def gone(**_: object) -> None:
+        raise GdeError("no weights here")
+
+    monkeypatch.setattr("gde.testing.parts.PlantedModel", gone)
+    assert probe(run.run, added, asking).measurements == expected.measurements
+    assert files(Path(run.run)) == files(tmp_path / "copy")
+    assert {"again", "twin"} <= by_source(expected).keys()
+    with pytest.raises(GdeError, match=r"^no weights here$"):
+        probe(run.run, [Choice(name="layered", alias="deep", config={"layer": "0"})], asking)
+    change(run, "DELETE FROM activations WHERE source = 'untrained' AND turn = 0")
+    with pytest.raises(GdeError, match=r"^no weights here$"):
+        probe(run.run, [Choice(name="where", alias="third")], asking)
+
+
+def test_a_run_that_notes_no_model_is_probed_with_it(run: Result, asking: Catalogue) -> None:
+    change(run, "DELETE FROM facts WHERE name = 'models'")
+    expected = by_source(run)["where"]
+    assert by_source(probe(run.run, ["where"], asking))["where"] == expected
+    with closing(Journal.open(Path(run.run) / "run.sqlite")) as journal:
+        assert journal.noted("models")["planted"]["n_layers"] == 2
 
 
 def test_what_was_added_is_still_there_when_the_run_is_gone_on_with(run: Result, asking: Catalogue) -> None:

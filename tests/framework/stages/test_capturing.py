@@ -75,25 +75,25 @@ def test_turns_are_replayed_that_this_model_decided_and_whose_tokens_are_known()
 
 def test_what_is_stored_is_not_captured_again(store: ActivationStore) -> None:
     model, episodes = Counted(), [trajectory(said(), said(tokens=(7, 8)), world=world) for world in range(2)]
-    assert record(sequences(episodes[:1], "m"), model, "model", REQUEST, store) == 2
-    assert record(sequences(episodes, "m"), model, "model", REQUEST, store) == 2
-    assert record(sequences(episodes, "m"), model, "model", REQUEST, store) == 0
+    assert record(sequences(episodes[:1], "m"), lambda: model, "model", REQUEST, store) == 2
+    assert record(sequences(episodes, "m"), lambda: model, "model", REQUEST, store) == 2
+    assert record(sequences(episodes, "m"), lambda: model, "model", REQUEST, store) == 0
     deeper = replace(REQUEST, layers=(EMBEDDING,))
-    assert record(sequences(episodes, "m"), model, "model", deeper, store) == 4
+    assert record(sequences(episodes, "m"), lambda: model, "model", deeper, store) == 4
     assert sum(model.batches) == 8
 
 
 def test_a_mark_that_a_turn_has_not_is_not_waited_for(store: ActivationStore) -> None:
     episodes = [trajectory(said(marks={"pre": (1,)}))]
-    assert record(sequences(episodes, "m"), PlantedModel(), "model", REQUEST, store) == 1
-    assert record(sequences(episodes, "m"), PlantedModel(), "model", REQUEST, store) == 0
+    assert record(sequences(episodes, "m"), PlantedModel, "model", REQUEST, store) == 1
+    assert record(sequences(episodes, "m"), PlantedModel, "model", REQUEST, store) == 0
     assert (store.stored("model", 0, "pre"), store.stored("model", 0, "post")) == ({("0/0/0", 0)}, set())
 
 
 def test_batches_are_bounded(store: ActivationStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capturing, "BATCH", 2)
     model = Counted()
-    assert record(sequences([trajectory(*[said()] * 5)], "m"), model, "model", REQUEST, store) == 5
+    assert record(sequences([trajectory(*[said()] * 5)], "m"), lambda: model, "model", REQUEST, store) == 5
     assert model.batches == [2, 2, 1]
 
 
@@ -119,7 +119,7 @@ def test_a_bag_knows_nothing_of_the_order_of_its_tokens() -> None:
         np.random.default_rng(len(seen)).shuffle(tokens)
         kept, places = Kept(), tuple(range(197, 200))
         episodes = [trajectory(said(prompt_tokens=tuple(tokens.tolist()), marks={"pre": places}))]
-        record_bags(sequences(episodes, "m"), PlantedModel(), "bags", ("pre",), kept)  # type: ignore[arg-type]
+        record_bags(sequences(episodes, "m"), PlantedModel, "bags", ("pre",), kept)  # type: ignore[arg-type]
         seen.add(kept.values["pre"].tobytes())
     assert len(seen) == 1
 
@@ -129,6 +129,6 @@ def test_a_bag_is_the_mean_embedding_of_all_tokens_up_to_the_mark_for_each_of_it
     sequence = TokenSequence(tokens=(1, 2, 3, 4), marks={"all": (0, 1, 2, 3)})
     every = model.capture([sequence], CaptureRequest(layers=(EMBEDDING,), marks=("all",)))[0].values[EMBEDDING, "all"]
     episodes = [trajectory(said(marks={"pre": (0, 1), "post": (3,)}))]
-    assert record_bags(sequences(episodes, "m"), model, "bags", ("pre", "post"), kept) == 1  # type: ignore[arg-type]
+    assert record_bags(sequences(episodes, "m"), lambda: model, "bags", ("pre", "post"), kept) == 1  # type: ignore[arg-type]
     assert np.allclose(kept.values["pre"], [every[:2].mean(0)] * 2, atol=1e-6)
     assert np.allclose(kept.values["post"], [every.mean(0)], atol=1e-6)

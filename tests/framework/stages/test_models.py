@@ -190,6 +190,23 @@ def test_a_model_that_is_another_by_now_is_refused(journal: Journal, identity: s
         made({}).get("m")
 
 
+def test_what_was_noted_of_a_model_is_known_without_making_it(journal: Journal) -> None:
+    made = []
+
+    def make(name: str) -> PlantedModel:
+        made.append(name)
+        return PlantedModel()
+
+    known = Models(make, journal).info("m")
+    assert Models(make, journal).info("m") == known == PlantedModel().info
+    assert made == ["m"]
+
+
+def test_a_model_without_activations_is_no_white_box(journal: Journal) -> None:
+    with pytest.raises(GdeError, match="language model 'm' gives no activations"):
+        Models(lambda _: ScriptedModel(), journal).white_box("m")
+
+
 class Versioned(ScriptedModel):
     """A model of certain versions."""
 
