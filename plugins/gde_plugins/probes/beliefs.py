@@ -33,7 +33,9 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
     name. "beliefs.spread.agent" and ".goal": mean distance of all cells so decoded.
 
     "beliefs.expected": the probability that the action is optimal on a map drawn from the whole decoded distribution,
-    which the authors' footnote 6 asks for, and "beliefs.expected.chance", that of a uniformly random action.
+    which the authors' footnote 6 asks for, given that the map drawn has a way from agent to goal: maps without any are
+    left out, and turns of which no map drawn has one. "beliefs.expected.chance" is that of a uniformly random action.
+    Of an agent or a goal that no training map had no place is known, and there is the reason alone.
 
     All are averaged within trajectories first, then over them; n counts trajectories, and intervals resample worlds.
     One for each arm of a probe that decodes maps, controls ("fit") included, by size and density for those that are
@@ -104,26 +106,28 @@ def _index(names: Sequence[str], action: str | None) -> int:
 
 
 def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
-    valid: Bools = np.asarray(judged.decoded.any(axis=1))
+    untrained = judged.arm.untrained("agent", "goal")
+    every: Bools = np.ones(len(judged.true), dtype=bool)
+    placed: Bools = np.full(len(every), not untrained)
+    valid: Bools = placed & judged.decoded.any(axis=1)
     true, decoded = judged.best(judged.true), judged.best(judged.decoded)
     both: Bools = np.asarray((judged.true & judged.decoded).any(axis=1))
     wrong: Bools = valid & ~true
-    every: Bools = np.ones(len(valid), dtype=bool)
     for name, hits, among, reason in (
         ("beliefs.accuracy.true", true, every, ""),
-        ("beliefs.valid", valid, every, ""),
+        ("beliefs.valid", valid, placed, ""),
         ("beliefs.accuracy.decoded", decoded, valid, NO_WAY),
         ("beliefs.agreement", true & decoded, valid, NO_WAY),
         ("beliefs.agreement.released", both, valid, NO_WAY),
         ("beliefs.recovery", decoded, wrong, NO_ERROR),
         ("beliefs.recovery.released", both, wrong, NO_ERROR),
     ):
-        yield _averaged(judged.arm, name, hits.astype(np.float64), among, seed, reason)
-    known: Bools = np.asarray(~np.isnan(judged.expected).any(axis=1))
+        yield _averaged(judged.arm, name, hits.astype(np.float64), among, seed, untrained or reason)
+    known: Bools = placed & ~np.isnan(judged.expected).any(axis=1)
     rows = np.arange(len(known))
     at_action = np.where(judged.taken >= 0, judged.expected[rows, judged.taken], 0.0)
     for name, values in (("beliefs.expected", at_action), ("beliefs.expected.chance", judged.expected.mean(axis=1))):
-        yield _averaged(judged.arm, name, np.where(known, values, 0.0), known, seed, NO_WAY)
+        yield _averaged(judged.arm, name, np.where(known, values, 0.0), known, seed, untrained or NO_WAY)
     yield from _spreads(judged.arm, seed)
 
 

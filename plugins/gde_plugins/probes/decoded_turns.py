@@ -38,6 +38,12 @@ class DecodedTurns:
         """(N,) worlds."""
         return np.array([one.world.cluster for one in self.trajectories])
 
+    def untrained(self, *names: str) -> str:
+        """Why nothing is known of where these classes are believed to be: of the first of them no training map had a
+        cell, which leaves it without probability everywhere. Empty where all were trained on."""
+        absent = [name for name in names if not self.decoded[..., self.classes.index(name)].any()]
+        return f"no {absent[0]} cell in the grids that were trained on" if absent else ""
+
     def take(self, rows: Bools) -> "DecodedTurns":
         """The turns where `rows` (N,) is true."""
         chosen = np.flatnonzero(rows)

@@ -100,7 +100,9 @@ BELIEFS = (
         unit="share",
         group=BELIEVED,
     ),
-    Measure(name="beliefs.expected", title="Expected optimality on sampled maps", unit="share", group=BELIEVED),
+    Measure(
+        name="beliefs.expected", title="Expected optimality, sampled maps with a way", unit="share", group=BELIEVED
+    ),
     Measure(name="beliefs.expected.chance", title="That of a random action", unit="share", group=BELIEVED),
     Measure(name="beliefs.spread.*", title="Distance of all cells decoded as *", unit="cells", group=BELIEVED),
 )

@@ -153,6 +153,20 @@ def test_steps_are_told_from_where_the_map_has_agent_and_goal(walked: Evidence) 
     assert nobody.reason == "no other world was played"
 
 
+@pytest.mark.parametrize("code", [AGENT, GOAL])
+def test_what_was_never_trained_on_is_nowhere_and_no_step_is_told_from_it(walked: Evidence, code: int) -> None:
+    evidence = decoding(walked, n=12)
+    report, _ = evidence.probe_reports
+    decoded = report.decoded.copy()
+    decoded[..., code] = 0
+    evidence = replace(evidence, probe_reports=(replace(report, decoded=decoded),))
+    told = {one.name: one for one in (*steps(evidence), *beliefs(evidence)) if "size" not in one.where}
+    kept = {"beliefs.accuracy.true", f"beliefs.spread.{CLASSES[AGENT + GOAL - code]}"}
+    assert {name for name, one in told.items() if one.value is not None} == kept
+    reason = f"no {CLASSES[code]} cell in the grids that were trained on"
+    assert {one.reason for name, one in told.items() if name not in kept and "spread" not in name} == {reason}
+
+
 def test_without_decoded_maps_there_is_a_reason(walked: Evidence) -> None:
     for metric in (maps, beliefs, steps):
         (nothing, *_) = metric(walked)
