@@ -1,7 +1,7 @@
 """What the numbers of a part mean to a reader."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -46,6 +46,9 @@ class Measure:
     cost: bool = False
     """Whether it counts what was spent, which follows from settings more than from how an agent does, e.g. simulations:
     runs are compared by it, and it is not tested, so that no p value is corrected for it."""
+    caveats: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What a reader must know of its numbers of one variant of a probe, a sentence by the variant's name, e.g. that the
+    variant cannot do by construction what is measured."""
 
     def matches(self, name: str) -> bool:
         """Whether the number of this name is one of those meant."""
@@ -72,6 +75,10 @@ class Measure:
         named = PLACE.findall(self.title)
         title = PLACE.sub(lambda found: str(where.get(found[1], "it")), self.title)
         return title, {key: value for key, value in where.items() if key not in named}
+
+    def caveat(self, where: Labels) -> str:
+        """What a reader must know of a number with these labels; empty for nothing."""
+        return self.caveats.get(str(where.get("variant", "")), "")
 
     def under(self, prefix: str) -> "Measure":
         """The same for a part that the run calls otherwise, or whose numbers bear its name."""

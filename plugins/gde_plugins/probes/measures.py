@@ -2,6 +2,11 @@
 
 from gde.data.measure import Measure
 
+PLACELESS = {
+    "linear": "The variant linear of cogmap cannot find places, having the same slope of logits in every map: its"
+    " misses do not show that none can be read linearly."
+}
+"""Told once beneath a table, so not of every number that follows from places. Why: docs/statistics.md."""
 MAP = (
     Measure(
         name="distance.*",
@@ -10,8 +15,9 @@ MAP = (
         better="less",
         headline=True,
         phrase="places the * on average {} from where it is",
+        caveats=PLACELESS,
     ),
-    Measure(name="top1.*", title="* top-1", unit="share", better="more", headline=True),
+    Measure(name="top1.*", title="* top-1", unit="share", better="more", headline=True, caveats=PLACELESS),
     Measure(name="spread.*", title="Distance of all cells decoded as *", unit="cells", better="less"),
     Measure(name="accuracy.interior", title="Interior accuracy", unit="share", better="more"),
     Measure(name="accuracy.interior.majority", title="The same, naming each cell's commonest class", unit="share"),
@@ -74,8 +80,17 @@ FIRST_MAPS = (
     Measure(name="maps.accuracy.majority", title="The same, naming each cell's commonest class", group=FIRST),
     Measure(name="maps.recall.*", title="* recall, first turns", unit="share", better="more", group=FIRST),
     Measure(name="maps.precision.*", title="* precision, first turns", unit="share", better="more", group=FIRST),
-    Measure(name="maps.top1.*", title="* top-1, first turns", unit="share", better="more", group=FIRST),
-    Measure(name="maps.distance.*", title="* distance, first turns", unit="cells", better="less", group=FIRST),
+    Measure(
+        name="maps.top1.*", title="* top-1, first turns", unit="share", better="more", group=FIRST, caveats=PLACELESS
+    ),
+    Measure(
+        name="maps.distance.*",
+        title="* distance, first turns",
+        unit="cells",
+        better="less",
+        group=FIRST,
+        caveats=PLACELESS,
+    ),
     Measure(name="maps.spread.*", title="Distance of all cells decoded as *", unit="cells", group=FIRST),
     Measure(name="maps.selectivity", title="Cells that are right, less the control task", unit="share", group=FIRST),
     Measure(name="maps.selectivity.*", title="* top-1, less the control task", unit="share", group=FIRST),
@@ -83,13 +98,25 @@ FIRST_MAPS = (
 )
 TOLD = "Steps to the goal told from decoded positions"
 STEPS = (
-    Measure(name="steps.mae", title="Error of a line through the decoded Manhattan distance", unit="steps", group=TOLD),
+    Measure(
+        name="steps.mae",
+        title="Error of a line through the decoded Manhattan distance",
+        unit="steps",
+        group=TOLD,
+        caveats=PLACELESS,
+    ),
     Measure(name="steps.r2", title="Variance explained by it", unit="share", better="more", group=TOLD),
 )
 BELIEVED = "Actions against decoded maps"
 BELIEFS = (
     Measure(name="beliefs.accuracy.true", title="Optimal on the true map", unit="share", group=BELIEVED),
-    Measure(name="beliefs.accuracy.decoded", title="Optimal on the decoded map", unit="share", group=BELIEVED),
+    Measure(
+        name="beliefs.accuracy.decoded",
+        title="Optimal on the decoded map",
+        unit="share",
+        group=BELIEVED,
+        caveats=PLACELESS,
+    ),
     Measure(name="beliefs.valid", title="Decoded maps with a way", unit="share", better="more", group=BELIEVED),
     Measure(name="beliefs.agreement", title="Optimal on both", unit="share", group=BELIEVED),
     Measure(name="beliefs.agreement.released", title="Some action optimal on both", unit="share", group=BELIEVED),

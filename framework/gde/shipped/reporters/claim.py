@@ -28,7 +28,7 @@ def claim(result: Result) -> Claim:
     """The claim that the numbers support, made of nothing but them."""
     found = probed(result)
     belief = _belief(found[0]) if found else ""
-    return Claim(behaviour=_behaviour(result), belief=belief, cautions=tuple(_cautions(result.subject)))
+    return Claim(behaviour=_behaviour(result), belief=belief, cautions=(*_cautions(result.subject), *_caveats(found)))
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
@@ -100,6 +100,12 @@ def _joined(phrases: Sequence[str]) -> str:
         others = [one.removeprefix(verb) for one in others]
     *before, last = first, *others
     return f"{', '.join(before)} and {last}" if before else last
+
+
+def _caveats(found: Sequence[Probed]) -> dict[str, None]:
+    """Of the numbers of probes, each once."""
+    told = (one.measure.caveat(probe.arm.where) for probe in found for one in probe.numbers)
+    return dict.fromkeys(filter(None, told))
 
 
 def _cautions(of: Subject) -> Iterator[str]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.measure import Measures
+from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.shipped.reporters.claim import main_report
-from gde.shipped.reporters.tables import Cell, Group, Row, Table, cell, pick
+from gde.shipped.reporters.tables import Cell, Group, Row, Table, caveats, cell, pick
 from gde.shipped.reporters.wording import CONTROLS, heading, labels_text, place_text
 
 
@@ -28,6 +28,7 @@ class _Columns:
     """What is shown of the arms of a probe: keys of measurements to headings."""
 
     headings: dict[str, str]
+    measures: tuple[Measure, ...]
     strata: frozenset[str]
 
     @classmethod
@@ -44,11 +45,16 @@ class _Columns:
         ordered = sorted(found.items(), key=lambda item: places[item[1][0]])
         every = {key: heading(_title(name, one, strata, meanings), one.unit) for key, (name, one) in ordered}
         chosen = {key: every[key] for key, (name, _) in ordered if meanings[name].headline}
-        return cls(chosen if headlines and chosen else every, strata)
+        shown = chosen if headlines and chosen else every
+        return cls(shown, tuple(meanings[found[key][0]] for key in shown), strata)
 
     def cells(self, measurements: Iterable[Measurement]) -> tuple[Cell, ...]:
         """A row."""
         return pick({_key(one, self.strata): cell(one) for one in measurements}, self.headings)
+
+    def note(self, reports: Sequence[ProbeReport]) -> str:
+        """What must be known of what some of the reports measured."""
+        return caveats((measure, report.arm.where) for report in reports for measure in self.measures)
 
 
 def probe_tables(evidence: Evidence, strata: frozenset[str], meanings: Measures) -> list[ProbeTables]:
@@ -71,7 +77,8 @@ def probe_stratum_table(evidence: Evidence, strata: frozenset[str], meanings: Me
         return None
     columns = _Columns.of([main], strata, meanings, headlines=True)
     lines = tuple(Row(head=stratum, hint="", cells=columns.cells(found)) for stratum, found in rows.items())
-    return Table(columns=tuple(columns.headings.values()), groups=(Group(title="", rows=lines),))
+    groups = (Group(title="", rows=lines),)
+    return Table(columns=tuple(columns.headings.values()), groups=groups, note=columns.note([main]))
 
 
 def _tables(name: str, reports: Sequence[ProbeReport], strata: frozenset[str], meanings: Measures) -> ProbeTables:
@@ -87,7 +94,7 @@ def _table(reports: Sequence[ProbeReport], columns: _Columns) -> Table:
         group = "Decoded from the model" if control == "none" else f"Control: {CONTROLS[control][0]}"
         groups.setdefault(group, []).append(_row(report, columns))
     listed = tuple(Group(title=title, rows=tuple(rows)) for title, rows in groups.items())
-    return Table(columns=tuple(columns.headings.values()), groups=listed)
+    return Table(columns=tuple(columns.headings.values()), groups=listed, note=columns.note(reports))
 
 
 def _row(report: ProbeReport, columns: _Columns) -> Row:

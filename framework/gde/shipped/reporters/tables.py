@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gde.data.evidence import Evidence
-from gde.data.json import Json
+from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
 from gde.shipped.reporters.figures import drawn
@@ -130,6 +130,11 @@ def cell(one: Measurement, text: Callable[[float, str], str] = number) -> Cell:
     return Cell(text=text(one.value, one.unit), bounds=bounds(one.interval, one.unit))
 
 
+def caveats(numbers: Iterable[tuple[Measure, Labels]]) -> str:
+    """What a reader must know of some of the numbers, given what each is restricted to; every sentence once."""
+    return " ".join(dict.fromkeys(filter(None, (measure.caveat(where) for measure, where in numbers))))
+
+
 def pick(cells: Mapping[str, Cell], keys: Iterable[str]) -> tuple[Cell, ...]:
     """The cells of some columns, of which a row need not have all."""
     return tuple(cells.get(key, Cell(text=ABSENT)) for key in keys)
@@ -141,7 +146,8 @@ def _listed(rows: Sequence[tuple[Measure, Measurement]]) -> Table:
     columns = ("value", "95 % interval", *((PICTURE,) if with_picture else ()), "n")
     lines = [_row(measure, one, with_picture) for measure, one in rows]
     naught = [row for row, (_, one) in zip(lines, rows, strict=True) if one.value == 0]
-    return Table(columns=columns, groups=(Group(title="", rows=(*_together(lines, naught),)),))
+    groups = (Group(title="", rows=(*_together(lines, naught),)),)
+    return Table(columns=columns, groups=groups, note=caveats((measure, one.where) for measure, one in rows))
 
 
 def _together(rows: Sequence[Row], naught: Sequence[Row]) -> Iterator[Row]:

@@ -135,6 +135,16 @@ def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(result: Resul
     assert cautions(result, replace(SUBJECT, worlds=4)) == ["Fewer than 10 worlds: an impression, not a finding."]
 
 
+def test_cautions_tell_what_the_variant_of_a_probe_cannot_do(result: Result) -> None:
+    caveat = result.meanings["cogmap.top1.agent"].caveat({"variant": "linear"})
+    told = {
+        variant: claim(with_numbers(result, *off(1.4, replace(MAIN, variant=variant)))).cautions
+        for variant in ("linear", "mlp")
+    }
+    assert told == {"linear": (caveat,), "mlp": ()}
+    assert len(caveat) < 155  # fits into two lines of a terminal
+
+
 def test_points_of_a_curve_do_not_stand_for_the_run(result: Result) -> None:
     numbers = [
         Measurement(name="mine", value=0.5, unit="share", n=4, where={"distance": distance}) for distance in (1, 2, 3)

@@ -121,6 +121,19 @@ def test_headlines_come_first_and_all_else_is_folded_behind_them(result: Result,
     assert "Agent distance" in shown and "Wall recall" not in shown
 
 
+def test_what_a_variant_cannot_do_is_said_beneath_its_numbers(result: Result, evidence: Evidence) -> None:
+    meant = result.meanings["cogmap.top1.agent"].caveat({"variant": "linear"})
+    assert "linear" in meant and not result.meanings["cogmap.top1.agent"].caveat({"variant": "mlp"})
+    text = page(PLAN, result, evidence)
+    assert text.count(meant) == 2  # beneath both tables of the probe, and not at the top: the main arm is another
+    others = tuple(report for report in evidence.probe_reports if report.arm.variant != "linear")
+    assert meant not in page(PLAN, result, replace(evidence, probe_reports=others))
+    told = Measurement(name="told.agent", value=0.0, unit="share", n=9, where={"variant": "linear", "layer": 3})
+    measure = Measure(name="told.*", title="* told", group="Told", caveats={"linear": "It was told nothing."})
+    rows = replace(result, measurements=(*result.measurements, told), measures=(*result.measures, measure))
+    assert "It was told nothing." in page(PLAN, rows, evidence).partition("<caption>Told.")[2]
+
+
 def test_what_no_part_declares_is_shown_under_its_own_name(result: Result, evidence: Evidence) -> None:
     unheard = Measurement(name="unheard.of", value=2.0, unit="bits", n=3)
     text = Page(page(PLAN, replace(result, measurements=(*result.measurements, unheard)), evidence)).text
