@@ -1,7 +1,8 @@
 """What of the probes can be chosen."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 Variant = Literal["mlp", "linear"]
 PlanVariant = Literal["oneshot", "autoregressive"]
 MapVariant = Literal["mlp", "linear", "bilinear", "cellwise", "ridge"]
-Depth = Literal["early", "middle", "late"]
+Depth = Literal["early", "middle", "late", "all"]
 PENALTIES = tuple(10.0**power for power in range(-6, 7))
-THIRDS: dict[Depth, int] = {"early": 1, "middle": 2, "late": 3}
+THIRDS = {"early": 1, "middle": 2, "late": 3}
 
 
 class Several:
@@ -40,8 +41,8 @@ class ReadingConfig:
     """Which activations are read."""
 
     layer: Annotated[tuple[Annotated[int, Ge(0)] | Depth, ...], Several()] = ("middle",)
-    """Decoder layers counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23). Each is read
-    by a probe of its own."""
+    """Decoder layers counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23); `all` for
+    every layer. Each is read by a probe of its own."""
     marks: tuple[str, ...] = ("pre", "post")
     """Token marks read, each by a probe of its own: before and after the reasoning."""
     device: str = "cpu"
@@ -63,17 +64,19 @@ class ReadingConfig:
 
         if not model.n_layers:
             raise GdeError(f"probes read activations, and model {model.name!r} gives none; choose a white-box model")
-        layers = dict.fromkeys(_layer(each, model) for each in self.layer)
+        layers = dict.fromkeys(index for each in self.layer for index in _layers(each, model))
         return CaptureRequest(layers=tuple(layers), marks=self.marks)
 
 
-def _layer(layer: int | Depth, model: "ModelInfo") -> int:
+def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
+    if layer == "all":
+        return range(model.n_layers)
     if isinstance(layer, str):
-        return max(0, round(model.n_layers * THIRDS[layer] / 3) - 1)
+        return (max(0, round(model.n_layers * THIRDS[layer] / 3) - 1),)
     if layer >= model.n_layers:
-        wanted = f"0 to {model.n_layers - 1} or one of {', '.join(THIRDS)}"
+        wanted = f"0 to {model.n_layers - 1} or one of {', '.join(get_args(Depth))}"
         raise GdeError(f"layer of a probe: model {model.name!r} has layers {wanted}, got {layer}")
-    return layer
+    return (layer,)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,8 +78,16 @@ def test_depth_is_counted_in_thirds_of_the_layers(layer: Any, n_layers: int, ind
     assert config.capture(ModelInfo(name="m", n_layers=n_layers)) == CaptureRequest(layers=(index,), marks=("post",))
 
 
+@pytest.mark.parametrize(
+    ("layer", "n_layers", "indices"), [("all", 3, (0, 1, 2)), ("all", 1, (0,)), (["late", "all", 0], 3, (2, 0, 1))]
+)
+def test_all_layers_are_each_read_once(layer: Any, n_layers: int, indices: tuple[int, ...]) -> None:
+    config = TypeAdapter(ProbeConfig).validate_python({"layer": layer})
+    assert config.capture(ModelInfo(name="m", n_layers=n_layers)).layers == indices
+
+
 def test_layers_that_a_model_lacks_are_refused() -> None:
-    with pytest.raises(GdeError, match=r"model 'm' has layers 0 to 3 or one of early, middle, late, got 4"):
+    with pytest.raises(GdeError, match=r"model 'm' has layers 0 to 3 or one of early, middle, late, all, got 4"):
         ProbeConfig(layer=(4,)).capture(ModelInfo(name="m", n_layers=4))
     with pytest.raises(GdeError, match="model 'm' gives none"):
         ProbeConfig().capture(ModelInfo(name="m"))

@@ -67,7 +67,7 @@ def test_what_was_not_recorded_is_replayed(catalogue: Catalogue, tmp_path: Path)
 
 def test_a_layer_that_is_not_there_and_a_model_without_any_are_refused(catalogue: Catalogue, tmp_path: Path) -> None:
     result = run(catalogue, tmp_path / "run", probes=False)
-    with pytest.raises(GdeError, match="model 'walker' has layers 0 to 1 or one of early, middle, late, got 7"):
+    with pytest.raises(GdeError, match="model 'walker' has layers 0 to 1 or one of early, middle, late, all, got 7"):
         probe(result.run, [Choice(name="cogmap", config={**QUICK, "layer": 7})], catalogue)
     plan = Plan(environment=Choice(name="grid"), agent=Choice(name="optimal"), episodes=1, reporters=())
     blind = evaluate(plan, tmp_path / "blind", catalogue)
