@@ -106,7 +106,8 @@ class DistanceConfig(ProbeConfig):
     """How the distance to the goal is decoded (Arghal et al. 2026, appendix F.3)."""
 
     variants: tuple[Variant, ...] = ("mlp", "linear")
-    """Models fitted side by side, each with its controls; reports speak of the first. `linear` is ridge regression."""
+    """Models fitted side by side, each with its controls; reports speak of the first. `linear` is ridge
+    regression, its penalty the one that predicts training worlds left out one at a time best."""
 
 
 @dataclass(frozen=True, kw_only=True)

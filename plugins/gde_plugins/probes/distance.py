@@ -19,6 +19,7 @@ from gde.parts.probe import Readout
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.design import LatestDesign
 from gde_plugins.probes.one_thread import one_thread
+from gde_plugins.probes.ridge import RidgeFits, rows_of_worlds
 from gde_plugins.probes.training import Examples, Settings, fit_network
 from gde_plugins.probes.weights import CellWeights, cell_coordinates, check_finite, z_scores
 
@@ -88,14 +89,18 @@ class DistanceProbe:
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
         """A network of least squared error; as `linear`, ridge regression on z-scored activations, its penalty the one
-        with the least leave-one-out error in training.
+        that predicts training worlds left out one at a time best.
 
         Raises:
-            ValueError: activations that are not finite, naming the row.
+            ValueError: activations that are not finite, naming the row; `linear` with one world to train on.
         """
         check_finite(train.inputs)
         steps = train.labels[:, :1].astype(np.float64)
-        weights = _ridge(train.inputs, steps[:, 0]) if variant == "linear" else self._network(train.inputs, steps, rng)
+        weights = (
+            _ridge(train.inputs, steps, train.groups)
+            if variant == "linear"
+            else self._network(train.inputs, steps, rng)
+        )
         lines = [(steps.mean(), 0.0), *(line(column, steps[:, 0]) for column in train.labels.T[1:])]
         return DistanceReadout(weights=weights, baselines=np.array(lines, dtype=np.float32))
 
@@ -140,19 +145,22 @@ class DistanceProbe:
         return found
 
 
-def _ridge(inputs: NDArray[np.float32], steps: NDArray[np.float64]) -> CellWeights:
-    # Imported here: a readout needs NumPy alone.
-    from sklearn.linear_model import RidgeCV
-
+@one_thread()
+def _ridge(inputs: NDArray[np.float32], steps: NDArray[np.float64], worlds: NDArray[np.str_]) -> CellWeights:
+    """Of steps (N, 1), with the penalty of least squared error in worlds (N,) left out one at a time; of equally good
+    ones the largest."""
+    rows = rows_of_worlds(worlds)
     mean, scale = z_scores(inputs)
-    with one_thread():  # not before the import, which loads what is limited
-        fitted = RidgeCV(alphas=PENALTIES).fit(((inputs - mean) / scale).astype(np.float64), steps)
+    scored = ((inputs - mean) / scale).astype(np.float64)
+    fit = RidgeFits(scored, steps)
+    penalty = min(sorted(PENALTIES, reverse=True), key=lambda each: ((fit.left_out(each, rows) - steps) ** 2).mean())
+    weights = fit.weights(penalty)
     return CellWeights(
         mean=mean,
         scale=scale,
-        activation=np.asarray(fitted.coef_, dtype=np.float32)[:, None],
+        activation=weights.astype(np.float32),
         coordinate=np.zeros((0, 1), dtype=np.float32),
-        bias=np.array([fitted.intercept_], dtype=np.float32),
+        bias=(fit.level - scored.mean(axis=0) @ weights).astype(np.float32),
     )
 
 

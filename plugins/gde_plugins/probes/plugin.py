@@ -36,10 +36,10 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="how many steps the goal is away by the shortest way",
             config=DistanceConfig,
             make=_distance,
-            version=4,
+            version=5,
             measures=measures.DISTANCE,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
-            imports=("torch", "sklearn"),
+            imports=("torch",),
             extra="probes",
         ),
         Offer(

@@ -53,13 +53,10 @@ def fit_ridge(
     Raises:
         ValueError: fewer than two worlds.
     """
-    of_world = np.unique(worlds, return_inverse=True)[1]
-    if of_world.max() < 1:
-        raise ValueError("ridge chooses its penalty by predicting left-out worlds: wanted 2 to train on, got 1")
+    rows = rows_of_worlds(worlds)
     mean, scale = z_scores(inputs)
     scored = ((inputs - mean) / scale).astype(np.float64)  # rounded as it will be when the read-out is used
-    fit = _Fits(scored, np.eye(n_classes)[codes])
-    rows = [np.flatnonzero(of_world == world) for world in range(of_world.max() + 1)]
+    fit = RidgeFits(scored, np.eye(n_classes)[codes])
     descending = sorted(penalties, reverse=True)
     losses = [_losses(fit.left_out(penalty, rows), codes) for penalty in descending]
     chosen = [descending[i] for i in np.argmin(losses, axis=0)]
@@ -78,11 +75,23 @@ def fit_ridge(
     )
 
 
-class _Fits:
-    """Ridge regressions of targets (N, cells, C) on inputs (N, D), with an intercept, at any penalty."""
+def rows_of_worlds(worlds: NDArray[np.str_]) -> list[NDArray[np.intp]]:
+    """The rows of each of the worlds (N,), which are left out together: turns of one world are not independent.
+
+    Raises:
+        ValueError: fewer than two worlds.
+    """
+    of_world = np.unique(worlds, return_inverse=True)[1]
+    if of_world.max() < 1:
+        raise ValueError("ridge chooses its penalty by predicting left-out worlds: wanted 2 to train on, got 1")
+    return [np.flatnonzero(of_world == world) for world in range(of_world.max() + 1)]
+
+
+class RidgeFits:
+    """Ridge regressions of targets (N, ...) on inputs (N, D), with an intercept, at any penalty."""
 
     def __init__(self, inputs: Floats, targets: Floats) -> None:
-        self.level = targets.mean(axis=0)
+        self.level: Floats = targets.mean(axis=0)
         self._targets = (targets - self.level).reshape(len(targets), -1)
         self._turns, self._lengths, self._axes = svd(
             inputs - inputs.mean(axis=0), full_matrices=False, check_finite=False
@@ -90,12 +99,12 @@ class _Fits:
         self._along = self._turns.T @ self._targets  # exactly 0 of targets that are the same in every turn
 
     def weights(self, penalty: float) -> Floats:
-        """(D, cells, C), of a fit that is `level` where the inputs have their mean."""
+        """(D, ...), of a fit that is `level` where the inputs have their mean."""
         weights = self._axes.T @ ((self._lengths / (self._lengths**2 + penalty))[:, None] * self._along)
         return np.asarray(weights.reshape(-1, *self.level.shape))
 
     def left_out(self, penalty: float, groups: Sequence[NDArray[np.intp]]) -> Floats:
-        """(N, cells, C) predictions for each group of rows by the fit to all others."""
+        """(N, ...) predictions for each group of rows by the fit to all others."""
         kept = self._lengths**2 / (self._lengths**2 + penalty)
         residuals = self._targets - (self._turns * kept) @ self._along
         predicted = np.empty_like(residuals)

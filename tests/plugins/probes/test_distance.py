@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.model_selection import LeaveOneGroupOut, cross_val_score
 
 from gde.data.completion import Completion
 from gde.data.observation import State, World
@@ -12,7 +14,7 @@ from gde.data.trajectory import Decision, Trajectory
 from gde.errors import GdeError
 from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.config import DistanceConfig
-from gde_plugins.probes.distance import DistanceProbe, DistanceReadout
+from gde_plugins.probes.distance import PENALTIES, DistanceProbe, DistanceReadout
 
 PROBE = DistanceProbe(DistanceConfig(hidden=64, epochs=60))
 EMBEDDING = np.random.default_rng(0).normal(size=(2, 24))
@@ -83,6 +85,31 @@ def test_ridge_finds_what_is_linear_among_far_more_activations_than_turns() -> N
     data = ProbeDataset(inputs=inputs, labels=labels, groups=np.array([f"w{row}" for row in range(120)]))
     found = scores("linear", data.take(np.arange(80)), data.take(np.arange(80, 120)))
     assert (found["r2"] or 0) > 0.85
+
+
+@pytest.mark.parametrize("width", [8, 60], ids=["more turns", "more activations"])
+def test_its_penalty_predicts_left_out_worlds_best(width: int) -> None:
+    """Turns of a world share what tells its distance; leaving out single ones asks for a smaller penalty."""
+    rng = np.random.default_rng(3)
+    inputs = (rng.normal(size=(10, width)).repeat(4, axis=0) + 0.3 * rng.normal(size=(40, width))).astype(np.float32)
+    steps = 10 + inputs[:, 0] + 3 * rng.normal(size=10).repeat(4)
+    worlds = np.array([f"w{row // 4}" for row in range(40)])
+    data = ProbeDataset(inputs=inputs, labels=np.column_stack([steps, steps, steps]), groups=worlds)
+    weights = PROBE.fit("linear", data, rng).arrays()
+    scored = ((inputs - weights["mean"]) / weights["scale"]).astype(np.float64)
+    splits, loss = list(LeaveOneGroupOut().split(scored, groups=worlds)), "neg_mean_squared_error"
+    losses = [cross_val_score(Ridge(alpha=each), scored, steps, cv=splits, scoring=loss).mean() for each in PENALTIES]
+    best = PENALTIES[int(np.argmax(losses))]
+    expected = Ridge(alpha=best).fit(scored, steps)
+    np.testing.assert_allclose(weights["activation"][:, 0], expected.coef_, atol=1e-5)
+    np.testing.assert_allclose(weights["bias"], expected.intercept_, rtol=1e-5)
+    assert RidgeCV(alphas=PENALTIES).fit(scored, steps).alpha_ < best < max(PENALTIES)
+
+
+def test_one_world_chooses_no_penalty() -> None:
+    for n in (1, 2):
+        with pytest.raises(ValueError, match="left-out worlds: wanted 2 to train on, got 1"):
+            PROBE.fit("linear", planted(n, 1), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("variant", ["mlp", "linear"])
