@@ -19,6 +19,7 @@ from gde_plugins.probes.config import PlanConfig, PlanVariant
 from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.plan_decoder import PlanDecoder, fit_decoder
 from gde_plugins.probes.plan_scores import score_plans
+from gde_plugins.probes.weights import check_tokens
 
 WIDEST = 1024
 END, OVER = 0, -1
@@ -36,7 +37,12 @@ class PlanReadout:
 
     @one_thread()
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, T, D) padded activations to (N, H, C) probabilities of the actions and the end."""
+        """(N, T, D) padded activations to (N, H, C) probabilities of the actions and the end.
+
+        Raises:
+            ValueError: activations that are not finite, naming the row.
+        """
+        check_tokens(inputs)
         return self.decoder.probabilities(inputs)
 
     def arrays(self) -> Mapping[str, NDArray[np.float32]]:
@@ -84,13 +90,12 @@ class PlanProbe:
         """A decoder of this form.
 
         Raises:
-            ValueError: activations that are not finite, or no plan that is short enough.
+            ValueError: activations that are not finite, naming the row, or no plan that is short enough.
         """
         plans, rows = _plans(train)
         if not len(plans):
             raise ValueError(f"no training turn has fewer than {self.config.horizon} actions to come")
-        if not np.isfinite(train.inputs[:, 0]).all():
-            raise ValueError("activations must be finite")
+        check_tokens(train.inputs)
         config, kinds = self.config, int(plans.max()) + 1
         width = config.width or min(WIDEST, train.inputs.shape[-1])
         width = -(-width // config.heads) * config.heads

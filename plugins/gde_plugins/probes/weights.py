@@ -129,11 +129,25 @@ def class_probabilities(weights: CellWeights, inputs: NDArray[Any], shape: tuple
 
 
 def check_finite(inputs: NDArray[Any]) -> None:
-    """Refuse activations that are not numbers.
+    """Refuse activations (N, D) that are not numbers.
 
     Raises:
         ValueError: names the first row with an infinite or undefined value.
     """
-    finite = np.isfinite(inputs).all(axis=1)
+    _check_rows(np.isfinite(inputs).all(axis=1))
+
+
+def check_tokens(inputs: NDArray[Any]) -> None:
+    """Refuse activations (N, T, D) that are not numbers, but for NaN in the whole of all tokens after a row's last.
+
+    Raises:
+        ValueError: names the first row with another infinite or undefined value, or without any token.
+    """
+    lengths = (~np.isnan(inputs).all(axis=2)).sum(axis=1)
+    there = np.arange(inputs.shape[1]) < lengths[:, None]
+    _check_rows((np.isfinite(inputs).all(axis=2) == there).all(axis=1) & (lengths > 0))
+
+
+def _check_rows(finite: NDArray[np.bool_]) -> None:
     if not finite.all():
         raise ValueError(f"activations must be finite, got an infinite or undefined value in row {np.argmin(finite)}")

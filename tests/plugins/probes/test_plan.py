@@ -1,6 +1,7 @@
 """A planted plan is decoded as far as it is planted, and no further."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +53,19 @@ def test_a_planted_plan_is_decoded_to_its_planted_horizon(variant: str) -> None:
     assert found["random.2"] == pytest.approx(1 / 9)
     loaded = PROBE.load(variant, readout.arrays())
     assert (loaded.predict(test.inputs) == readout.predict(test.inputs)).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("broken", [np.s_[0, 0], np.s_[0], np.s_[:], np.s_[1, 3]], ids=str)
+def test_activations_that_are_not_finite_are_refused(broken: Any, value: float) -> None:
+    """A number of a token, its first token, all of them, one of its last; whole tokens after it are padding."""
+    data = planted(4, 1)
+    readout = PROBE.fit("oneshot", data, rng())
+    inputs = np.array(data.inputs)
+    inputs[(2, *broken) if isinstance(broken, tuple) else (2, broken)] = value
+    for refused in (lambda: readout.predict(inputs), lambda: PROBE.fit("oneshot", replace(data, inputs=inputs), rng())):
+        with pytest.raises(ValueError, match="infinite or undefined value in row 2"):
+            refused()
 
 
 def test_shuffled_activations_hold_no_plan() -> None:
