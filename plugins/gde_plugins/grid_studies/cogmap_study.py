@@ -84,7 +84,10 @@ class CogmapStudy:
 
 
 def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
-    """The printed numbers of cognitive maps beside those of a run, its controls and a reader without activations."""
+    """The printed numbers of cognitive maps beside those of a run, its controls and a reader without activations.
+
+    Where the best or worst size is printed, ours and its controls are of the size that is so with us.
+    """
     numbers = without_layer(measurements)
     worlds = find(numbers, "maps.worlds", variant="mlp", mark="pre", fit="none")
     n = int(worlds.value or 0)
@@ -95,13 +98,14 @@ def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
         if n < LEAST:
             reason = f"fitted on {n} worlds: wanted {LEAST} or more; give a larger --scale"
             ours = Measurement(name=ours.name, value=None, unit=ours.unit, n=ours.n, reason=reason)
+        of_size = f"; ours of size {ours.where['size']}" if "size" in ours.where else ""
         yield Comparison(
             quantity=printed.quantity,
             paper=printed.value,
             ours=ours,
-            source=f"Arghal et al. (2026), {printed.source}",
+            source=f"Arghal et al. (2026), {printed.source}{of_size}",
             table=table,
-            others={} if printed.of_sizes or n < LEAST else dict(_beside(numbers, printed)),
+            others={} if ours.value is None else dict(_beside(numbers, ours)),
         )
     yield Comparison(quantity="worlds trained on", paper=None, ours=worlds, source="section 5.1", table=table)
 
@@ -115,21 +119,22 @@ def _ours(numbers: Sequence[Measurement], printed: Printed) -> Measurement:
     where: Labels = {"variant": printed.variant, "mark": printed.mark, "fit": "none"}
     if not printed.of_sizes:
         return find(numbers, printed.measurement, **where)
-    of_sizes = [
+    sized = [
         one
         for one in numbers
-        if one.name == printed.measurement and one.value is not None and {**where, **one.where} == one.where
+        if one.name == printed.measurement
+        and one.value is not None
+        and one.where == {**where, "size": one.where.get("size")}
     ]
-    sized = sorted((one for one in of_sizes if "size" in one.where), key=lambda one: one.value or 0.0)
-    if not sized:
-        return find((), printed.measurement, **where)
-    return sized[-1 if printed.of_sizes == "greatest" else 0]
+    chosen = max if printed.of_sizes == "greatest" else min
+    return chosen(sized, key=lambda one: one.value or 0.0, default=find((), printed.measurement, **where))
 
 
-def _beside(numbers: Sequence[Measurement], printed: Printed) -> Iterator[tuple[str, Measurement]]:
-    where: Labels = {"variant": printed.variant, "mark": printed.mark}
-    if printed.measurement == "maps.accuracy":
-        yield "less the control task", find(numbers, "maps.selectivity", **where, fit="none")
-    yield "commonest class", find(numbers, "maps.accuracy.majority", **where, fit="none")
+def _beside(numbers: Sequence[Measurement], ours: Measurement) -> Iterator[tuple[str, Measurement]]:
+    """The same quantity of the same size by readers who know less."""
+    if ours.name == "maps.accuracy":
+        if "size" not in ours.where:
+            yield "less the control task", find(numbers, "maps.selectivity", **ours.where)
+        yield "commonest class", find(numbers, "maps.accuracy.majority", **ours.where)
     for control in CONTROLS:
-        yield control, find(numbers, printed.measurement, **where, fit=control)
+        yield control, find(numbers, ours.name, **{**ours.where, "fit": control})

@@ -26,8 +26,8 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     `cogmap` has them; "maps.accuracy.majority" of a reader who names each cell's commonest class in the first turns of
     the worlds that were trained on, of which "maps.worlds" counts how many there are; "maps.selectivity", by how much
     more of a map is right than by the same probe trained on a control task, the maps of other turns (after Hewitt and
-    Liang 2019), and "maps.selectivity.CLASS", the same of top-1. All of them of first turns alone, by size and density
-    too where no control is concerned. Every n counts turns.
+    Liang 2019), and "maps.selectivity.CLASS", the same of top-1. All of them of first turns alone; what is not told of
+    training or against a control task by size and density too, controls like the probe. Every n counts turns.
 
     Probes are fitted to the whole run, so parts of it have no such numbers.
     """
@@ -42,17 +42,23 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _measured(arm: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    yield from arm.under(_scores(arm, evidence.seed))
+    parts = [arm, *arm.parts()]
+    for part in parts:
+        yield from part.under(_scores(part, evidence.seed))
     if arm.where["fit"] == "none":
         worlds, prior = _trained(arm, evidence)
-        scores = Scores(arm.groups, generator(evidence.seed, "metric", "maps", "majority"))
-        named = np.broadcast_to(likeliest_on_map(prior, arm.classes), arm.cells.shape)
-        on_map = arm.cells != arm.classes.index(PAD)
-        scores.share("maps.accuracy.majority", (named == arm.cells) & on_map, on_map, "")
-        trained = Measurement(name="maps.worlds", value=float(worlds), unit="count", n=worlds)
-        yield from arm.under([*scores.measurements, trained])
-        for part in arm.parts():
-            yield from part.under(_scores(part, evidence.seed))
+        yield from arm.under([Measurement(name="maps.worlds", value=float(worlds), unit="count", n=worlds)])
+        for part in parts:
+            yield from part.under(_commonest(part, prior, evidence.seed))
+
+
+def _commonest(arm: DecodedTurns, prior: NDArray[np.float32], seed: int) -> list[Measurement]:
+    """Of a reader who names each cell's commonest class in training."""
+    scores = Scores(arm.groups, generator(seed, "metric", "maps", "majority"))
+    named = np.broadcast_to(likeliest_on_map(prior, arm.classes), arm.cells.shape)
+    on_map = arm.cells != arm.classes.index(PAD)
+    scores.share("maps.accuracy.majority", (named == arm.cells) & on_map, on_map, "")
+    return scores.measurements
 
 
 def _selectivity(arm: DecodedTurns, arms: Sequence[DecodedTurns], evidence: Evidence) -> Iterator[Measurement]:

@@ -68,6 +68,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="decoded maps scored as published: first turns, cells of the true grid, padding not chosen",
             config=NoConfig,
             make=_maps,
+            version=2,
             measures=measures.FIRST_MAPS,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
         ),

@@ -1,14 +1,22 @@
 """Printed numbers of cognitive maps stand beside the same quantity, or beside a reason."""
 
+from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 
-from gde.data.plan import Choice
+from gde import Choice, Plan, evaluate, load_evidence
+from gde.data.cell_map import KINDS, decoded_classes
+from gde.data.evidence import Evidence
+from gde.data.probe import CONTROLS, Arm, ProbeReport
 from gde.data.result import Measurement
 from gde_plugins.grid_studies.cogmap_study import FEW, LEAST, PRINTED, CogmapStudy, map_rows
 from gde_plugins.grid_studies.probes_study import ProbesStudy
 from gde_plugins.probes.config import CogmapConfig
+from gde_plugins.probes.first_maps import maps
+
+OF_SIZE, SIDE = 2, 7
 
 
 def numbers(worlds: int) -> list[Measurement]:
@@ -25,6 +33,11 @@ def numbers(worlds: int) -> list[Measurement]:
         one("maps.accuracy.majority", 0.7),
         one("maps.recall.goal", 0.2, size=7),
         one("maps.recall.goal", 0.1, size=15),
+        one("maps.recall.goal", 0.0, size=7, variant="linear"),
+        one("maps.recall.goal", 0.9, size=9, mark="post"),
+        one("maps.recall.goal", 0.8, size=7, fit="untrained"),
+        one("maps.recall.goal", 0.05, size=15, fit="untrained"),
+        one("maps.recall.goal", 0.5, fit="untrained"),
     ]
 
 
@@ -35,7 +48,10 @@ def test_the_same_quantity_stands_beside_its_controls() -> None:
     assert (main.others["untrained"].value, main.others["commonest class"].value) == (0.3, 0.7)
     assert main.others["shuffled"].reason == "not in the run"
     assert rows["cell accuracy, MLP, best size"].ours.value == 0.6
-    assert rows["recall of the goal, worst size"].ours.value == 0.1
+    worst, best = (rows[f"recall of the goal, {which} size"] for which in ("worst", "best"))
+    assert (worst.ours.value, worst.others["untrained"].value) == (0.1, 0.05)
+    assert (best.ours.value, best.others["untrained"].value) == (0.2, 0.8)
+    assert worst.source.endswith("ours of size 15")
     assert rows["cell accuracy, linear, before reasoning"].ours.value is None
     assert len(rows) == len(PRINTED) + 1
 
@@ -54,3 +70,47 @@ def test_few_worlds_are_warned_of_and_fewer_not_compared() -> None:
     assert "too few to compare" in rows[0].table
     assert all(row.ours.value is None and not row.others for row in rows[:-1])
     assert "give a larger --scale" in rows[0].ours.reason
+
+
+@pytest.fixture(scope="module")
+def decoded(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """Grids of two sizes, of which every arm that is printed and each of its controls decodes maps at random."""
+    plan = Plan(
+        environment=Choice(name="grid", config={"size": [5, SIDE], "density": 0.6}),
+        agent=Choice(name="optimal"),
+        metrics=(Choice(name="success"),),
+        episodes=LEAST // 2 + OF_SIZE,
+        reporters=(),
+    )
+    folder = tmp_path_factory.mktemp("decoded") / "run"
+    evaluate(plan, folder)
+    evidence = load_evidence(folder)
+    held_out = (*evidence.trajectories[:OF_SIZE], *evidence.trajectories[-OF_SIZE:])
+    rows = tuple((str(one.key), 0) for one in held_out)
+    rng, classes = np.random.default_rng(0), decoded_classes(KINDS)
+    arms = {(printed.variant, printed.mark) for printed in PRINTED}
+    reports = tuple(
+        ProbeReport(
+            arm=Arm(probe="cogmap", variant=variant, layer=3, mark=mark, control=control),
+            measurements=(),
+            n_train=1,
+            n_test=len(rows),
+            rows=rows,
+            decoded=rng.random((len(rows), SIDE, SIDE, len(classes)), dtype=np.float32),
+            classes=classes,
+        )
+        for (variant, mark), control in product(sorted(arms), ("none", *CONTROLS))
+    )
+    return replace(evidence, probe_reports=reports)
+
+
+def test_every_printed_row_has_the_controls_of_its_size_beside_it(decoded: Evidence) -> None:
+    rows = [row for row in map_rows(maps(decoded)) if row.paper is not None]
+    assert [row.quantity for row in rows] == [printed.quantity for printed in PRINTED]
+    for row, printed in zip(rows, PRINTED, strict=True):
+        assert row.ours.value is not None, row.quantity
+        assert {*CONTROLS} <= row.others.keys(), row.quantity
+        assert (row.ours.where["variant"], row.ours.where["mark"]) == (printed.variant, printed.mark)
+        for name, beside in row.others.items():
+            assert beside.value is not None, (row.quantity, name)
+            assert {**beside.where, "fit": "none"} == row.ours.where, (row.quantity, name)
