@@ -76,6 +76,14 @@ def test_the_effect_grows_with_the_dose_and_is_beyond_its_control(tested: Result
     assert number(found, "effect", change, control="random direction") < much / 2
 
 
+def test_a_direction_at_a_layer_that_still_has_what_is_planted_works_there_too(tested: Result) -> None:
+    """Both layers have it, and the model looks at the last: the wrong layer of the first is where it looks."""
+    for thing, least, most in (("agent", 0.2, 1.0), ("goal", -0.15, 0.15)):
+        change = f"steering {thing} at a wrong layer"
+        effect = number(tested.measurements, "effect", change, layer=1, control="direction of layer 0")
+        assert least < effect <= most
+
+
 def test_another_prompt_shows_how_far_it_could_go(tested: Result) -> None:
     for thing in ("agent", "goal", "wall"):
         assert number(tested.measurements, "effect", f"prompt with another {thing}", -1) > 0.9
