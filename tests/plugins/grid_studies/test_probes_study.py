@@ -1,6 +1,7 @@
 """The representational study: its plans, and printed numbers beside the same quantity with its controls."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from gde.data.evidence import Evidence
 from gde.data.probe import Arm, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Run
-from gde_plugins.grid_studies.cogmap_study import SIZES
+from gde_plugins.grid_studies.ahead_rows import PREFIXES
+from gde_plugins.grid_studies.belief_rows import TABLE_2
+from gde_plugins.grid_studies.cause_rows import WRONG_LAYER
+from gde_plugins.grid_studies.cogmap_study import SIZES, without_layer
 from gde_plugins.grid_studies.map_figures import DECODED, TRUE, map_figure
+from gde_plugins.grid_studies.probe_figures import PRINTED, PROBE, RANDOM, prefix_figure, size_figure
 from gde_plugins.grid_studies.probes_study import ProbesStudy
+from gde_plugins.probes.config import PlanConfig
 
 
 def run(*measurements: Measurement) -> Run:
@@ -44,11 +50,24 @@ def test_numbers_stand_beside_their_controls() -> None:
         one("distance.r2", 0.1, variant="mlp", control="untrained"),
         one("beliefs.recovery", 0.2, variant="mlp", fit="none"),
         one("beliefs.recovery.released", 0.3, variant="mlp", fit="none"),
+        one("beliefs.recovery", 0.7, variant="mlp", fit="none", size=9),
+        one("beliefs.spread.goal", 1.5, variant="mlp", fit="none", density=0.4),
         one("plan.prefix.1", 0.6, variant="oneshot", control="none"),
         one("plan.marginal.1", 0.4, variant="oneshot", control="none"),
+        one("plan.prefix.10", 0.02, variant="oneshot", control="none", mark="post"),
+        one("plan.prefix.10", 0.01, variant="oneshot", control="shuffled", mark="post"),
         one("maps.accuracy", 0.4, variant="mlp", fit="none", size=7),
     )
-    sized = run(*(one("maps.accuracy", 0.5 + i / 10, variant="mlp", fit="none", layer=i) for i in (1, 3, 5)))
+    sized = run(
+        *(one("maps.accuracy", 0.5 + i / 10, variant="mlp", fit="none", layer=i) for i in (1, 3, 5)),
+        one("maps.accuracy", 0.15, variant="mlp", fit="coordinates", layer=1),
+        one("maps.accuracy", 0.35, variant="mlp", fit="untrained", layer=1),
+        one("maps.accuracy", 0.25, variant="mlp", fit="untrained", layer=3),
+        *(
+            one(f"maps.{score}.{kind}", 0.45, variant="mlp", fit="none")
+            for score, kind in product(("recall", "precision"), KINDS)
+        ),
+    )
     caused = run(
         *(
             replace(
@@ -60,6 +79,9 @@ def test_numbers_stand_beside_their_controls() -> None:
                 ("called", "patching goal", 1.0, "none", 1.0),
                 ("effect", "steering agent", 0.5, "none", 0.2),
                 ("effect", "steering agent", 0.5, "random direction", 0.0),
+                ("effect", "steering agent", 1.0, "none", 0.5),
+                ("effect", "steering agent at a wrong layer", 1.0, "direction of layer 3", 0.3),
+                ("effect", "steering agent at a wrong layer", 1.0, "direction of layer 1", 0.9),
                 ("effect", "steering agent", 2.0, "none", 0.6),
             )
         )
@@ -69,22 +91,40 @@ def test_numbers_stand_beside_their_controls() -> None:
     distance = rows["Distance to the goal", "R2, mlp, before reasoning"]
     assert (distance.paper, distance.ours.value) == (0.40, 0.5)
     assert (distance.others["manhattan"].value, distance.others["untrained"].value) == (0.7, 0.1)
-    recovery = [row.ours.value for (table, name), row in rows.items() if table.startswith("Actions") and "Rec." in name]
+    recovery = [
+        row.ours.value
+        for (table, name), row in rows.items()
+        if table == "Actions against decoded maps" and "Rec." in name
+    ]
     assert recovery == [0.2, 0.3]
+    by_size = rows["Actions against decoded maps by size", f"size 9: {TABLE_2[4][0]}"]
+    by_density = rows["Actions against decoded maps by density", f"density 0.4: {TABLE_2[-1][0]}"]
+    assert (by_size.ours.value, by_density.ours.value) == (0.7, 1.5)
     plan = rows["Plans", "next 1 actions, before reasoning"]
     assert (plan.paper, plan.ours.value, plan.others["marginal"].value) == (0.4031, 0.6, 0.4)
-    layered = [row.ours.value for (table, _), row in rows.items() if table == "Layers, grids of size 11"]
+    longest = rows["Plans", f"next {PlanConfig().horizon} actions, after reasoning"]
+    assert (longest.ours.value, longest.others["shuffled"].value) == (0.02, 0.01)
+    layered = [
+        row.ours.value
+        for (table, _), row in rows.items()
+        if table == "Layers, grids of size 11" and row.ours.name == "maps.accuracy"
+    ]
     assert layered == [0.6, 0.8, 1.0]
     cause = rows["What causes the action", "patching goal, layer 3: more of the predicted actions"]
     assert (cause.ours.value, cause.others["another grid"].value, cause.others["called a cause"].value) == (0.4, 0.1, 1)
     steered = {
         dose: rows["What causes the action", f"steering agent, layer 3, dose {dose}: more of the predicted actions"]
-        for dose in ("0.5", "2")
+        for dose in ("0.5", "1", "2")
     }
-    assert [row.ours.value for row in steered.values()] == [0.2, 0.6]
+    assert [row.ours.value for row in steered.values()] == [0.2, 0.5, 0.6]
     assert steered["0.5"].others["random direction"].value == 0.0
+    assert steered["1"].others[WRONG_LAYER].value == 0.3
+    assert not any(WRONG_LAYER in row.others for row in (steered["0.5"], steered["2"], cause))
     own = rows["Probes of one size", "accuracy, size 7"]
     assert (own.ours.value, own.others["general probe"].value) == (0.8, 0.4)
+    assert (own.others["coordinates"].value, own.others["untrained"].value) == (0.15, 0.25)
+    for score, kind, size in product(("recall", "precision"), KINDS, SIZES):
+        assert rows["Probes of one size", f"{score}.{kind}, size {size}"].ours.value == 0.45
     assert rows["Probes of one size", "accuracy, size 9"].others["general probe"].reason == "not in the run"
 
 
@@ -117,3 +157,32 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(tmp_path: Path)
     )
     assert true == found
     altair.Chart.from_dict(spec)
+
+
+def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
+    """Other sizes, variants and controls than those shown have lines of their own or none."""
+    arm = {"variant": "mlp", "layer": 3, "mark": "pre"}
+    numbers = [
+        Measurement(name=name, value=value, unit="share", n=9, where=where)
+        for name, value, where in (
+            ("maps.recall.goal", 0.5, {**arm, "fit": "none", "size": 7}),
+            ("maps.recall.goal", 0.1, {**arm, "fit": "untrained", "size": 7}),
+            ("maps.recall.goal", 0.2, {**arm, "fit": "shuffled", "size": 7}),
+            ("maps.recall.goal", 0.3, {**arm, "fit": "none", "density": 0.4}),
+            ("maps.recall.goal", 0.4, {**arm, "fit": "none"}),
+            ("maps.accuracy", 0.6, {**arm, "fit": "none", "size": 7, "variant": "linear"}),
+            ("plan.prefix.2", 0.7, {**arm, "variant": "oneshot", "control": "none"}),
+            ("plan.random.2", 0.0625, {**arm, "variant": "oneshot", "control": "none"}),
+            ("plan.prefix.2", 0.8, {**arm, "variant": "oneshot", "control": "none", "size": 7}),
+        )
+    ]
+    figures = [drawn(without_layer(numbers)) for drawn in (size_figure, prefix_figure)]
+    specs: list[Any] = [figure.spec for figure in figures if figure is not None]
+    for spec in specs:
+        altair.Chart.from_dict(spec)
+    sizes, plans = (spec["data"]["values"] for spec in specs)
+    assert [(row["size"], row["reader"], row["value"]) for row in sizes] == [(7, PROBE, 0.5), (7, RANDOM, 0.1)]
+    printed = [row["value"] for row in plans if row["reader"] == PRINTED]
+    assert printed == [value for mark in PREFIXES.values() for value in mark.values()]
+    assert [row["value"] for row in plans if row["reader"] != PRINTED] == [0.7, 0.0625]
+    assert size_figure([]) is None

@@ -1,0 +1,76 @@
+"""What lies ahead of the agent: the distance to the goal (Arghal et al. 2026, table 5) and its plan (section 5.3)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+from gde.data.json import Labels
+from gde.data.result import Measurement
+from gde.parts.reproduction import Comparison
+from gde_plugins.grid_studies.cogmap_study import CONTROLS
+from gde_plugins.grid_studies.lookup import find
+
+MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
+TABLE_5: Mapping[tuple[str, str], tuple[float, float]] = {
+    ("mlp", "pre"): (3.16, 0.40),
+    ("mlp", "post"): (2.67, 0.36),
+    ("linear", "pre"): (3.40, 0.42),
+    ("linear", "post"): (3.13, 0.47),
+}
+"""Variant and mark to mean absolute error and R2."""
+READERS = ("mean", "manhattan", "length")
+HORIZON = 10
+"""Actions that are decoded, the end of the episode counted as one."""
+PREFIXES: Mapping[str, Mapping[int, float]] = {"pre": {1: 0.4031}, "post": {1: 0.5392}}
+"""Mark to what is printed of prefix accuracy; the lengths of the other prefixes are lost."""
+GUESSES = ("random", "marginal")
+LENGTHS: Mapping[str, Mapping[str, float]] = {
+    "pre": {"exact": 0.1571, "decoded": 4.81, "true": 4.93, "error": 1.0},
+    "post": {"exact": 0.1885, "decoded": 5.05, "true": 4.93, "error": 1.0},
+}
+"""Table 6."""
+
+
+def distance_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
+    """Table 5, beside readers of the grid and controls."""
+    for (variant, mark), printed in TABLE_5.items():
+        for name, title, paper in zip(("mae", "r2"), ("mean absolute error", "R2"), printed, strict=True):
+            where: Labels = {"variant": variant, "mark": mark}
+            readers = {each: find(numbers, f"distance.{name}.{each}", **where, control="none") for each in READERS}
+            controls = {each: find(numbers, f"distance.{name}", **where, control=each) for each in CONTROLS}
+            readers["decoded positions"] = find(numbers, f"steps.{name}", variant="mlp", mark=mark, fit="none")
+            yield Comparison(
+                quantity=f"{title}, {variant}, {MARKS[mark]}",
+                paper=paper,
+                ours=find(numbers, f"distance.{name}", **where, control="none"),
+                source="Arghal et al. (2026), table 5",
+                table="Distance to the goal (appendix F.3)",
+                others={**readers, **controls},
+            )
+
+
+def plan_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
+    """Figure 9 and table 6, beside guesses and controls."""
+    for mark, n in product(MARKS, range(1, HORIZON + 1)):
+        yield _plan(numbers, f"prefix.{n}", f"next {n} actions, {MARKS[mark]}", mark, PREFIXES[mark].get(n), "fig. 9")
+    for mark, lengths in LENGTHS.items():
+        for name, paper in lengths.items():
+            yield _plan(numbers, f"length.{name}", f"length: {name}, {MARKS[mark]}", mark, paper, "table 6")
+
+
+def _plan(
+    numbers: Sequence[Measurement], name: str, title: str, mark: str, paper: float | None, source: str
+) -> Comparison:
+    where: Labels = {"variant": "oneshot", "mark": mark}
+    others = {control: find(numbers, f"plan.{name}", **where, control=control) for control in CONTROLS}
+    if name.startswith("prefix"):
+        guesses = {each: name.replace("prefix", each) for each in GUESSES}
+        guessed = {each: find(numbers, f"plan.{guess}", **where, control="none") for each, guess in guesses.items()}
+        others = {**guessed, **others}
+    return Comparison(
+        quantity=title,
+        paper=paper,
+        ours=find(numbers, f"plan.{name}", **where, control="none"),
+        source=f"Arghal et al. (2026), {source}",
+        table="Plans (section 5.3 and appendix F.4)",
+        others=others,
+    )

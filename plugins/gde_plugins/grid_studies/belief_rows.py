@@ -1,0 +1,52 @@
+"""Actions against decoded maps (Arghal et al. 2026, section 5.2): table 2, by size and by density."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from gde.data.json import Labels
+from gde.data.result import Measurement
+from gde.parts.reproduction import Comparison
+from gde_plugins.grid_studies.cogmap_study import CONTROLS, DENSITIES, SIZES
+from gde_plugins.grid_studies.lookup import find
+
+TABLE_2: Sequence[tuple[str, str, float | None]] = (
+    ("optimal on the true grid (Acc. GT)", "accuracy.true", None),
+    ("optimal on the decoded map (Acc. Dec.)", "accuracy.decoded", None),
+    ("optimal on both (Agreem.)", "agreement", 0.84),
+    ("some action optimal on both (Agreem., released code)", "agreement.released", None),
+    ("errors that are optimal on the decoded map (Rec.)", "recovery", None),
+    ("errors where some action is optimal on both (Rec., released code)", "recovery.released", None),
+    ("distance of all cells decoded as agent (Avg A)", "spread.agent", None),
+    ("distance of all cells decoded as goal (Avg G)", "spread.goal", None),
+)
+"""Its cells are lost in the text that we have; the running text repeats one average."""
+BEYOND: Sequence[tuple[str, str, float | None]] = (
+    ("expected optimality on maps drawn from the decoded distribution", "expected", None),
+    ("the same of a random action", "expected.chance", None),
+)
+SWEPT: Sequence[tuple[str, Sequence[int | float]]] = (("size", SIZES), ("density", DENSITIES))
+ARM: Labels = {"variant": "mlp", "mark": "pre"}
+
+
+def belief_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
+    """Table 2 and what its footnote asks for in the whole run, beside controls; then table 2 as it is printed."""
+    for title, name, printed in (*TABLE_2, *BEYOND):
+        controls = {control: find(numbers, f"beliefs.{name}", **ARM, fit=control) for control in CONTROLS}
+        yield Comparison(
+            quantity=title,
+            paper=printed,
+            ours=find(numbers, f"beliefs.{name}", **ARM, fit="none"),
+            source="Arghal et al. (2026), table 2 and section 5.2",
+            table="Actions against decoded maps (section 5.2)",
+            others=controls,
+        )
+    for label, values in SWEPT:
+        for value, (title, name, _) in product(values, TABLE_2):
+            part: Labels = {label: value}
+            yield Comparison(
+                quantity=f"{label} {value:g}: {title}",
+                paper=None,
+                ours=find(numbers, f"beliefs.{name}", **ARM, fit="none", **part),
+                source="Arghal et al. (2026), table 2",
+                table=f"Actions against decoded maps by {label} (table 2)",
+            )

@@ -1,0 +1,106 @@
+"""Curves of what probes decode: maps by size (Arghal et al. 2026, figs. 6 to 8) and plans by length (fig. 9)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from gde.data.cell_map import KINDS
+from gde.data.figure import Figure
+from gde.data.result import Measurement
+from gde.shipped.reporters.drawing import numbers
+from gde_plugins.grid_studies.ahead_rows import GUESSES, HORIZON, MARKS, PREFIXES
+from gde_plugins.grid_studies.cogmap_study import CONTROLS
+from gde_plugins.grid_studies.lookup import find
+
+PROBE, RANDOM, PRINTED = "probe", "random weights", "published"
+SCORES: Mapping[str, str] = {"maps.accuracy": "accuracy", **{f"maps.recall.{kind}": f"{kind} recall" for kind in KINDS}}
+READERS = (PROBE, PRINTED, *GUESSES, *CONTROLS)
+DASHES = {"domain": [PROBE, RANDOM], "range": [[1, 0], [4, 3]]}
+DASHED: Mapping[str, Any] = {"field": "reader", "type": "nominal", "scale": DASHES, "legend": None}
+"""A legend of dashes is drawn in no colour; the caption tells what they mean."""
+
+
+def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
+    """Scores of decoded maps by size, before and after reasoning; None where none was measured.
+
+    Args:
+        measurements: without layers.
+    """
+    rows = [*_of_sizes(measurements)]
+    if not rows:
+        return None
+    encoding = {"x": _place("size"), "color": _kind("mark", [*MARKS.values()]), "strokeDash": DASHED}
+    return Figure(
+        title="Decoded maps by size",
+        caption=(
+            "Of the general MLP probe in held-out first turns; bands: 95 % intervals, point by point. Dashed: the same"
+            " of a model with random weights."
+        ),
+        spec=_panels(rows, "score", [*SCORES.values()], encoding),
+    )
+
+
+def prefix_figure(measurements: Sequence[Measurement]) -> Figure | None:
+    """Prefix accuracy by the number of actions, beside guesses and controls; None where none was measured.
+
+    Args:
+        measurements: without layers.
+    """
+    rows = [*_prefixes(measurements)]
+    if not rows:
+        return None
+    return Figure(
+        title="Plans by length",
+        caption=(
+            "Share of plans whose first actions are all decoded, by how many these are: of the probe, with a band for"
+            " its 95 % intervals, of guesses, of controls, and as far as it is printed."
+        ),
+        spec=_panels(rows, "mark", [*MARKS.values()], {"x": _place("actions"), "color": _kind("reader", READERS)}),
+    )
+
+
+def _of_sizes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
+    known = [one for one in measurements if one.name in SCORES and one.value is not None]
+    for mark, (fit, reader) in product(MARKS, (("none", PROBE), ("untrained", RANDOM))):
+        for one in known:
+            if one.where == {"variant": "mlp", "mark": mark, "fit": fit, "size": one.where.get("size")}:
+                labels = {"score": SCORES[one.name], "mark": MARKS[mark], "reader": reader}
+                yield {**labels, "size": one.where["size"], **numbers(one)}
+
+
+def _prefixes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
+    whose = {PROBE: ("prefix", "none"), **{each: (each, "none") for each in GUESSES}}
+    whose |= {control: ("prefix", control) for control in CONTROLS}
+    for mark, n in product(MARKS, range(1, HORIZON + 1)):
+        labels = {"mark": MARKS[mark], "actions": n}
+        for reader, (name, control) in whose.items():
+            one = find(measurements, f"plan.{name}.{n}", variant="oneshot", mark=mark, control=control)
+            if one.value is not None:
+                yield {**labels, "reader": reader, **numbers(one)}
+        if n in PREFIXES[mark]:
+            yield {**labels, "reader": PRINTED, "value": PREFIXES[mark][n]}
+
+
+def _place(field: str) -> dict[str, Any]:
+    return {"field": field, "type": "ordinal", "title": field, "axis": {"labelAngle": 0}}
+
+
+def _kind(field: str, values: Sequence[str]) -> dict[str, Any]:
+    legend = {"symbolType": "stroke", "symbolOpacity": 1}
+    return {"field": field, "type": "nominal", "title": None, "scale": {"domain": [*values]}, "legend": legend}
+
+
+def _panels(
+    rows: Sequence[Mapping[str, Any]], field: str, values: Sequence[str], encoding: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Lines of shares, one panel for each value of a field; the probe's with a band for its interval."""
+    share = {"type": "quantitative", "title": None, "scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
+    band = {
+        "transform": [{"filter": f"datum.reader === '{PROBE}'"}],
+        "mark": {"type": "area", "opacity": 0.15},
+        "encoding": {"y": {**share, "field": "low"}, "y2": {"field": "high"}},
+    }
+    line = {"mark": {"type": "line", "point": True}, "encoding": {"y": {**share, "field": "value"}}}
+    panel = {"encoding": dict(encoding), "layer": [band, line], "width": 200, "height": 150}
+    facet = {"field": field, "type": "nominal", "title": None, "sort": [*values]}
+    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "columns": 3, "spec": panel}
