@@ -42,8 +42,9 @@ class Causes:
     ablation: actions that are not optimal, or none) with a change of the residual stream than without, "causes.moved"
     how often the action is another, "causes.p" its test, corrected over the layers and doses of a change,
     "causes.excess" the effect beyond the control that comes nearest, and "causes.called" whether all this makes it a
-    cause: 1 or 0. "causes.decoded" is how often the probe finds the thing where it was steered to. See
-    `causes.causal_effects` and `causal_tests`.
+    cause: 1 or 0. "causes.way" is how much of the way from the turn's distribution of actions to its twin's a change
+    makes that should bring it there, whichever the actions are. "causes.decoded" is how often the probe finds the thing
+    where it was steered to. See `causes.causal_effects` and `causal_tests`.
     """
 
     config: CausesConfig
@@ -104,7 +105,10 @@ class _Tests:
     async def _effects(self, trials: Sequence[Trial], changes: Sequence[Change], harm: bool) -> list[Measurement]:
         """Of the changes of one test; `harm` is predicted to bring about whatever is not optimal."""
         cases = [_harmed(one.case, self._turn_of[one.case.request.identity][1]) if harm else one.case for one in trials]
-        found = await causal_effects(self.model, cases, changes, self._read, self._rng("effects"), self.config.samples)
+        twins = () if harm else [one.twin_request for one in trials]
+        found = await causal_effects(
+            self.model, cases, changes, self._read, self._rng("effects"), self.config.samples, twins
+        )
         called = [
             Measurement(
                 name="called", value=float(is_cause(found, change)), unit="share", n=len(cases), where=change.where

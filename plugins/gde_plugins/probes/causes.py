@@ -20,6 +20,7 @@ from gde.numerics.stats import Difference, adjusted, holm, paired_difference
 from gde.parts.language_model import WhiteBox
 from gde.seeding import derive
 from gde_plugins.probes.interventions import differ, outcomes
+from gde_plugins.probes.ways import Actions, way
 
 ALPHA = 0.05
 
@@ -65,6 +66,8 @@ class _Found:
     difference: Difference
     effects: NDArray[np.float64]
     """(cases,) by how much more often a predicted action was taken."""
+    taken: list[list[str | None]]
+    """The actions of each case."""
     moved: float
     reason: str = ""
     """Why its numbers mean nothing."""
@@ -81,6 +84,7 @@ async def causal_effects(
     read: Read,
     rng: np.random.Generator,
     samples: int = 1,
+    twins: Sequence[ChatRequest] = (),
 ) -> list[Measurement]:
     """The average causal effects of changes on the predicted actions.
 
@@ -91,6 +95,9 @@ async def causal_effects(
     comes nearest, with its interval. `is_cause` reads them. A change that leaves the forward pass of any case as it is
     has a reason instead of numbers.
 
+    With `twins`, "way" of changes of the stream: how much of the way from the cases' own distributions of actions to
+    their twins' they make (see `ways.way`), with its interval.
+
     Args:
         model: gives activations and takes interventions.
         cases: at least one.
@@ -98,6 +105,7 @@ async def causal_effects(
         read: what an answer comes to.
         rng: for resampling.
         samples: answers to each case and change, their random numbers the same in every change.
+        twins: of each case the prompt whose actions the changes should bring about; none where there is no such prompt.
 
     Raises:
         GdeError: a change that the model refuses.
@@ -114,11 +122,17 @@ async def causal_effects(
                 change=change,
                 difference=paired_difference(before + effects, before, worlds, rng),
                 effects=effects,
+                taken=taken,
                 moved=float(np.mean([one != other for one, other in zip(_flat(taken), _flat(unchanged), strict=True)])),
                 reason=reason,
             )
         )
-    return [*_reported(found, worlds, rng)]
+    reported = [*_reported(found, worlds, rng)]
+    if not twins:
+        return reported
+    asked = Change(name="", layer=0, instead=tuple(twins))
+    there = await _actions(await _answers(model, cases, asked, samples), cases, read)
+    return reported + [_way(one, unchanged, there, worlds, rng) for one in found if not one.change.instead]
 
 
 def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
@@ -192,6 +206,12 @@ def _reported(found: Sequence[_Found], worlds: Sequence[str], rng: np.random.Gen
             significance = replace(one.difference.permutation, p_value=next(corrected)).significance("p", n)
             numbers += [significance, _excess(one, found, worlds, rng)]
         yield from (replace(each, where=one.change.where) for each in numbers)
+
+
+def _way(one: _Found, before: Actions, twins: Actions, worlds: Sequence[str], rng: np.random.Generator) -> Measurement:
+    if one.reason:
+        return Measurement(name="way", value=None, unit="share", n=0, reason=one.reason, where=one.change.where)
+    return replace(way(before, one.taken, twins, worlds, rng), where=one.change.where)
 
 
 def _excess(one: _Found, found: Sequence[_Found], worlds: Sequence[str], rng: np.random.Generator) -> Measurement:

@@ -95,6 +95,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="turns asked again, the residual stream steered, patched or ablated: is what is decoded a cause?",
             config=CausesConfig,
             make=_causes,
+            version=2,
             measures=measures.CAUSES,
             needs=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS, Facet.MAP, Facet.OPTIMUM}),
         ),

@@ -67,6 +67,8 @@ def test_what_the_model_uses_is_a_cause_and_what_it_does_not_use_is_none(tested:
     if kind != "ablation":
         assert abs(number(found, "effect", f"{kind} goal", layer)) < 0.15
         assert number(found, "called", f"{kind} agent", layer) == 1
+        assert number(found, "way", f"{kind} agent", layer) > 0.3
+        assert abs(number(found, "way", f"{kind} goal", layer)) < 0.2
 
 
 def test_the_effect_grows_with_the_dose_and_is_beyond_its_control(tested: Result) -> None:
@@ -88,6 +90,12 @@ def test_another_prompt_shows_how_far_it_could_go(tested: Result) -> None:
     for thing in ("agent", "goal", "wall"):
         assert number(tested.measurements, "effect", f"prompt with another {thing}", -1) > 0.9
     assert number(tested.measurements, "called", "patching wall") == 0
+
+
+def test_there_is_a_way_where_there_is_a_twin_to_go_to(tested: Result) -> None:
+    found = [one for one in tested.measurements if one.name == "causes.way"]
+    assert {str(one.where["change"]).split()[0] for one in found} == {"steering", "patching"}
+    assert number(found, "way", "patching agent", control="another grid") < number(found, "way", "patching agent")
 
 
 def test_numbers_repeat_without_asking_the_model_again(
