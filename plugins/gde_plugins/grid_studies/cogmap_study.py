@@ -134,7 +134,7 @@ def _beside(numbers: Sequence[Measurement], ours: Measurement) -> Iterator[tuple
     """The same quantity of the same size by readers who know less."""
     if ours.name == "maps.accuracy":
         if "size" not in ours.where:
-            yield "less the control task", find(numbers, "maps.selectivity", **ours.where)
+            yield "less with shuffled labels", find(numbers, "maps.selectivity", **ours.where)
         yield "commonest class", find(numbers, "maps.accuracy.majority", **ours.where)
     for control in CONTROLS:
         yield control, find(numbers, ours.name, **{**ours.where, "fit": control})

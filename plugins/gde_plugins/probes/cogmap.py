@@ -18,7 +18,7 @@ from gde.parts.probe import Readout
 from gde_plugins.probes.classifier import CogmapClassifier, class_weights
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.design import LatestDesign
-from gde_plugins.probes.map_scores import score_maps
+from gde_plugins.probes.map_scores import of_known, score_maps
 from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.places import Places, PlaceWeights
 from gde_plugins.probes.ridge import fit_ridge
@@ -194,8 +194,7 @@ class CogmapProbe:
         assert isinstance(readout, CogmapReadout)
         decoded, cells = readout.predict(test.inputs), test.labels.astype(np.int64)
         found = score_maps(decoded, cells, test.groups, test.classes, rng, readout.prior)
-        unknown = {name for code, name in enumerate(test.classes) if code not in readout.trained}
-        return [_never_trained(one) if one.name.rpartition(".")[2] in unknown else one for one in found]
+        return of_known(found, {name for code, name in enumerate(test.classes) if code not in readout.trained})
 
     def _cells(self, trajectory: Trajectory, turn: Turn) -> NDArray[np.int64]:
         where = f"cogmap: turn {turn.index} of episode {trajectory.key}"
@@ -205,8 +204,3 @@ class CogmapProbe:
             return CellMap.from_record(trajectory.world, turn.state).padded(self.config.size)
         except ValueError as error:
             raise GdeError(f"{where}: {error}; the probe's size is {self.config.size}") from error
-
-
-def _never_trained(one: Measurement) -> Measurement:
-    reason = f"no {one.name.rpartition('.')[2]} cell in the grids that were trained on"
-    return Measurement(name=one.name, value=None, unit=one.unit, n=0, where=one.where, reason=reason)

@@ -12,6 +12,7 @@ from gde.data.json import Labels
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
+from gde_plugins.probes.map_scores import never_trained
 from gde_plugins.probes.scoring import Bools
 
 SWEPT = ("size", "density")
@@ -32,6 +33,8 @@ class DecodedTurns:
     cells: NDArray[np.int64]
     """(N, size, size) true classes."""
     classes: tuple[str, ...]
+    unknown: frozenset[str]
+    """Classes that the probe was never trained on: their probability is 0 in every cell of every turn of the arm."""
 
     @property
     def groups(self) -> NDArray[np.str_]:
@@ -39,10 +42,9 @@ class DecodedTurns:
         return np.array([one.world.cluster for one in self.trajectories])
 
     def untrained(self, *names: str) -> str:
-        """Why nothing is known of where these classes are believed to be: of the first of them no training map had a
-        cell, which leaves it without probability everywhere. Empty where all were trained on."""
-        absent = [name for name in names if not self.decoded[..., self.classes.index(name)].any()]
-        return f"no {absent[0]} cell in the grids that were trained on" if absent else ""
+        """Why nothing is known of where these classes are believed to be; empty where all were trained on."""
+        absent = [name for name in names if name in self.unknown]
+        return never_trained(absent[0]) if absent else ""
 
     def take(self, rows: Bools) -> "DecodedTurns":
         """The turns where `rows` (N,) is true."""
@@ -91,6 +93,7 @@ def _turns(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> Decod
         decoded=report.decoded[kept],
         cells=np.array(maps, dtype=np.int64).reshape(-1, size, size),
         classes=report.classes,
+        unknown=frozenset(name for code, name in enumerate(report.classes) if not report.decoded[..., code].any()),
     )
 
 

@@ -12,8 +12,8 @@ from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import paired_difference
 from gde.seeding import generator
 from gde_plugins.probes.decoded_turns import DecodedTurns, decoded_turns, true_map
-from gde_plugins.probes.map_scores import distances, likeliest_on_map
-from gde_plugins.probes.scoring import Scores
+from gde_plugins.probes.map_scores import distances, likeliest_on_map, of_known
+from gde_plugins.probes.scoring import Bools, Scores
 
 NONE_DECODED = "no probe decoded maps; choose --probe cogmap"
 
@@ -25,9 +25,16 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     but padding being named; "maps.top1.CLASS", "maps.distance.CLASS" and "maps.spread.CLASS" of agent and goal, as
     `cogmap` has them; "maps.accuracy.majority" of a reader who names each cell's commonest class in the first turns of
     the worlds that were trained on, of which "maps.worlds" counts how many there are; "maps.selectivity", by how much
-    more of a map is right than by the same probe trained on a control task, the maps of other turns (after Hewitt and
-    Liang 2019), and "maps.selectivity.CLASS", the same of top-1. All of them of first turns alone; what is not told of
-    training or against a control task by size and density too, controls like the probe. Every n counts turns.
+    more of a true map is right than by the same probe fitted to shuffled labels, training turns with each other's maps,
+    and "maps.selectivity.CLASS", the same of top-1. All of them of first turns alone; what is not told of training or
+    against shuffled labels by size and density too, controls like the probe. Of a class that was never trained on there
+    is the reason alone. Every n counts turns.
+
+    Selectivity as Hewitt and Liang (2019, section 2) define it is another difference: they score the control probe on
+    the control task, whose labels are fixed for each type of input, so that it can have them from training by heart.
+    Here the type is the world, and no held-out world was trained on: its control labels can be told from how common
+    labels are, no better than its true ones. So this says what the activations tell beyond that, and nothing of how
+    much a probe is able to memorise.
 
     Probes are fitted to the whole run, so parts of it have no such numbers.
     """
@@ -62,25 +69,32 @@ def _commonest(arm: DecodedTurns, prior: NDArray[np.float32], seed: int) -> list
 
 
 def _selectivity(arm: DecodedTurns, arms: Sequence[DecodedTurns], evidence: Evidence) -> Iterator[Measurement]:
-    """Of an arm that is no control, whose control task is among the arms."""
+    """Of an arm that is no control, beside the same probe fitted to other turns' maps; of maps that have the class."""
     task = {**arm.where, "fit": "shuffled"}
     control = next((one for one in arms if one.where == task and len(one.turns) == len(arm.turns)), None)
     if arm.where["fit"] != "none" or control is None:
         return
     ours, others = ([*_right(each)] for each in (arm, control))
-    for (name, right), (_, beside) in zip(ours, others, strict=True):
+    for (name, mapped, right), (_, _, beside) in zip(ours, others, strict=True):
+        if not mapped.any():
+            reason = f"no {name.lstrip('.')} cell on the held-out maps"
+            yield from arm.under([unmeasured(f"maps.selectivity{name}", "share", reason)])
+            continue
         rng = generator(evidence.seed, "metric", "maps", f"selectivity{name}", *map(str, arm.where.values()))
-        estimate = paired_difference(right, beside, arm.groups, rng).estimate
-        yield from arm.under([estimate.measurement(f"maps.selectivity{name}", "share")])
+        estimate = paired_difference(right[mapped], beside[mapped], arm.groups[mapped], rng).estimate
+        yield from arm.under(of_known([estimate.measurement(f"maps.selectivity{name}", "share")], arm.unknown))
 
 
-def _right(arm: DecodedTurns) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Of each map, (N,) the share of its cells that are right, and whether agent and goal are."""
+def _right(arm: DecodedTurns) -> Iterator[tuple[str, Bools, NDArray[np.float64]]]:
+    """(N,) the maps that are asked for cells, agent or goal, and of each the share of its cells that are right, and
+    whether agent and goal are."""
     on_map = arm.cells != arm.classes.index(PAD)
     right = (likeliest_on_map(arm.decoded, arm.classes) == arm.cells) & on_map
-    yield "", right.sum(axis=(1, 2)) / on_map.sum(axis=(1, 2))
+    yield "", on_map.any(axis=(1, 2)), right.sum(axis=(1, 2)) / on_map.sum(axis=(1, 2))
     for name in ("agent", "goal"):
-        yield f".{name}", (distances(arm.decoded, arm.cells, arm.classes.index(name)) == 0).astype(np.float64)
+        code = arm.classes.index(name)
+        found = distances(arm.decoded, arm.cells, code) == 0
+        yield f".{name}", (arm.cells == code).any(axis=(1, 2)), found.astype(np.float64)
 
 
 def _scores(arm: DecodedTurns, seed: int) -> list[Measurement]:
@@ -100,7 +114,7 @@ def _scores(arm: DecodedTurns, seed: int) -> list[Measurement]:
         code = arm.classes.index(name)
         located.located(name, distances(arm.decoded, arm.cells, code), (arm.cells == code).any(axis=(1, 2)), size)
         located.spread(name, arm.decoded.argmax(axis=-1) == code, arm.cells == code, size)
-    return [*scores.measurements, *located.under("maps")]
+    return of_known([*scores.measurements, *located.under("maps")], arm.unknown)
 
 
 def _trained(arm: DecodedTurns, evidence: Evidence) -> tuple[int, NDArray[np.float32]]:

@@ -1,6 +1,6 @@
 """How well decoded maps agree with the true grids."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,20 @@ def score_maps(
         scores.spread(classes[code], decoded.argmax(axis=-1) == code, cells == code, size)
     scores.calibration(decoded, cells, on_map)
     return scores.measurements
+
+
+def of_known(found: Sequence[Measurement], unknown: Collection[str]) -> list[Measurement]:
+    """The measurements, those of a class (the last part of their name) that was never trained on being a reason."""
+    return [_never_trained(one, name) if (name := one.name.rpartition(".")[2]) in unknown else one for one in found]
+
+
+def never_trained(name: str) -> str:
+    """Why nothing can be said of a class."""
+    return f"no {name} cell in the grids that were trained on"
+
+
+def _never_trained(one: Measurement, name: str) -> Measurement:
+    return Measurement(name=one.name, value=None, unit=one.unit, n=0, where=one.where, reason=never_trained(name))
 
 
 NO_INTERIOR = "no map has cells within its outermost ones"

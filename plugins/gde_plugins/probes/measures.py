@@ -92,8 +92,8 @@ FIRST_MAPS = (
         caveats=PLACELESS,
     ),
     Measure(name="maps.spread.*", title="Distance of all cells decoded as *", unit="cells", group=FIRST),
-    Measure(name="maps.selectivity", title="Cells that are right, less the control task", unit="share", group=FIRST),
-    Measure(name="maps.selectivity.*", title="* top-1, less the control task", unit="share", group=FIRST),
+    Measure(name="maps.selectivity", title="Right cells, less with shuffled labels", unit="share", group=FIRST),
+    Measure(name="maps.selectivity.*", title="* top-1, less with shuffled labels", unit="share", group=FIRST),
     Measure(name="maps.worlds", title="Worlds that the probes were trained on", unit="count", group=FIRST),
 )
 TOLD = "Steps to the goal told from decoded positions"

@@ -140,6 +140,24 @@ def test_selectivity_is_what_the_control_task_does_not_reach(walked: Evidence) -
     assert not [name for name in whole([*maps(replace(evidence, probe_reports=(report,)))]) if "selectivity" in name]
 
 
+@pytest.mark.parametrize("lacking", ["agent", "goal"])
+def test_scores_of_first_maps_have_a_reason_for_what_was_never_trained_on(walked: Evidence, lacking: str) -> None:
+    evidence = decoding(walked)
+    reports = []
+    for report in evidence.probe_reports:
+        unknown = report.decoded.copy()
+        unknown[..., CLASSES.index(lacking)] = 0
+        reports.append(replace(report, decoded=unknown))
+    evidence = replace(evidence, probe_reports=tuple(reports))
+    reason = f"no {lacking} cell in the grids that were trained on"
+    of_maps = maps(evidence)
+    asked = [one for one in of_maps if one.name.endswith(f".{lacking}")]
+    scores = {one.name.split(".")[1] for one in asked}
+    assert scores == {"recall", "precision", "top1", "distance", "spread", "selectivity"}
+    assert {(one.value, one.reason) for one in asked} == {(None, reason)}
+    assert {one.value for one in of_maps if one.name == "maps.recall.wall"} == {1.0}
+
+
 def test_steps_are_told_from_where_the_map_has_agent_and_goal(walked: Evidence) -> None:
     evidence = decoding(walked, n=12)
     report, _ = evidence.probe_reports
