@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from gde.data.figure import Figure
 from gde.data.measure import Measure, Measures
 from gde.data.result import Measurement
+from gde.shipped.reporters import figures
 from gde.shipped.reporters.drawing import svg
 from gde.shipped.reporters.figures import breakdowns
 
@@ -50,14 +52,14 @@ def test_what_is_no_curve_and_no_map_is_left_to_the_tables(measurements: list[Me
 
 
 def test_a_picture_holds_its_numbers_and_reaches_for_nothing_outside() -> None:
-    figures = breakdowns(
+    made = breakdowns(
         [measured("by", 0.1 * i, "bits", size=s, d=i) for i in range(4) for s in SIZES], frozenset(), NAMED
     )
-    (picture,) = map(svg, figures)
+    (picture,) = map(svg, made)
     ElementTree.fromstring(picture)
     assert "0.30" in picture
     assert not re.search(r"https?:|@import|<script", picture)
-    assert [picture] == [svg(figure) for figure in figures]
+    assert [picture] == [svg(figure) for figure in made]
 
 
 def test_ids_of_two_pictures_on_a_page_differ() -> None:
@@ -80,6 +82,18 @@ def test_three_labels_give_a_heat_map_for_every_value_of_the_third() -> None:
     (figure,) = breakdowns(cells, frozenset(), NAMED)
     shown = re.findall(r">(\d+)</text>", svg(figure))
     assert {"5", "10"} <= set(shown)
+
+
+def test_no_style_of_the_page_is_meant_for_a_class_of_a_drawing() -> None:
+    """The panels of Vega are of the class `cell`: filled like the cells of a map they hid the lines in them."""
+    cells = [measured("by", 0.5, size=s, density=d, distance=i) for s in SIZES for d in (0.0, 0.5) for i in (1, 2)]
+    (figure,) = breakdowns(cells, frozenset(), NAMED)
+    drawn = {name for names in re.findall(r'class="([^"]*)"', svg(figure)) for name in names.split()}
+    sheet = (Path(figures.__file__).parent / "style.css").read_text(encoding="utf-8")
+    selectors = [each.strip() for rule in re.findall(r"([^{}]+)\{", sheet) for each in rule.split(",")]
+    styled = {found[1] for each in selectors if (found := re.fullmatch(r"\.([\w-]+)(?:[:\[].*)?", each))}
+    assert "cell" in drawn and "ring" in styled
+    assert not drawn & styled
 
 
 def test_what_is_no_vega_lite_is_refused() -> None:
