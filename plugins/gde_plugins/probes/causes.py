@@ -16,6 +16,7 @@ from gde.data.activations import Intervention
 from gde.data.completion import ChatRequest, Completion
 from gde.data.json import Labels
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import Difference, adjusted, holm, paired_difference
 from gde.parts.language_model import WhiteBox
 from gde.seeding import derive
@@ -196,7 +197,7 @@ def _reported(found: Sequence[_Found], worlds: Sequence[str], rng: np.random.Gen
         n = len(one.effects)
         names = ("effect", "moved") if one.change.control else ("effect", "moved", "p", "excess")
         if one.reason:
-            numbers = [Measurement(name=name, value=None, unit="share", n=0, reason=one.reason) for name in names]
+            numbers = [unmeasured(name, "share", one.reason) for name in names]
         else:
             numbers = [
                 one.difference.estimate.measurement("effect", "share"),
@@ -209,9 +210,8 @@ def _reported(found: Sequence[_Found], worlds: Sequence[str], rng: np.random.Gen
 
 
 def _way(one: _Found, before: Actions, twins: Actions, worlds: Sequence[str], rng: np.random.Generator) -> Measurement:
-    if one.reason:
-        return Measurement(name="way", value=None, unit="share", n=0, reason=one.reason, where=one.change.where)
-    return replace(way(before, one.taken, twins, worlds, rng), where=one.change.where)
+    found = unmeasured("way", "share", one.reason) if one.reason else way(before, one.taken, twins, worlds, rng)
+    return replace(found, where=one.change.where)
 
 
 def _excess(one: _Found, found: Sequence[_Found], worlds: Sequence[str], rng: np.random.Generator) -> Measurement:
@@ -219,7 +219,6 @@ def _excess(one: _Found, found: Sequence[_Found], worlds: Sequence[str], rng: np
     controls = [each for each in controls if not each.reason and each.change.layer == one.change.layer]
     same = [each for each in controls if each.change.dose == one.change.dose] or controls
     if not same:
-        reason = f"{one.change.name} has no control"
-        return Measurement(name="excess", value=None, unit="share", n=0, reason=reason)
+        return unmeasured("excess", "share", f"{one.change.name} has no control")
     nearest = max(same, key=lambda each: float(each.effects.mean()))
     return paired_difference(one.effects, nearest.effects, worlds, rng).estimate.measurement("excess", "share")

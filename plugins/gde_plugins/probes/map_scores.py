@@ -1,12 +1,14 @@
 """How well decoded maps agree with the true grids."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.cell_map import PAD
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde_plugins.probes.scoring import Bools, Scores
 
 
@@ -62,7 +64,7 @@ def score_maps(
 
 def of_known(found: Sequence[Measurement], unknown: Collection[str]) -> list[Measurement]:
     """The measurements, those of a class (the last part of their name) that was never trained on being a reason."""
-    return [_never_trained(one, name) if (name := one.name.rpartition(".")[2]) in unknown else one for one in found]
+    return [_never_trained(one) if one.name.rpartition(".")[2] in unknown else one for one in found]
 
 
 def never_trained(name: str) -> str:
@@ -70,8 +72,8 @@ def never_trained(name: str) -> str:
     return f"no {name} cell in the grids that were trained on"
 
 
-def _never_trained(one: Measurement, name: str) -> Measurement:
-    return Measurement(name=one.name, value=None, unit=one.unit, n=0, where=one.where, reason=never_trained(name))
+def _never_trained(one: Measurement) -> Measurement:
+    return replace(unmeasured(one.name, one.unit, never_trained(one.name.rpartition(".")[2])), where=one.where)
 
 
 NO_INTERIOR = "no map has cells within its outermost ones"

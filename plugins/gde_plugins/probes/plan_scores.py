@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
 
 NO_PLAN = "no held-out turn has fewer actions to come than are decoded"
@@ -34,7 +35,7 @@ def score_plans(
         rng: for resampling.
     """
     if not len(plans):
-        return [Measurement(name="prefix.1", value=None, unit="share", n=0, reason=NO_PLAN)]
+        return [unmeasured("prefix.1", "share", NO_PLAN)]
     named = decoded.argmax(axis=-1)
     n_actions = decoded.shape[-1] - 1
     prefixes = _prefixes(named, plans, marginal.argmax(axis=-1), n_actions, groups, rng)
@@ -56,7 +57,7 @@ def _prefixes(
         for name, hits in (("prefix", right), ("marginal", guessed)):
             if not long.any():
                 reason = f"no held-out plan has {n} actions"
-                yield Measurement(name=f"{name}.{n}", value=None, unit="share", n=0, reason=reason)
+                yield unmeasured(f"{name}.{n}", "share", reason)
             else:
                 yield cluster_share(hits[long, n - 1], groups[long], rng).measurement(f"{name}.{n}", "share")
         yield Measurement(name=f"random.{n}", value=float(max(n_actions, 1)) ** -n, unit="share", n=int(long.sum()))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import RESAMPLES, cluster_mean, cluster_ratio, cluster_share, expanded_bca
 
 Bools = NDArray[np.bool_]
@@ -124,7 +125,7 @@ class Scores:
         )
 
     def _nothing(self, name: str, unit: str, reason: str) -> None:
-        self.measurements.append(Measurement(name=name, value=None, unit=unit, n=0, reason=reason))
+        self.measurements.append(unmeasured(name, unit, reason))
 
 
 def mean_distance(called: Bools, true: Bools) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_ratio, cluster_share
 
 Actions = Sequence[Sequence[str | None]]
@@ -30,7 +31,7 @@ def way(
     """
     whole, left = distances(before, twins), distances(after, twins)
     if not whole.any():
-        return Measurement(name="way", value=None, unit="share", n=0, reason=NO_WAY)
+        return unmeasured("way", "share", NO_WAY)
     made = whole - left
     if (made >= 0).all():  # a share of the whole, which has an interval where it is the same in all worlds, too
         return cluster_share(made, worlds, rng, trials=whole).measurement("way", "share")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gde.data.probe import ProbeReport
 from gde.data.result import FEW_WORLDS, Result, Subject
 from gde.shipped.reporters.findings import Beside, Finding, Probed, findings, headlines, probed
-from gde.shipped.reporters.wording import MARKS, arm_text, estimate, inline, labels_text
+from gde.shipped.reporters.wording import MARKS, arm_text, caveats, estimate, inline, labels_text
 
 TOLD = 3
 """Headlines that a sentence lists where none brings words of its own."""
@@ -28,7 +28,8 @@ def claim(result: Result) -> Claim:
     """The claim that the numbers support, made of nothing but them."""
     found = probed(result)
     belief = _belief(found[0]) if found else ""
-    return Claim(behaviour=_behaviour(result), belief=belief, cautions=(*_cautions(result.subject), *_caveats(found)))
+    told = caveats((one.measure, probe.arm.where) for probe in found for one in probe.numbers)
+    return Claim(behaviour=_behaviour(result), belief=belief, cautions=(*_cautions(result.subject), *told))
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
@@ -100,12 +101,6 @@ def _joined(phrases: Sequence[str]) -> str:
         others = [one.removeprefix(verb) for one in others]
     *before, last = first, *others
     return f"{', '.join(before)} and {last}" if before else last
-
-
-def _caveats(found: Sequence[Probed]) -> dict[str, None]:
-    """Of the numbers of probes, each once."""
-    told = (one.measure.caveat(probe.arm.where) for probe in found for one in probe.numbers)
-    return dict.fromkeys(filter(None, told))
 
 
 def _cautions(of: Subject) -> Iterator[str]:

@@ -9,8 +9,8 @@ from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.shipped.reporters.claim import main_report
-from gde.shipped.reporters.tables import Cell, Group, Row, Table, caveats, cell, pick
-from gde.shipped.reporters.wording import CONTROLS, heading, labels_text, place_text
+from gde.shipped.reporters.tables import Cell, Group, Row, Table, cell, pick
+from gde.shipped.reporters.wording import CONTROLS, caveats, heading, labels_text, place_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class _Columns:
 
     def note(self, reports: Sequence[ProbeReport]) -> str:
         """What must be known of what some of the reports measured."""
-        return caveats((measure, report.arm.where) for report in reports for measure in self.measures)
+        return " ".join(caveats((measure, report.arm.where) for report in reports for measure in self.measures))
 
 
 def probe_tables(evidence: Evidence, strata: frozenset[str], meanings: Measures) -> list[ProbeTables]:

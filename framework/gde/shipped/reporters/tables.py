@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gde.data.evidence import Evidence
-from gde.data.json import Json, Labels
+from gde.data.json import Json
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
 from gde.shipped.reporters.figures import drawn
 from gde.shipped.reporters.findings import Finding, findings, headlines, of_metrics, whole
 from gde.shipped.reporters.scales import Scale
-from gde.shipped.reporters.wording import bounds, heading, labels_text, number, quantity
+from gde.shipped.reporters.wording import bounds, caveats, heading, labels_text, number, quantity
 
 ABSENT = "\u2013"
 OTHERS = "Other measurements"
@@ -130,11 +130,6 @@ def cell(one: Measurement, text: Callable[[float, str], str] = number) -> Cell:
     return Cell(text=text(one.value, one.unit), bounds=bounds(one.interval, one.unit))
 
 
-def caveats(numbers: Iterable[tuple[Measure, Labels]]) -> str:
-    """What a reader must know of some of the numbers, given what each is restricted to; every sentence once."""
-    return " ".join(dict.fromkeys(filter(None, (measure.caveat(where) for measure, where in numbers))))
-
-
 def pick(cells: Mapping[str, Cell], keys: Iterable[str]) -> tuple[Cell, ...]:
     """The cells of some columns, of which a row need not have all."""
     return tuple(cells.get(key, Cell(text=ABSENT)) for key in keys)
@@ -147,7 +142,8 @@ def _listed(rows: Sequence[tuple[Measure, Measurement]]) -> Table:
     lines = [_row(measure, one, with_picture) for measure, one in rows]
     naught = [row for row, (_, one) in zip(lines, rows, strict=True) if one.value == 0]
     groups = (Group(title="", rows=(*_together(lines, naught),)),)
-    return Table(columns=columns, groups=groups, note=caveats((measure, one.where) for measure, one in rows))
+    note = " ".join(caveats((measure, one.where) for measure, one in rows))
+    return Table(columns=columns, groups=groups, note=note)
 
 
 def _together(rows: Sequence[Row], naught: Sequence[Row]) -> Iterator[Row]:

@@ -1,8 +1,9 @@
 """Numbers and names as people read them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gde.data.json import Labels
+from gde.data.measure import Measure
 from gde.data.probe import Arm
 from gde.data.result import Measurement
 from gde.numerics.stats import Interval
@@ -20,6 +21,12 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
 LEAST = 0.001
 """Smaller probabilities are not told apart."""
 MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning", "reasoning": "while reasoning"}
+
+
+def caveats(numbers: Iterable[tuple[Measure, Labels]]) -> tuple[str, ...]:
+    """What a reader must know of some of the numbers, given what each is restricted to; every sentence once."""
+    told = (measure.caveat(where) for measure, where in numbers)
+    return tuple(dict.fromkeys(filter(None, told)))
 
 
 def heading(title: str, unit: str) -> str:
