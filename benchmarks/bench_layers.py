@@ -1,7 +1,8 @@
 """Memory of a sweep over the layers of a run: does it grow with their number?
 
-Writes activations of three tokens of width 2,880 at so many layers, then, in a fresh process for each number of layers,
-reads one layer after the other and fits a bilinear probe of 64 cells to each for one epoch.
+Writes activations of three tokens of width 2,880 at so many layers, of a model and its untrained twin, then, in a fresh
+process for each number of layers, reads one layer after the other and fits a bilinear probe of 64 cells to each for one
+epoch: those of the model in one thread, the twin's in another, as a run does.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_layers.py TURNS LAYERS
 
@@ -26,10 +27,12 @@ import numpy as np
 from gde.data.activations import ActivationRecord
 from gde.data.observation import World
 from gde.data.trajectory import EpisodeKey
+from gde.stages.lanes import in_lanes
 from gde.store.activations import ActivationStore, Row
 from gde.store.journal import Journal
 
 WIDTH, TOKENS, SIDE = 2880, 3, 8
+SOURCES = ("model", "untrained")
 
 
 def write(folder: Path, turns: int, layers: int) -> None:
@@ -38,11 +41,12 @@ def write(folder: Path, turns: int, layers: int) -> None:
         for world in range(turns):
             key = EpisodeKey(stratum=0, world=world)
             asyncio.run(journal.begin(key, 0, World(id=f"w{world}"), {}, 1))
-        ActivationStore(folder / "activations", journal).write("model", _records(turns, layers))
+        for seed, source in enumerate(SOURCES):
+            ActivationStore(folder / "activations", journal).write(source, _records(turns, layers, seed))
 
 
-def _records(turns: int, layers: int) -> Iterator[tuple[Row, ActivationRecord]]:
-    rng = np.random.default_rng(0)
+def _records(turns: int, layers: int, seed: int) -> Iterator[tuple[Row, ActivationRecord]]:
+    rng = np.random.default_rng(seed)
     for world in range(turns):
         drawn = rng.standard_normal((layers, TOKENS, WIDTH), dtype=np.float32)
         yield (f"0/{world}/0", 0), ActivationRecord(values={(at, "pre"): drawn[at] for at in range(layers)})
@@ -50,18 +54,16 @@ def _records(turns: int, layers: int) -> Iterator[tuple[Row, ActivationRecord]]:
 
 def swept(folder: Path, layers: int) -> dict[str, float]:
     """MiB held at most beyond what there was before; what the first fit imports is there by then."""
-    with closing(Journal.open(folder / "run.sqlite")) as journal:
-        store = ActivationStore(folder / "activations", journal)
-        sweep(store, 1)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        tracemalloc.start()
-        sweep(store, layers)
+    sweep(folder, 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    tracemalloc.start()
+    sweep(folder, layers)
     allocated = tracemalloc.get_traced_memory()[1] / 2**20
     return {"allocated": allocated, "resident": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before}
 
 
-def sweep(store: ActivationStore, layers: int) -> None:
-    """One probe a layer, as a run fits them."""
+def sweep(folder: Path, layers: int) -> None:
+    """One probe a layer and source, as a run fits them."""
     # Imported here: whoever writes needs neither.
     from bench_probes import CLASSES, settings
 
@@ -69,14 +71,21 @@ def sweep(store: ActivationStore, layers: int) -> None:
     from gde_plugins.probes.place_training import fit_places
     from gde_plugins.probes.training import Examples
 
-    prepare, rng = LatestDesign(), np.random.default_rng(0)
-    for layer in range(layers):
-        table = store.table("model", layer, "pre")
+    prepare = LatestDesign()
+
+    def fit(place: tuple[str, int]) -> None:
+        rng = np.random.default_rng(0)
+        with closing(Journal.open(folder / "run.sqlite", write=False)) as journal:
+            table = ActivationStore(folder / "activations", journal).table(*place, "pre")
         assert table is not None
         inputs = table.concatenated()
         targets = rng.integers(CLASSES, size=(len(inputs), SIDE**2))
         examples = Examples(inputs=inputs, shape=(SIDE, SIDE), targets=targets, weights=np.ones(targets.shape))
         fit_places("bilinear", examples, CLASSES, settings(0, 3e-2, 128, 1), rng, prepare)
+
+    for layer in range(layers):
+        for _ in in_lanes(fit, [(source, layer) for source in SOURCES], range(len(SOURCES))):
+            pass
 
 
 def main() -> None:

@@ -4,26 +4,29 @@
 cells of a turn a step), against as many epochs over all rows of [activations; row; column]. Of these a few steps on few
 grids are measured, and multiplied: 3,000 grids would take 23 GB. `sweep`: a linear probe of 64 cells at 24 layers of
 width 2,880, each beside the controls that a run fits at every layer, shuffled labels and the activations of random
-weights, on 2,000 turns; once with a design of its own for every fit, once with one for both fits to the same
-activations, in turns. Memory is the most that the process ever held. On one or two threads,
+weights, on 2,000 turns; with a design of its own for every fit, with one for both fits to the same activations, and
+with these in one thread and the fit to the others in a second, as a run has them on two cores, in turns. Memory is the
+most that the process ever held. With one thread for every product,
 
     OMP_NUM_THREADS=1 python benchmarks/bench_probes.py LAYERS EPOCHS
 
 measures so many layers of the sweep, which are multiplied, and trains on 3,000 grids for so many epochs, which are not;
-without arguments, for all 24 and 20. It prints one JSON object. Seconds are of processor time, so they are of one core,
-whatever else the machine does.
+without arguments, for all 24 and 20. It prints one JSON object. Seconds of processor time are the same whatever else
+the machine does; those by the clock, given for the sweep, are longer then.
 """
 
 import json
 import resource
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from time import process_time
+from time import perf_counter, process_time
 
 import numpy as np
 import torch
 from bench_cogmap import SETTINGS, materialised
 
+from gde.stages.lanes import in_lanes
 from gde_plugins.probes.classifier import class_weights
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.design import Design, LatestDesign, Prepare
@@ -80,28 +83,36 @@ def naive() -> float:
     return (process_time() - begin) / (SHARE * SETTINGS.epochs)
 
 
-def sweep(layers: int) -> tuple[float, float]:
-    """Seconds of a layer and its controls: a design for each fit; one for those to the same activations."""
+def sweep(layers: int) -> dict[str, dict[str, float]]:
+    """Seconds of all layers and their controls, each way."""
     rng = np.random.default_rng(0)
-    fit_layer(PLANTED, PLANTED, Design.of, rng)  # the first optimizer of a process imports much of torch
-    each = [
-        (fit_layer(TURNS, SWEPT_WIDTH, Design.of, rng), fit_layer(TURNS, SWEPT_WIDTH, LatestDesign(), rng))
-        for _ in range(layers)
-    ]
-    own, shared = np.mean(each, axis=0)
-    return float(own), float(shared)
+    ways: dict[str, tuple[Callable[[], Prepare], list[int]]] = {
+        "own_designs": (lambda: Design.of, [0, 0, 0]),
+        "shared_designs": (LatestDesign, [0, 0, 0]),
+        "two_threads": (LatestDesign, [0, 0, 1]),
+    }
+    fit_layer(
+        PLANTED, PLANTED, LatestDesign(), [0, 0, 1], rng
+    )  # the first optimizer of a process imports much of torch
+    each = [[fit_layer(TURNS, SWEPT_WIDTH, make(), lanes, rng) for make, lanes in ways.values()] for _ in range(layers)]
+    means = LAYERS * np.mean(each, axis=0)
+    return {way: {"cpu_s": cpu, "wall_s": wall} for way, (cpu, wall) in zip(ways, means.tolist(), strict=True)}
 
 
-def fit_layer(n: int, width: int, prepare: Prepare, rng: np.random.Generator) -> float:
-    """Seconds."""
+def fit_layer(n: int, width: int, prepare: Prepare, lanes: list[int], rng: np.random.Generator) -> tuple[float, float]:
+    """Seconds of processor time, and by the clock."""
     linear = replace(settings(0, CogmapConfig().linear_learning_rate, 128), cells=None)
     data = examples(n, width, SWEPT_SIDE, rng)
     shuffled = replace(data, targets=data.targets[rng.permutation(n)])
     untrained = replace(data, inputs=rng.standard_normal((n, width), dtype=np.float32))
-    begin = process_time()
-    for each in (data, shuffled, untrained):
-        fit_places("bilinear", each, CLASSES, linear, rng, prepare)
-    return process_time() - begin
+
+    def fit(each: Examples) -> None:
+        fit_places("bilinear", each, CLASSES, linear, np.random.default_rng(0), prepare)
+
+    begin, begin_wall = process_time(), perf_counter()
+    for _ in in_lanes(fit, (data, shuffled, untrained), lanes):
+        pass
+    return process_time() - begin, perf_counter() - begin_wall
 
 
 def compared(grids: int, epochs: int, ours_s: float, grid_s: float) -> dict[str, float]:
@@ -114,17 +125,12 @@ def main() -> None:
     """Measure and print."""
     torch.set_num_threads(1)
     layers, epochs = (int(each) for each in sys.argv[1:] or (LAYERS, EPOCHS))
-    own, shared = sweep(layers)
+    swept = sweep(layers)
     many_s = ours(MANY, epochs)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     grid_s = naive()
     report = {
-        "sweep": {
-            "layers_measured": layers,
-            "layers": LAYERS,
-            "own_designs": {"cpu_s": own * LAYERS, "two_cores_s": own * LAYERS / 2},
-            "shared_designs": {"cpu_s": shared * LAYERS, "two_cores_s": shared * LAYERS / 2},
-        },
+        "sweep": {"layers_measured": layers, "layers": LAYERS, **swept},
         "map": [compared(FEW, EPOCHS, ours(FEW, EPOCHS), grid_s), compared(MANY, epochs, many_s, grid_s)],
         "most_memory_gib": memory,
     }

@@ -89,7 +89,8 @@ class Plan:
     """Trajectories per world; they differ in the agent's sampling alone."""
     seed: int = 0
     concurrency: int = 32
-    """Episodes in flight at once in one worker; never changes a result."""
+    """Episodes in flight at once in one worker, and fits of a probe, these as many as there are cores; never changes a
+    result."""
     executor: Choice = field(default_factory=lambda: Choice(name="serial"))
     """Where episodes run; never changes a result."""
     reporters: tuple[Choice, ...] = ()

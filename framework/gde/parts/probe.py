@@ -31,6 +31,9 @@ class Probe(Protocol):
 
     A probe with an attribute `inputs = "tokens"` is given the marked tokens one by one, however many a turn has;
     others, or with "concatenated", are given them side by side, equally many in every turn.
+
+    One with an attribute `concurrent = True` may be called by several threads at once, which other work of a run never
+    does: its fits must not share anything that changes, such as the generator of torch.
     """
 
     @property
@@ -63,3 +66,15 @@ def input_form(probe: Probe) -> InputForm:
     if form not in get_args(InputForm):
         raise GdeError(f"inputs of {type(probe).__name__}: wanted {' or '.join(get_args(InputForm))}, got {form!r}")
     return form
+
+
+def is_concurrent(probe: Probe) -> bool:
+    """Whether several threads may call the probe at once.
+
+    Raises:
+        GdeError: its attribute `concurrent` is neither True nor False.
+    """
+    told = getattr(probe, "concurrent", False)
+    if not isinstance(told, bool):
+        raise GdeError(f"concurrent of {type(probe).__name__}: wanted True or False, got {told!r}")
+    return told

@@ -30,8 +30,9 @@ from gde.stages.context import Resources
 from gde.stages.costs import cost_note
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
+from gde.stages.lanes import cores
 from gde.stages.models import NOTED
-from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
+from gde.stages.probing import BAGS, MODEL, UNTRAINED, Fitted, ProbeStage, arms
 from gde.stages.progress import Listeners, Progress, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
@@ -161,27 +162,31 @@ class Pipeline:
         requests = [probe.capture(info) for _, probe in probes]
         self._capture(trajectories, merge(requests), store)
         info = models.info(name)  # of other software now, it may be, where something had to be captured
-        stage = ProbeStage(
-            trajectories=trajectories,
-            activations=store,
-            folder=self.folder.probes,
-            seed=self.ready.plan.seed,
-            strata=self.strata,
-            journal=self.journal,
-        )
         known = made_by(self.journal)
         work = [
-            (chosen, probe, arm)
+            (probe, arm, _origin(chosen, arm, info, trajectories))
             for (chosen, probe), request in zip(probes, requests, strict=True)
             for arm in arms(chosen.label, probe, request)
         ]
-        for done, (chosen, probe, arm) in enumerate(work):
-            self.stop.check()
-            self.watch(Progress("probes", done, len(work), arm.name))
-            origin = _origin(chosen, arm, info, trajectories)
-            if known.get(arm.name) != origin:
-                write_report(self.journal, self.folder.probes, stage.fit(probe, arm), origin)
+        stage = ProbeStage(
+            trajectories=trajectories,
+            folder=self.folder,
+            seed=self.ready.plan.seed,
+            strata=self.strata,
+            threads=min(cores(), self.ready.plan.concurrency),
+        )
+        wanted = [(probe, arm) for probe, arm, origin in work if known.get(arm.name) != origin]
+        with closing(stage.fit(wanted)) as fits:
+            for done, (_, arm, origin) in enumerate(work):
+                self.stop.check()
+                self.watch(Progress("probes", done, len(work), arm.name))
+                if known.get(arm.name) != origin:
+                    self._keep(next(fits), origin)
         self.watch(Progress("probes", len(work), len(work)))
+
+    def _keep(self, fitted: Fitted, origin: str) -> None:
+        self.journal.keep_traceback(fitted.report.reason, fitted.traceback)
+        write_report(self.journal, self.folder.probes, fitted.report, origin)
 
     def _capture(self, trajectories: Sequence[Trajectory], request: CaptureRequest, store: ActivationStore) -> None:
         """Store what is asked for; the model and its twin are made where something of it is not stored yet."""

@@ -25,6 +25,7 @@ from typing import Any
 from gde.errors import INTERRUPTED, GdeError, RunFailed, WorkerDied
 from gde.shipped.descriptors import moved
 from gde.shipped.nursery import GRACE, THREADS_HERE, Forked, Nursery, ended
+from gde.stages.lanes import cores
 
 STOPPED = "the workers were stopped; go on with `gde resume`"
 LOOK = 0.2
@@ -150,8 +151,7 @@ def _death(code: int) -> str:
 def threads(workers: int, environment: Mapping[str, str]) -> int:
     """How many threads each of so many workers computes in: its share of the cores, or fewer where the environment
     says so. All of them in each would make them wait for one another."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    share, said = max(1, cores // workers), environment.get(THREADS, "")
+    share, said = max(1, cores() // workers), environment.get(THREADS, "")
     return min(share, int(said)) if said.isdecimal() and int(said) else share
 
 

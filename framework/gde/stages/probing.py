@@ -1,9 +1,12 @@
 """Activations to probe reports: every probe beside the controls without which its numbers mean nothing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from itertools import groupby
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +17,12 @@ from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeLabels, Pr
 from gde.data.result import TELL_APART, Measurement, repeated
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
-from gde.parts.probe import Probe, Readout, input_form
+from gde.parts.probe import Probe, Readout, input_form, is_concurrent
 from gde.seeding import generator
 from gde.stages.failing import pass_on, reason_of, traceback_of
+from gde.stages.lanes import in_lanes
 from gde.store.activations import ActivationStore, Row
-from gde.store.journal import Journal
+from gde.store.folder import RunFolder
 from gde.store.probes import write_readout
 
 TEST_SHARE = 0.3
@@ -43,36 +47,76 @@ def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
                     yield Arm(probe=name, variant=variant, layer=layer, mark=mark, control=control)
 
 
+def shared_out(fits: Sequence[Arm], threads: int) -> list[int]:
+    """Which of so many threads is to do each of the fits: those to the same activations the same one, of which each has
+    about as many to do."""
+    loads, chosen = [0] * threads, {}
+    for place, n in Counter((arm.mark, *_source(arm)) for arm in fits).most_common():
+        chosen[place] = int(np.argmin(loads))
+        loads[chosen[place]] += n
+    return [chosen[arm.mark, *_source(arm)] for arm in fits]
+
+
+def _source(arm: Arm) -> tuple[str, int]:
+    """Whose activations an arm reads, and of which layer."""
+    match arm.control:
+        case "untrained":
+            return UNTRAINED, arm.layer
+        case "embeddings":
+            return BAGS, EMBEDDING
+        case _:
+            return MODEL, arm.layer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """What has come of one arm."""
+
+    report: ProbeReport
+    traceback: str = ""
+    """Where an unexpected failure was raised."""
+
+
 @dataclass(kw_only=True)
 class ProbeStage:
     """All probes of a run on one split of its worlds."""
 
     trajectories: Sequence[Trajectory]
-    activations: ActivationStore
-    labelled: dict[int, Labelled] = field(default_factory=dict)
-    """The labels of a probe's episodes, which all of its arms share."""
-    folder: Path
+    folder: RunFolder
     seed: int
     strata: Sequence[Labels]
-    journal: Journal | None = None
-    """Is told where what goes wrong was raised."""
+    threads: int = 1
+    """That fit at once, at most."""
+    _labelled: dict[int, Labelled] = field(default_factory=dict)
+    """The labels of a probe's episodes, which all of its arms share."""
+    _reading: Lock = field(default_factory=Lock)
+    """What is read is read by one thread at a time, and held for all."""
 
-    def fit(self, probe: Probe, arm: Arm) -> ProbeReport:
-        """Fit one arm on the training worlds and score it on the held-out ones; what goes wrong is its reason."""
+    def fit(self, work: Iterable[tuple[Probe, Arm]]) -> Generator[Fitted]:
+        """Fit each arm on the training worlds and score it on the held-out ones, in order; what goes wrong is its
+        reason.
+
+        Where a probe allows it, several threads fit to the activations of one layer: those of no other are held.
+        """
+        for _, layer in groupby(work, key=lambda each: (id(each[0]), each[1].layer)):
+            fits = list(layer)
+            threads = self.threads if is_concurrent(fits[0][0]) else 1
+            yield from in_lanes(self._fitted, fits, shared_out([arm for _, arm in fits], threads))
+
+    def _fitted(self, work: tuple[Probe, Arm]) -> Fitted:
         try:
-            return self._fit(probe, arm)
+            return Fitted(report=self._fit(*work))
         except RunFailed:
             raise
         except BaseException as error:
             pass_on(error)
             expected = isinstance(error, GdeError | ValueError)
             reason = str(error) if expected else reason_of(error)
-            if self.journal is not None:
-                self.journal.keep_traceback(reason, traceback_of(error))
-            return _unmeasured(arm, reason)
+            return Fitted(report=_unmeasured(work[1], reason), traceback=traceback_of(error))
 
     def _fit(self, probe: Probe, arm: Arm) -> ProbeReport:
-        table = self._table(arm)
+        with self._reading:
+            table = self._table(arm)
         if table is None:
             lacking = "" if arm.mark == "pre" else ", which answers without reasoning lack"
             return _unmeasured(arm, f"no turn has activations at mark {arm.mark!r} of layer {arm.layer}{lacking}")
@@ -80,15 +124,16 @@ class ProbeStage:
         if arm.control != "embeddings" and _constant(table):
             place = f"mark {arm.mark!r} of layer {arm.layer}"
             return _unmeasured(arm, f"the activations at {place} are the same in every turn")
-        dataset = self._dataset(probe, table)
-        held_out = self._held_out(dataset.groups)
+        with self._reading:
+            dataset = self._dataset(probe, table)
+            held_out = self._held_out(dataset.groups)
         if held_out.all() or not held_out.any():
             seen, tested = len(set(dataset.groups[~held_out])), len(set(dataset.groups[held_out]))
             return _unmeasured(arm, f"wanted worlds to train on and worlds to test on, got {seen} and {tested}")
         dataset = _controlled(dataset, arm.control, held_out, generator(self.seed, "control", arm.name))
         train, test = dataset.take(~held_out), dataset.take(held_out)
         readout = probe.fit(arm.variant, train, generator(self.seed, "fit", arm.name))
-        write_readout(self.folder, arm, readout.arrays())
+        write_readout(self.folder.probes, arm, readout.arrays())
         rows = [row for row, held in zip(table.rows, held_out, strict=True) if held]
         measurements = probe.score(readout, test, generator(self.seed, "score", arm.name))
         if arm.control == "none":
@@ -106,13 +151,9 @@ class ProbeStage:
         )
 
     def _table(self, arm: Arm) -> ActivationTable | None:
-        match arm.control:
-            case "untrained":
-                return self.activations.table(UNTRAINED, arm.layer, arm.mark)
-            case "embeddings":
-                return self.activations.table(BAGS, EMBEDDING, arm.mark)
-            case _:
-                return self.activations.table(MODEL, arm.layer, arm.mark)
+        source, layer = _source(arm)
+        with closing(self.folder.journal(write=False)) as journal:  # a connection belongs to one thread
+            return ActivationStore(self.folder.activations, journal).table(source, layer, arm.mark)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         labels, worlds = self._labels(probe, {episode for episode, _ in table.rows}), self._worlds
@@ -124,7 +165,7 @@ class ProbeStage:
         )
 
     def _labels(self, probe: Probe, episodes: set[str]) -> Labelled:
-        known = self.labelled.setdefault(id(probe), {})
+        known = self._labelled.setdefault(id(probe), {})
         if episodes - known.keys():
             wanted = [one for one in self.trajectories if str(one.key) in episodes and str(one.key) not in known]
             known.update({str(one.key): probe.labels(one) for one in wanted})

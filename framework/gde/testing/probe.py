@@ -1,6 +1,7 @@
 """What every probe promises (`gde.parts.probe`)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from gde.data.activations import EMBEDDING
 from gde.data.completion import ModelInfo
 from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.trajectory import Trajectory
-from gde.parts.probe import Probe, Readout, input_form
+from gde.parts.probe import Probe, Readout, input_form, is_concurrent
 from gde.seeding import generator
 from gde.testing.measurements import check_measurements
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol, unknown
@@ -19,6 +20,8 @@ from gde.testing.samples import sample_evidence
 MODEL = ModelInfo(name="sample", n_layers=4, width=8)
 TOKENS = 3
 """Of the made-up activations of `MODEL`, at most; side by side, of every turn."""
+THREADS = 2
+"""In which a probe is fitted that says it may be."""
 
 
 def check_probe(make: Callable[[], Probe], trajectories: Sequence[Trajectory] = (), model: ModelInfo = MODEL) -> None:
@@ -38,10 +41,13 @@ def check_probe(make: Callable[[], Probe], trajectories: Sequence[Trajectory] = 
     distinct = len(set(probe.variants)) == len(probe.variants) > 0
     promise(distinct, f"a probe must name one or more distinct variants, got {probe.variants}")
     calling(lambda: input_form(probe), "`inputs` must be a form of inputs")
+    concurrent = calling(lambda: is_concurrent(probe), "`concurrent` must be True or False")
     _check_request(probe, model)
     dataset = _dataset(probe, trajectories)
     for variant in probe.variants:
         _check_variant(probe, variant, dataset)
+    if concurrent:
+        _check_at_once(probe, dataset)
 
 
 def _check_request(probe: Probe, model: ModelInfo) -> None:
@@ -112,6 +118,19 @@ def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
     promise_equal([*scores], [*repeated], f"{variant}: score must be a function of readout, data and generator")
     few = dataset.take(dataset.groups == dataset.groups[0])
     check_measurements(probe.score(readout, replace(few), generator(0, "score")))
+
+
+def _check_at_once(probe: Probe, dataset: ProbeDataset) -> None:
+    def fit(variant: str) -> Mapping[str, NDArray[np.float32]]:
+        return probe.fit(variant, dataset, generator(0, "fit")).arrays()
+
+    variants = probe.variants * THREADS
+    alone = [fit(variant) for variant in variants]
+    with ThreadPoolExecutor(THREADS) as threads:
+        at_once = [*threads.map(fit, variants)]
+    for variant, first, second in zip(variants, alone, at_once, strict=True):
+        same = all(np.array_equal(values, second[name]) for name, values in first.items())
+        promise(same, f"{variant}: several threads at once must learn what one learns, or `concurrent` be False")
 
 
 def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,7 @@ class CogmapProbe:
 
     config: CogmapConfig
     prepare: LatestDesign = field(default_factory=LatestDesign, compare=False, repr=False)
+    concurrent: ClassVar[bool] = True
 
     @property
     def variants(self) -> tuple[str, ...]:

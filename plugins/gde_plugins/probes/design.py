@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
+from threading import local
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
+from gde_plugins.probes.eigen import eigh
 from gde_plugins.probes.one_thread import one_thread
 from gde_plugins.probes.weights import z_scores
 
@@ -54,12 +55,12 @@ Prepare = Callable[[NDArray[Any], bool], Design]
 """`Design.of`, or what gives the same in less time."""
 
 
-class LatestDesign:
-    """`Design.of` that gives the design made last again for the same activations.
+class LatestDesign(local):
+    """`Design.of` that gives the design that the same thread made last again for the same activations.
 
     The variants of a probe, and the control with exchanged labels, read the same activations one after the other, and
-    to whiten them takes as long as a linear probe takes to learn. One design is held; it is let go before the next is
-    made.
+    to whiten them takes as long as a linear probe takes to learn. One design is held for each thread that fits; it is
+    let go before the next is made, or with its thread.
     """
 
     def __init__(self) -> None:
@@ -96,7 +97,7 @@ def whitened(scored: NDArray[np.float32]) -> tuple[NDArray[np.float32], Axes]:
     """
     n, width = scored.shape
     products = scored @ scored.T if n < width else scored.T @ scored
-    squared, vectors = eigh(products, driver="evd", check_finite=False)
+    squared, vectors = eigh(products)
     kept = squared > LEAST_VARIANCE * squared[-1]
     kept[-1] = True  # of inputs that never vary too there is one axis, of nothing
     squared, vectors = np.maximum(squared[kept][::-1], np.finfo(np.float32).tiny), vectors[:, kept][:, ::-1]

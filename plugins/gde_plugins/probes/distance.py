@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,7 @@ class DistanceProbe:
 
     config: DistanceConfig
     prepare: LatestDesign = field(default_factory=LatestDesign, compare=False, repr=False)
+    concurrent: ClassVar[bool] = True
 
     @property
     def variants(self) -> tuple[str, ...]:

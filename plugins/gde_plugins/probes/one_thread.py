@@ -5,9 +5,10 @@ on until what is read from a probe is another.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Lock
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -20,11 +21,10 @@ def one_thread() -> Iterator[None]:
     the whole process, BLAS and MKL, is limited when the first comes and restored when the last has gone, so another
     thread is slower meanwhile. `torch.set_num_threads` must not be called by others as long as anybody is inside.
     """
-    torch = sys.modules.get("torch")  # what is not loaded computes nothing
-    tell: Callable[[int], None] = torch.set_num_threads if torch else _nobody
+    torch = _loaded()
     before = torch.get_num_threads() if torch else 1
     with threadpool_limits(limits=1, user_api="openmp"):  # OpenMP's number belongs to this thread
-        _PROCESS.enter(tell, before)
+        _PROCESS.enter(torch, before)
         try:
             yield
         finally:
@@ -35,15 +35,22 @@ class _Process:
     """What is set for all threads at once, as long as anybody is inside."""
 
     def __init__(self) -> None:
-        self._lock, self._inside, self._restored = Lock(), 0, ExitStack()
+        self._lock, self._inside, self._told, self._restored = Lock(), 0, False, ExitStack()
 
-    def enter(self, tell: Callable[[int], None], before: int) -> None:
+    def enter(self, torch: Any, before: int) -> None:
         with self._lock:
             if not self._inside:
                 self._restored.enter_context(threadpool_limits(limits=1, user_api="blas"))
-                self._restored.callback(tell, before)
             self._inside += 1
-            tell(1)  # also where another thread has done so: torch reads it when a thread first computes
+            if torch and not self._told:
+                self._told = True
+                self._restored.callback(self._restore, torch, before)
+            if torch:  # also where another thread has told it: it reads the number when a thread first computes
+                torch.set_num_threads(1)
+
+    def _restore(self, torch: Any, threads: int) -> None:
+        torch.set_num_threads(threads)
+        self._told = False
 
     def leave(self) -> None:
         with self._lock:
@@ -52,8 +59,10 @@ class _Process:
                 self._restored.close()
 
 
-def _nobody(_: int) -> None:
-    pass
+def _loaded() -> Any:
+    """Torch; None before it is loaded, and while another thread is loading it: then nobody computes with it."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "set_num_threads") else None
 
 
 _PROCESS = _Process()

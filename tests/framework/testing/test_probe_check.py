@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import sleep
 
 import numpy as np
 import pytest
@@ -202,6 +203,21 @@ class OfNoForm(LineProbe):
     inputs = "characters"
 
 
+class ConcurrentAtTimes(LineProbe):
+    concurrent = "at times"
+
+
+class SharesWhatChanges(LineProbe):
+    """Draws from one generator, whoever fits."""
+
+    concurrent = True
+
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+        self.rng = rng
+        sleep(0.01)  # in which another thread puts its own in the place
+        return Line(np.full((train.inputs.shape[-1],), self.rng.integers(2**20), dtype=np.float32))
+
+
 class LoadsAnother(LineProbe):
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
         return Line(arrays["weights"] + np.float32(0.01))
@@ -252,6 +268,8 @@ BROKEN = [
     (with_readout(Lost), "predictions must be finite"),
     (with_readout(Precise), "array 'weights' must be float32"),
     (OfNoForm, "must be a form of inputs; got GdeError: inputs of OfNoForm: wanted concatenated or tokens"),
+    (ConcurrentAtTimes, "`concurrent` must be True or False; got GdeError: .* wanted True or False, got 'at times'"),
+    (SharesWhatChanges, "several threads at once must learn what one learns"),
     (LoadsAnother, "loaded must predict what it predicted"),
     (KnowsOtherWorlds, "labels must not raise on episode 0/0/0 .* KeyError: 'lamps'; .* checked with `trajectories`"),
     (LoadsNothing, "load must make a readout of stored arrays; got KeyError"),

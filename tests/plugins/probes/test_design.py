@@ -1,13 +1,17 @@
 """Fits to the same activations share one design, and learn what each would learn by itself, to the bit."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 from typing import Any
 from weakref import ref
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
+from scipy.linalg import eigh as scipy_eigh
 from threadpoolctl import threadpool_limits
 
 from gde.data.activations import CaptureRequest
@@ -18,6 +22,7 @@ from gde_plugins.probes.cogmap import CogmapProbe
 from gde_plugins.probes.config import CogmapConfig, DistanceConfig
 from gde_plugins.probes.design import Design, LatestDesign
 from gde_plugins.probes.distance import DistanceProbe
+from gde_plugins.probes.eigen import eigh
 
 Planted = Callable[[int, int], ProbeDataset]
 CONFIG = CogmapConfig(size=7, hidden=16, epochs=2, variants=("mlp", "linear", "bilinear", "cellwise"))
@@ -164,3 +169,34 @@ def test_a_design_is_the_same_however_many_threads_there_are() -> None:
         with threadpool_limits(limits=threads):
             made.append(Design.of(captured, True))
     assert made[0].inputs.tobytes() == made[1].inputs.tobytes()
+
+
+def test_threads_that_fit_at_once_hold_a_design_each(whitened: list[tuple[int, ...]]) -> None:
+    prepare, meeting = LatestDesign(), Barrier(2)
+    expected = [Design.of(activations() + shift, True).inputs.tobytes() for shift in range(2)]
+
+    def prepared(shift: int) -> list[Design]:
+        made = []
+        for _ in range(3):
+            meeting.wait(30)
+            made.append(prepare(activations() + shift, True))
+        return made
+
+    with ThreadPoolExecutor(2) as threads:
+        made = [*threads.map(prepared, range(2))]
+    assert [{each.inputs.tobytes() for each in of_thread} for of_thread in made] == [{each} for each in expected]
+    assert len(whitened) == 2 + 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 150])
+def test_eigenvectors_are_those_of_scipy_to_the_bit(n: int) -> None:
+    scored = np.random.default_rng(n).normal(size=(n, 90)).astype(np.float32)
+    for products in (scored @ scored.T, np.asfortranarray(scored @ scored.T), np.zeros((n, n), np.float32)):
+        for ours, theirs in zip(eigh(products), scipy_eigh(products, driver="evd"), strict=True):
+            assert ours.dtype == theirs.dtype == np.float32
+            np.testing.assert_array_equal(ours.view(np.int32), theirs.view(np.int32))
+
+
+def test_what_lapack_refuses_is_an_error() -> None:
+    with pytest.raises(LinAlgError, match="no eigenvalue decomposition"):
+        eigh(np.zeros((0, 0), dtype=np.float32))

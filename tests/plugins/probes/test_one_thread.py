@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Barrier, Thread
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -101,3 +102,18 @@ def test_numbers_are_right_where_torch_is_not_loaded(monkeypatch: pytest.MonkeyP
     monkeypatch.delitem(sys.modules, "torch")
     with one_thread():
         assert np.ones(2) @ np.ones(2) == 2
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_torch_that_another_thread_loads_meanwhile_is_limited_and_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    loading = ModuleType("torch")
+    before = limits()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "torch", loading)
+        first = one_thread()
+        first.__enter__()
+    with one_thread():
+        assert limits() == {1}
+    first.__exit__(None, None, None)
+    assert limits() == before
+    assert torch.get_num_threads() == 2
