@@ -51,7 +51,7 @@ def rescore(
         GdeError: a given metric does not exist, or needs what the run has not.
     """
     with _opened(path, {"metrics": metrics}, catalogue, plan, watch, keys_to=keys_to) as run:
-        return conclude(run, _earlier(run, needed=bool(metrics)))
+        return conclude(run, _earlier(run, needed=bool(metrics)), _as_before(run))
 
 
 def probe(
@@ -73,7 +73,7 @@ def probe(
         if not run.ready.probes:
             raise GdeError(f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)")
         run.probe()
-        return conclude(run, _earlier(run, needed=False))
+        return conclude(run, _earlier(run, needed=False), _as_before(run))
 
 
 def report(
@@ -136,6 +136,12 @@ def _check(ready: Ready, kind: str) -> None:
             raise MissingExtra(part.label, missing, part.entry.offer.extra or "all")
         if reason and not ready.environment.absent:
             raise GdeError(reason)
+
+
+def _as_before(run: Pipeline) -> set[str]:
+    """The metrics that are configured as they were."""
+    known = {each.label: (each.name, each.config) for each in current_plan(run.folder, run.journal).metrics}
+    return {each.label for each in run.ready.plan.metrics if known.get(each.label) == (each.name, each.config)}
 
 
 def _earlier(run: Pipeline, needed: bool) -> Result | None:

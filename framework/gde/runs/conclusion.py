@@ -1,7 +1,7 @@
 """From what the stages left to the result of a run: measured, judged, stored and reported."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,22 +24,29 @@ from gde.stages.probing import results
 from gde.stages.scoring import score
 from gde.store.journal import REASON, RETRIED, Journal
 
+EARLIER = "its numbers are those that it measured before"
 
-def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
+
+def conclude(run: Pipeline, earlier: Result | None = None, as_before: Collection[str] = ()) -> Result:
     """Score by the metrics of the plan, store the result and render the reports.
 
     Args:
         run: its stages are done, or stopped.
         earlier: a result to which this one is added: what other metrics measured then is kept, and what those did
             that are not installed here.
+        as_before: the metrics that are configured as they were then: what they measured is kept where they fail now,
+            e.g. because the weights that they ask are gone.
     """
     run.resources.secrets.keep_out(run.journal.noted(NOTED) or ())
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     kept = (*_kept(run, earlier),)
     timing = run.ready.plan.part_seconds, run.watch
     measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept, *timing)
-    measurements = (*kept, *measured, *results(evidence.probe_reports))
-    failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *failed)
+    about, decoded = subject(run.ready, run.journal), (*results(evidence.probe_reports),)
+    unchanged = earlier and earlier.subject == about and _still_there(earlier, decoded, run.journal.probes())
+    saved = _saved(earlier, as_before, measured, failed) if earlier and unchanged else ()
+    measurements = (*kept, *measured, *saved, *decoded)
+    failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *_said(failed, saved))
     failures = run.resources.secrets.scrubbed_failures(failures)
     result = Result(
         run=str(run.folder.path),
@@ -48,7 +55,7 @@ def conclude(run: Pipeline, earlier: Result | None = None) -> Result:
         measurements=measurements,
         failures=failures,
         provenance=run.origin(),
-        subject=subject(run.ready, run.journal),
+        subject=about,
         measures=_measures(run.ready, earlier),
     )
     run.folder.write_result(result, run.journal)
@@ -117,6 +124,28 @@ def _kept_failures(run: Pipeline, earlier: Result | None) -> Iterator[Failure]:
     for one in earlier.failures if earlier else ():
         if one.stage == "metric" and one.subject.split(" ")[0] not in anew:
             yield one
+
+
+def _still_there(earlier: Result, decoded: Sequence[Measurement], probes: Collection[str]) -> bool:
+    """Whether all that was decoded then is decoded now: metrics read what probes have learned."""
+    now = {one.identity: one for one in decoded}
+    return all(now.get(one.identity) == one for one in earlier.measurements if one.source in probes)
+
+
+def _saved(
+    earlier: Result, as_before: Collection[str], measured: Sequence[Measurement], failed: Sequence[Failure]
+) -> tuple[Measurement, ...]:
+    """What was measured earlier, of the same episodes, by metrics that measure nothing now."""
+    lost = {one.subject for one in failed} & set(as_before) - {one.source for one in measured}
+    taken = {one.identity for one in measured}
+    return tuple(one for one in earlier.measurements if one.source in lost and one.identity not in taken)
+
+
+def _said(failed: Sequence[Failure], saved: Sequence[Measurement]) -> Iterator[Failure]:
+    """The failures, saying so where there are numbers all the same."""
+    kept = {one.source for one in saved}
+    for one in failed:
+        yield replace(one, reason=f"{one.reason} ({EARLIER})") if one.subject in kept else one
 
 
 def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,20 @@ from shutil import copytree
 
 import pytest
 
-from gde import Choice, GdeError, Measurement, Plan, Result, evaluate, load_evidence, probe, report, rescore, resume
+from gde import (
+    Choice,
+    Evidence,
+    GdeError,
+    Measurement,
+    Plan,
+    Result,
+    evaluate,
+    load_evidence,
+    probe,
+    report,
+    rescore,
+    resume,
+)
 from gde.errors import RunFolderError, UnknownName
 from gde.request.catalogue import Catalogue
 from gde.request.plugins import load_plugins
@@ -72,6 +85,72 @@ def test_a_metric_that_is_asked_for_again_replaces_its_own_numbers_alone(run: Re
     after = by_source(rescore(run.run, ["success"], asking))
     assert after["success"][0].value == 0
     assert after["accuracy"] == by_source(run)["accuracy"]
+
+
+class Asking:
+    """A metric that needs something which may be gone."""
+
+    there = True
+
+    def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
+        if not self.there:
+            raise GdeError("no weights here")
+        return (Measurement(name="asked", value=1.0, unit="share", n=len(evidence.trajectories)),)
+
+
+@pytest.fixture
+def asked(asking: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """A plan of a run that is finished, with a metric that fails now."""
+    plan = replace(PLAN, metrics=(*PLAN.metrics, Choice.of(Asking, alias="asked")))
+    evaluate(plan, tmp_path / "asked", asking)
+    monkeypatch.setattr(Asking, "there", False)
+    return plan
+
+
+def test_a_metric_that_fails_now_loses_nothing_that_it_measured(asked: Plan, asking: Catalogue, tmp_path: Path) -> None:
+    before = RunFolder.open(tmp_path / "asked").read_result()
+    for _ in range(2):
+        for after in (
+            probe(tmp_path / "asked", [Choice(name="where", alias="twin")], asking, plan=asked),
+            rescore(tmp_path / "asked", (), asking, plan=asked),
+        ):
+            assert by_source(after)["asked"] == by_source(before)["asked"]
+            assert after.status == "partial"
+            (failure,) = after.failures
+            assert failure.reason == "no weights here (its numbers are those that it measured before)"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "UPDATE episodes SET ending = 'failed' WHERE world = 3",
+        "UPDATE turns SET status = 'unparsable', action = NULL WHERE turn = 0",
+        """UPDATE probes SET report = replace(report, '"unit":"', '"unit":"other ')""",
+    ],
+    ids=["an episode", "answers", "a probe"],
+)
+def test_what_was_measured_of_another_record_is_not_kept(
+    other: str, asked: Plan, asking: Catalogue, tmp_path: Path
+) -> None:
+    change(RunFolder.open(tmp_path / "asked").read_result(), other)
+    after = rescore(tmp_path / "asked", (), asking, plan=asked)
+    assert "asked" not in by_source(after)
+    assert "no weights here" in {one.reason for one in after.failures}
+
+
+def test_what_was_measured_with_another_configuration_is_not_kept(
+    run: Result, asking: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poll = Choice(name="poll", config={"model": f"noted:{tmp_path / 'log'}"})
+    before = by_source(rescore(run.run, [poll], asking))["poll"]
+
+    def gone(self: object, evidence: Evidence) -> Sequence[Measurement]:
+        raise GdeError("no weights here")
+
+    monkeypatch.setattr("asking_parts.Poll.__call__", gone)
+    assert by_source(rescore(run.run, [poll], asking))["poll"] == before
+    changed = replace(poll, config={**poll.config, "adviser": poll.config["model"]})
+    assert "poll" not in by_source(rescore(run.run, [changed], asking))
 
 
 def indexed(folder: str) -> set[tuple[object, ...]]:
