@@ -27,7 +27,8 @@ class Printed:
     """A printed number and the measurement of ours that answers it: of all sizes, or the least or greatest of them."""
 
     quantity: str
-    value: float
+    value: float | None
+    """None of a form that stands beside the published ones."""
     source: str
     variant: str
     mark: str
@@ -37,10 +38,14 @@ class Printed:
 
 AGENT, GOAL = "maps.distance.agent", "maps.distance.goal"
 FIG_6, FIG_7 = "section 5.1, fig. 6", "section 5.1, fig. 7"
+PLACELESS = "a form that cannot find places, see docs/statistics.md"
 PRINTED = (
     Printed("cell accuracy, MLP, before reasoning", 0.75, "section 5.1, fig. 8", "mlp", "pre"),
     Printed("cell accuracy, MLP, after reasoning", 0.60, "section 5.1, fig. 8", "mlp", "post"),
-    Printed("cell accuracy, linear, before reasoning", 0.391, FIG_6, "linear", "pre"),
+    Printed("cell accuracy, linear, before reasoning", 0.391, f"{FIG_6}; {PLACELESS}", "linear", "pre"),
+    Printed(
+        "cell accuracy, bilinear, before reasoning", None, "a linear form that can, not printed", "bilinear", "pre"
+    ),
     Printed("cell accuracy, MLP, best size", 0.757, FIG_6, "mlp", "pre", of_sizes="greatest"),
     Printed("recall of the goal, worst size", 0.83, FIG_6, "mlp", "pre", "maps.recall.goal", "least"),
     Printed("recall of the goal, best size", 0.99, FIG_6, "mlp", "pre", "maps.recall.goal", "greatest"),
