@@ -33,6 +33,8 @@ STAND_INS = {
     r"\bRUN(_A)?\b": "stand-in-a",
     r"\bRUN_B\b": "stand-in-b",
     r"--domain all": "--domain blocksworld",
+    r"run\.repeats=\d+": "run.repeats=2",
+    r"(--agent (mcts|react\S*) .*hf:)": r"--set agent.max_tokens=8 \1",
 }
 READERS_OWN = re.compile(r"FOLDER|\bFILE\b|my-grids\.jsonl|\bLOG\b|runs/theirs")
 ENDLESS = re.compile(r"--serve")
