@@ -6,9 +6,9 @@ epoch: those of the model in one thread, the twin's in another, as a run does.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_layers.py TURNS LAYERS
 
-prints one JSON object: what a layer takes, and the most that was held beyond what the imports take, in MiB, after one
-layer and after all: "allocated" by Python and NumPy, and "resident", with what their allocator keeps of memory that was
-given back, and mapped pages that the system drops when it needs them.
+prints one JSON object, without arguments of 600 and 4: what a layer takes, and the most that was held beyond what the
+imports take, in MiB, after one layer and after all: "allocated" by Python and NumPy, and "resident", with what their
+allocator keeps of memory that was given back, and mapped pages that the system drops when it needs them.
 """
 
 import asyncio
@@ -32,6 +32,7 @@ from gde.store.activations import ActivationStore, Row
 from gde.store.journal import Journal
 
 WIDTH, TOKENS, SIDE = 2880, 3, 8
+TURNS, LAYERS = 600, 4
 SOURCES = ("model", "untrained")
 
 
@@ -90,7 +91,7 @@ def sweep(folder: Path, layers: int) -> None:
 
 def main() -> None:
     """Measure and print; with a folder as third argument, what one process holds."""
-    turns, layers = int(sys.argv[1]), int(sys.argv[2])
+    turns, layers = (int(each) for each in sys.argv[1:3] or (TURNS, LAYERS))
     if len(sys.argv) > 3:
         sys.stdout.write(json.dumps(swept(Path(sys.argv[3]), layers)))
         return
