@@ -5,12 +5,13 @@ on until what is read from a probe is another.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from threading import Lock
+from threading import RLock
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+import threadpoolctl
+from threadpoolctl import ThreadpoolController
 
 
 @contextmanager
@@ -21,30 +22,33 @@ def one_thread() -> Iterator[None]:
     the whole process, BLAS and MKL, is limited when the first comes and restored when the last has gone, so another
     thread is slower meanwhile. `torch.set_num_threads` must not be called by others as long as anybody is inside.
     """
-    torch = _loaded()
+    torch, visit = _loaded(), object()
     before = torch.get_num_threads() if torch else 1
-    with threadpool_limits(limits=1, user_api="openmp"):  # OpenMP's number belongs to this thread
-        _PROCESS.enter(torch, before)
+    # OpenMP's number belongs to this thread. What restores it must not know of BLAS, which it would restore as well.
+    with ThreadpoolController().select(user_api="openmp").limit(limits=1):
         try:
+            _PROCESS.enter(visit, torch, before)
             yield
         finally:
-            _PROCESS.leave()
+            _PROCESS.leave(visit)
 
 
 class _Process:
     """What is set for all threads at once, as long as anybody is inside."""
 
     def __init__(self) -> None:
-        self._lock, self._inside, self._told, self._restored = Lock(), 0, False, ExitStack()
+        # The thread that holds the lock may take it again: it may be the one to free a context that was interrupted.
+        self._lock, self._told, self._restored = RLock(), False, ExitStack()
+        self._inside: set[object] = set()
 
-    def enter(self, torch: Any, before: int) -> None:
+    def enter(self, visit: object, torch: Any, before: int) -> None:
         with self._lock:
-            if not self._inside:
-                self._restored.enter_context(threadpool_limits(limits=1, user_api="blas"))
-            self._inside += 1
+            self._inside.add(visit)
+            if len(self._inside) == 1:
+                self._restored.callback(_for_all, _for_all(_limited).restore_original_limits)
             if torch and not self._told:
-                self._told = True
                 self._restored.callback(self._restore, torch, before)
+                self._told = True
             if torch:  # also where another thread has told it: it reads the number when a thread first computes
                 torch.set_num_threads(1)
 
@@ -52,11 +56,31 @@ class _Process:
         torch.set_num_threads(threads)
         self._told = False
 
-    def leave(self) -> None:
+    def leave(self, visit: object) -> None:
+        """Also where it was interrupted on its way in."""
         with self._lock:
-            self._inside -= 1
+            self._inside.discard(visit)
             if not self._inside:
                 self._restored.close()
+
+
+def _limited() -> Any:
+    """Limits BLAS, and knows what it was told before."""
+    return ThreadpoolController().select(user_api="blas").limit(limits=1)
+
+
+def _for_all(tell: Callable[[], Any]) -> Any:
+    """What `tell` gives. Since 3.8 threadpoolctl lets OpenBLAS be told by one thread alone, the one that did it first;
+    here whoever comes first tells it, and whoever is the last to go."""
+    let_go = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", _nobody)
+    let_go(force=True)
+    told = tell()
+    let_go(force=True)
+    return told
+
+
+def _nobody(*, force: bool) -> None:
+    """Before 3.8."""
 
 
 def _loaded() -> Any:

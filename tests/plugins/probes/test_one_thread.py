@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier, Thread
 from types import ModuleType
@@ -12,8 +13,9 @@ import numpy as np
 import pytest
 import torch
 from every_probe import hashes
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
+from gde_plugins.probes import one_thread as module
 from gde_plugins.probes.one_thread import one_thread
 
 PROGRAM = Path(__file__).with_name("every_probe.py")
@@ -117,3 +119,64 @@ def test_torch_that_another_thread_loads_meanwhile_is_limited_and_restored(monke
     first.__exit__(None, None, None)
     assert limits() == before
     assert torch.get_num_threads() == 2
+
+
+def once(call: Callable[[], object]) -> Callable[[int], None]:
+    """What tells torch its number of threads, and the first time calls before."""
+    calls, tell = iter([call]), torch.set_num_threads
+
+    def told(threads: int) -> None:
+        for each in calls:
+            each()
+        tell(threads)
+
+    return told
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize("told_by_another", [False, True])
+@pytest.mark.parametrize("place", [0, 1])
+def test_who_is_inside_computes_in_one_thread_whoever_came_first_and_went(place: int, told_by_another: bool) -> None:
+    with threadpool_limits(limits=2, user_api="blas"), ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        if not told_by_another:  # OpenBLAS, which since threadpoolctl 3.8 heeds the one that told it first
+            OpenBLASController.clear_controlling_thread(force=True)
+        order = [(first, one_thread()), (second, one_thread())]
+        for thread, context in order:
+            thread.submit(context.__enter__).result()
+            assert thread.submit(limits).result() == {1}
+        gone, context = order.pop(place)
+        gone.submit(context.__exit__, None, None, None).result()
+        ((stays, context),) = order
+        assert stays.submit(limits).result() == {1}
+        stays.submit(context.__exit__, None, None, None).result()
+        assert limits() == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_threads_are_as_they_were_where_somebody_is_interrupted_on_the_way_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = limits()
+        monkeypatch.setattr(torch, "set_num_threads", once(interrupted))
+        with pytest.raises(KeyboardInterrupt), one_thread():
+            pass
+        assert limits() == before == {2}
+
+
+def test_a_context_that_was_left_half_open_is_freed_by_who_is_on_the_way_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PROCESS", module._Process())
+    left = one_thread()
+    left.__enter__()
+    monkeypatch.setattr(torch, "set_num_threads", once(lambda: left.__exit__(None, None, None)))
+    seen: list[set[int]] = []
+
+    def enter() -> None:
+        with one_thread():
+            seen.append(limits())
+
+    thread = Thread(target=enter, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert seen == [{1}]
