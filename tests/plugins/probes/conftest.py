@@ -9,6 +9,8 @@ import pytest
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
+from gde.request.catalogue import Catalogue
+from gde.request.plugins import load_plugins
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -45,3 +47,9 @@ def planted() -> Planted:
         return ProbeDataset(inputs=inputs.astype(np.float32), labels=cells, groups=groups, classes=CLASSES)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def catalogue() -> Catalogue:
+    """With the models of `planted_parts`."""
+    return Catalogue(load_plugins(modules=("planted_parts",)))

@@ -1,27 +1,14 @@
 """Of two things that are decodable alike, the one that the model uses is called a cause, and the other is not."""
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence, rescore
 from gde.data.result import Measurement, Result
 from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
 
-HERE = str(Path(__file__).parent)
 Found = Sequence[Measurement]
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    sys.path.insert(0, HERE)
-    try:
-        return Catalogue(load_plugins(modules=("planted_parts",)))
-    finally:
-        sys.path.remove(HERE)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Several threads learn what one does, to the byte, and none of them is left when a run is interrupted."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from threading import current_thread, enumerate
@@ -10,11 +9,9 @@ import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
 from gde.runs import pipeline
 from gde_plugins.probes.cogmap import CogmapProbe
 
-HERE = str(Path(__file__).parent)
 MAPS = {"size": 5, "epochs": 1, "hidden": 8, "layer": [0, 1], "variants": ["mlp", "linear", "bilinear", "ridge"]}
 PLAN = Plan(
     environment=Choice(name="grid", config={"size": 5}),
@@ -27,15 +24,6 @@ PLAN = Plan(
     episodes=9,
     reporters=(),
 )
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    sys.path.insert(0, HERE)
-    try:
-        return Catalogue(load_plugins(modules=("planted_parts",)))
-    finally:
-        sys.path.remove(HERE)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """What cannot be read is said with its reason, and never becomes a number."""
 
-import sys
 from html import unescape
 from pathlib import Path
 
@@ -10,19 +9,8 @@ from gde import Choice, Plan, evaluate, probe
 from gde.data.result import Result
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
 
-HERE = str(Path(__file__).parent)
 QUICK = {"size": 7, "variants": ["bilinear"], "marks": ["pre"], "epochs": 1}
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    sys.path.insert(0, HERE)
-    try:
-        return Catalogue(load_plugins(modules=("planted_parts",)))
-    finally:
-        sys.path.remove(HERE)
 
 
 def run(catalogue: Catalogue, folder: Path, model: str = "walker", episodes: int = 4, probes: bool = True) -> Result:
