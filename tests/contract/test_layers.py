@@ -5,11 +5,24 @@ from graphlib import TopologicalSorter
 import pytest
 from sources import ROOT, module_of, sources
 
-ORDER = ("data", "parts", "numerics", "request", "store", "stages", "runs", "shipped", "bridges", "testing", "cli")
+ORDER = (
+    "data",
+    "parts",
+    "numerics",
+    "request",
+    "store",
+    "stages",
+    "runs",
+    "executors",
+    "reporting",
+    "bridges",
+    "testing",
+    "cli",
+)
 """From what everything stands on to what stands on everything."""
 GROUND = -1
 """The modules beside the folders, which a plugin author meets first: they stand on nothing but each other."""
-FOR_PLUGINS = {"data", "parts", "numerics", "shipped", "bridges", "testing"}
+FOR_PLUGINS = {"data", "parts", "numerics", "executors", "reporting", "bridges", "testing"}
 """Not the stages or the command line: those call plugins."""
 ASKED_BY_NAME = {"gde.request.catalogue", "gde.request.settings"}
 """How a plugin makes a part of another: by name, with settings."""
@@ -41,10 +54,10 @@ def test_a_module_imports_from_its_own_folder_or_from_those_before(module: str) 
         assert floor(reached) <= floor(module), f"{module} imports {reached}, which stands on it"
 
 
-def test_stages_do_not_know_the_parts_that_are_shipped() -> None:
-    for name in (name for name in sources() if name.startswith("gde.shipped")):
+def test_stages_do_not_know_the_bundled_executors_and_reporters() -> None:
+    for name in (name for name in sources() if name.startswith(("gde.executors", "gde.reporting"))):
         users = [each for each in sources() if each.startswith("gde.") and name in reached_by(each)]
-        assert all(floor(user) >= ORDER.index("shipped") for user in users), name
+        assert all(floor(user) >= ORDER.index("executors") for user in users), name
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

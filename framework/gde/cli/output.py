@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gde.cli.foreign import escaped, shown
-from gde.shipped.descriptors import output_to_errors
+from gde.executors.descriptors import output_to_errors
 
 if TYPE_CHECKING:
     from gde.data.result import Failure, Measurement, Result
@@ -56,7 +56,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 
 def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
     """The result, on one screen unless all of it is wanted, and the exit code that says how the run went."""
-    from gde.shipped.reporters.screen import screen
+    from gde.reporting.screen import screen
     from gde.store.folder import result_json
 
     if as_json:
@@ -83,9 +83,9 @@ def _show_tracebacks(failures: Sequence["Failure"]) -> None:
 
 def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
     """What several entrants did, side by side, and the exit code that says how their runs went."""
+    from gde.reporting.contest import screen
+    from gde.reporting.contests import write_page
     from gde.runs.contest import contest_json
-    from gde.shipped.contests import write_page
-    from gde.shipped.reporters.contest import screen
 
     page = write_page(found)
     if as_json:

@@ -15,9 +15,9 @@ def command(
 ) -> None:
     """Render the reports of a finished run again and print the files to open."""
     from gde.data.plan import Choice
+    from gde.reporting.contests import write_page
     from gde.runs.adding import report
     from gde.runs.contest import is_contest, read_contest, report_contest
-    from gde.shipped.contests import write_page
 
     choices = [Choice(name=name) for name in reporter or ()]
     if is_contest(run):

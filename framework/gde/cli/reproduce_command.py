@@ -31,8 +31,8 @@ def command(
     quiet: options.Quiet = False,
 ) -> None:
     """Re-run a published study and print its numbers, ours and the difference side by side."""
+    from gde.reporting.studies import write_study
     from gde.runs.reproducing import reproduce
-    from gde.shipped.studies import write_study
 
     request = _request(name, scale, agent, model, reward or [], settings or [], executor)
     if dry_run:

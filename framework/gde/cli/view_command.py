@@ -45,7 +45,7 @@ def command(
 
 
 def _serve(folder: Path, place: str, port: int, as_json: bool) -> None:
-    from gde.shipped.viewer.server import serve
+    from gde.reporting.viewer.server import serve
 
     def ready(address: str) -> None:
         if as_json:
@@ -68,7 +68,7 @@ def _place(run: Path, episode: str) -> str:
 
 def _list_runs(folder: Path, as_json: bool) -> None:
     from gde.errors import RunFolderError
-    from gde.shipped.viewer.library import library, state
+    from gde.reporting.viewer.library import library, state
 
     states = [state(name, path) for name, path in library(folder).items()]
     if not states:

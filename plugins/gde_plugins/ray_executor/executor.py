@@ -10,8 +10,8 @@ from ray import cloudpickle
 from ray.exceptions import RayError
 
 from gde.errors import GdeError, RunFailed, WorkerDied
+from gde.executors.workers import LOOK, STOPPED, opened, outcome
 from gde.parts.executor import Ask, after_death
-from gde.shipped.workers import LOOK, STOPPED, opened, outcome
 from gde_plugins.ray_executor.cluster import cluster, cores, here
 from gde_plugins.ray_executor.config import RayConfig
 from gde_plugins.ray_executor.task import Message, Post, work

@@ -139,7 +139,7 @@ def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
 
 
 def _executor(workers: int) -> "Executor":
-    from gde.shipped.executors import Processes, Serial
+    from gde.executors.executors import Processes, Serial
 
     return Processes(workers) if workers > 1 else Serial()
 

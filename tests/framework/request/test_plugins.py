@@ -30,7 +30,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_bundled_plugins_load_through_the_public_group() -> None:
     records = {record.name: record for record in load_plugins().records}
-    assert {"grid", "text_agent", "probes", "shipped"} <= records.keys()
+    assert {"grid", "text_agent", "probes", "executors", "reporting"} <= records.keys()
     assert not [record for record in records.values() if record.error]
 
 

@@ -9,9 +9,9 @@ from weakref import ref
 import pytest
 
 from gde import Catalogue, Choice, Evidence, Measurement, Plan, Trajectory, load_evidence, rescore
+from gde.reporting.html import page
 from gde.runs.evaluating import evaluate
 from gde.runs.exporting import export, summaries
-from gde.shipped.reporters.html import page
 from gde.stages import evidence as stage
 from gde.stages.context import Resources
 from gde.store.folder import RunFolder

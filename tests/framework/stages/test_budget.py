@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from gde import Choice, Completion, GdeError, Plan, RunFailed, evaluate, load_evidence, resume
+from gde.reporting.screen import screen
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import write_plan
 from gde.runs.evaluating import prepare
 from gde.runs.sharing import left_to, shares
-from gde.shipped.reporters.screen import screen
 from gde.stages.budget import Budget, spent_before
 from gde.stages.costs import cost_before
 from gde.store.folder import RunFolder

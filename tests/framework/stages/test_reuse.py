@@ -24,10 +24,10 @@ from gde import (
     evaluate,
     load_evidence,
 )
+from gde.reporting.screen import screen
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.runs.evaluating import prepare
-from gde.shipped.reporters.screen import screen
 from gde.stages.context import Resources
 from gde.stages.reuse import Reuse
 from gde.store.answers import Answers

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gde.errors import GdeError
-from gde.shipped.executors import Processes, Serial
+from gde.executors.executors import Processes, Serial
 from gde_plugins.reward_prediction.building import Order, build_domain, in_chunks
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, opened

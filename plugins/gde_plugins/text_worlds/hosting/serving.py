@@ -17,7 +17,7 @@ from threading import Event, Thread
 from typing import IO, Any
 
 from gde.errors import GdeError
-from gde.shipped.descriptors import moved
+from gde.executors.descriptors import moved
 
 GRACE = 5
 """Seconds after which a deadline is kept from inside, when nobody has kept it from outside."""

@@ -1,0 +1,1 @@
+"""What shows a result: on the terminal, as a page, and in the viewer."""

@@ -1,1 +1,0 @@
-"""What comes with the framework as a plugin like others: executors and reporters."""

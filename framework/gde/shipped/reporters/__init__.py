@@ -1,1 +1,0 @@
-"""What shows a result to people."""

@@ -1,0 +1,154 @@
+"""The claim says what the numbers say, and what speaks against them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from gde.data.measure import Measure
+from gde.data.probe import Arm
+from gde.data.result import Measurement, Result, Subject
+from gde.reporting.claim import claim, main_report
+from gde.reporting.wording import SPACE
+
+MAIN = Arm(probe="cogmap", variant="mlp", layer=3, mark="pre")
+SUBJECT = Subject(agent="gpt-oss", environment="grid", worlds=23, episodes=24, turns=180)
+
+
+def words(text: str) -> str:
+    return text.replace(SPACE, " ")
+
+
+def share(name: str, value: float, low: float, high: float) -> Measurement:
+    return Measurement(name=name, value=value, unit="share", n=40, interval=(low, high))
+
+
+def with_numbers(result: Result, *measurements: Measurement) -> Result:
+    return replace(result, measurements=measurements, subject=SUBJECT)
+
+
+def off(cells: float, arm: Arm = MAIN) -> list[Measurement]:
+    """The arm's distances of agent and goal, give or take 0.1."""
+    names, around = ("cogmap.distance.agent", "cogmap.distance.goal"), (cells - 0.1, cells + 0.1)
+    return [
+        Measurement(name=name, value=cells, unit="cells", n=9, interval=around, where=arm.where, source="cogmap")
+        for name in names
+    ]
+
+
+def test_behaviour_is_told_with_intervals(result: Result) -> None:
+    measured = share("accuracy", 0.84, 0.8, 0.88), share("success", 0.912, 0.82, 0.97)
+    assert words(claim(with_numbers(result, *measured)).behaviour) == (
+        "In 23 worlds of grid, the agent gpt-oss reached the goal in 91 % [82, 97] of episodes and took an optimal "
+        "action in 84 % [80, 88] of steps, averaged over worlds."
+    )
+
+
+def test_what_was_not_measured_is_not_claimed(result: Result) -> None:
+    unknown = Measurement(name="accuracy", value=None, unit="share", n=0, reason="no certified optimal actions")
+    said = claim(with_numbers(result, share("success", 0.5, 0.4, 0.6), unknown)).behaviour
+    assert "optimal" not in said
+
+
+def test_a_headline_without_words_of_its_own_is_listed_by_its_title(result: Result) -> None:
+    mine = Measure(name="mine", title="Steps to the left", unit="share", headline=True)
+    result = replace(with_numbers(result, share("mine", 0.5, 0.4, 0.6)), measures=(mine,))
+    assert words(claim(result).behaviour).endswith("the agent gpt-oss: steps to the left 50 % [40, 60].")
+
+
+def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
+    found = {"row": 0.0, "goal": 3.75, "wall": 0.2}
+    rivals = [
+        Measurement(name="meg.to", value=value, unit="nats", n=9, where={"utility": name})
+        for name, value in found.items()
+    ]
+    said = words(claim(with_numbers(result, *rivals)).behaviour)
+    assert "goal-directedness towards goal 3.75 nats, next wall 0.20 nats" in said
+    assert "row" not in said
+
+
+@pytest.mark.parametrize(
+    ("cells", "doubt"), [(0.5, "3.10])"), (2.95, ", not clearly worse)"), (4.0, ", which does better)")]
+)
+def test_the_probe_is_told_beside_its_strongest_control(result: Result, cells: float, doubt: str) -> None:
+    rivals = [*off(5.0, replace(MAIN, control="shuffled")), *off(3.0, replace(MAIN, control="untrained"))]
+    said = words(claim(with_numbers(result, *off(cells), *rivals)).belief)
+    assert f"places the agent on average {cells:.2f} cells" in said
+    assert f"and the goal on average {cells:.2f} cells" in said
+    assert "best control, random weights: 3.00 cells [2.90, 3.10]" in said
+    assert said.count(doubt) == 2
+
+
+@pytest.mark.parametrize(("better", "best"), [("more", "5.00"), ("less", "1.00"), ("", "3.00")])
+def test_which_control_is_the_strongest_depends_on_what_is_better(result: Result, better: str, best: str) -> None:
+    """Where neither is, the one that comes nearest is told."""
+    measure = Measure(name="mine.score", title="Score", better=better, headline=True)  # type: ignore[arg-type]
+    values = {"none": 3.2, "shuffled": 1.0, "untrained": 3.0, "embeddings": 5.0}
+    arms = {name: Arm(probe="mine", variant="mlp", layer=1, mark="pre", control=name) for name in values}  # type: ignore[arg-type]
+    numbers = [
+        Measurement(name="mine.score", value=value, unit="bits", n=9, where=arms[name].where, source="mine")
+        for name, value in values.items()
+    ]
+    said = words(claim(replace(with_numbers(result, *numbers), measures=(measure,))).belief)
+    assert "reaches score 3.20 bits" in said
+    assert f": {best} bits" in said
+
+
+def test_a_probe_without_controls_says_so(result: Result) -> None:
+    assert "no control was measured to compare with" in claim(with_numbers(result, *off(0.5))).belief
+
+
+def test_a_probe_that_declares_nothing_is_told_by_its_first_number(result: Result) -> None:
+    where = replace(MAIN, probe="plan").where
+    bits = Measurement(name="plan.prefix", value=1.5, unit="bits", n=9, interval=(1.0, 2.0), where=where, source="plan")
+    assert "reaches plan.prefix 1.50 bits [1.00, 2.00]" in words(claim(with_numbers(result, bits)).belief)
+
+
+def test_a_probe_that_measured_nothing_gives_its_reason(result: Result) -> None:
+    failed = Measurement(
+        name="cogmap", value=None, unit="", n=0, where=MAIN.where, source="cogmap", reason="needs at least 2 worlds"
+    )
+    said = claim(with_numbers(result, failed)).belief
+    assert said == "Nothing was decoded from its activations: needs at least 2 worlds."
+
+
+def test_without_probes_nothing_is_said_of_beliefs(result: Result) -> None:
+    assert claim(with_numbers(result, share("success", 0.5, 0.4, 0.6))).belief == ""
+
+
+def test_the_main_arm_is_the_first_whatever_it_scored(result: Result) -> None:
+    better = replace(MAIN, layer=5)
+    said = words(claim(with_numbers(result, *off(9.0), *off(0.5, better))).belief)
+    assert "layer 3" in said and "9.00 cells" in said
+    assert main_report(()) is None
+
+
+def cautions(result: Result, subject: Subject) -> Sequence[str]:
+    return [words(one) for one in claim(replace(result, subject=subject)).cautions]
+
+
+def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(result: Result) -> None:
+    assert cautions(result, replace(SUBJECT, failed=1, unusable=7)) == [
+        "1 of 24 episodes failed and are in none of these numbers.",
+        "7 of 180 answers could not be used; they count as steps that were not optimal.",
+    ]
+    assert cautions(result, replace(SUBJECT, worlds=4)) == ["Fewer than 10 worlds: an impression, not a finding."]
+
+
+def test_cautions_tell_what_the_variant_of_a_probe_cannot_do(result: Result) -> None:
+    caveat = result.meanings["cogmap.top1.agent"].caveat({"variant": "linear"})
+    told = {
+        variant: claim(with_numbers(result, *off(1.4, replace(MAIN, variant=variant)))).cautions
+        for variant in ("linear", "mlp")
+    }
+    assert told == {"linear": (caveat,), "mlp": ()}
+    assert len(caveat) < 155  # fits into two lines of a terminal
+
+
+def test_points_of_a_curve_do_not_stand_for_the_run(result: Result) -> None:
+    numbers = [
+        Measurement(name="mine", value=0.5, unit="share", n=4, where={"distance": distance}) for distance in (1, 2, 3)
+    ]
+    mine = Measure(name="mine", title="Steps to the left")
+    said = claim(replace(with_numbers(result, *numbers), measures=(mine,))).behaviour
+    assert said == "In 23 worlds of grid, the agent gpt-oss: steps to the left by distance."

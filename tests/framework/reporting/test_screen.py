@@ -1,0 +1,136 @@
+"""One screen: nothing scrolls away, nothing stands alone that has company."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from gde.data.measure import Measure
+from gde.data.probe import CONTROLS, Arm
+from gde.data.result import Failure, Measurement, Result
+from gde.reporting.claim import claim
+from gde.reporting.screen import HEIGHT, WIDTH, Screen, screen
+from gde.reporting.wording import SPACE
+
+LONG = "It was trained by nobody in particular, on nothing much, and for a reason that takes three lines to tell. " * 3
+
+
+def lines(shown: Screen) -> list[str]:
+    return [*shown.finding, *shown.notes]
+
+
+def fits(shown: Screen) -> bool:
+    return len(lines(shown)) <= HEIGHT and all(len(line) <= WIDTH for line in lines(shown))
+
+
+def probes(n: int) -> list[Measurement]:
+    """Of so many probes, with every control, the layers crossed with a sweep of nine strata."""
+    numbers = []
+    for probe in (f"probe{i}" for i in range(n)):
+        for control in ("none", *CONTROLS):
+            arm = Arm(probe=probe, variant="mlp", layer=3, mark="pre", control=control)  # type: ignore[arg-type]
+            strata = [{}, *({"size": s, "density": d} for s in (7, 9, 11) for d in (0.0, 0.5, 1.0))]
+            numbers += [
+                Measurement(
+                    name=f"{probe}.score{k}",
+                    value=0.5,
+                    unit="share",
+                    n=9,
+                    interval=(0.4, 0.6),
+                    where={**arm.where, **stratum},
+                    source=probe,
+                )
+                for k in range(6)
+                for stratum in (strata if control == "none" else strata[:1])
+            ]
+    return numbers
+
+
+def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
+    shown = screen(result, "runs/example/report.html")
+    assert fits(shown)
+    text = "\n".join(lines(shown))
+    assert "reached the goal in" in " ".join(shown.finding)
+    for title in ("Goal success rate", "Optimal actions, averaged over worlds", "Agent distance", "coordinates only"):
+        assert title in text
+    assert "size" not in text, "breakdowns are for --all"
+    assert shown.notes[-2] == "report: runs/example/report.html"
+    assert shown.notes[-1].startswith("partial: runs/example (")
+    assert "could not be used" in text and "1 of 24 episodes failed" in text
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_however_much_was_measured_it_fits_and_says_what_is_left_out(result: Result, n: int) -> None:
+    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9))
+    measures = [
+        Measure(
+            name=f"probe{i}.*", title="A title that is much too long to stand in a line of a table: *", headline=True
+        )
+        for i in range(n)
+    ]
+    crowded = replace(
+        result,
+        measurements=(*result.measurements, *probes(n)),
+        measures=(*result.measures, *measures),
+        failures=failures,
+        provenance={"notice": LONG},
+    )
+    shown = screen(crowded, "runs/example/report.html")
+    assert fits(shown)
+    assert "and 8 more failures" in shown.notes
+    assert re.search(rf"\d+ more headlines, all {len(crowded.measurements)} numbers: --all", shown.notes[-1])
+    assert "reached the goal in" in " ".join(shown.finding)
+    assert any(line.startswith("cogmap (mlp") for line in shown.finding)
+
+
+def test_rivals_stand_together_the_best_first(result: Result) -> None:
+    found = {"row": 0.0, "goal": 3.75, "wall": 0.2, "column": -1.0}
+    rivals = tuple(
+        Measurement(name="meg.to", value=value, unit="nats", n=9, where={"utility": name})
+        for name, value in found.items()
+    )
+    shown = screen(replace(result, measurements=rivals)).finding
+    (place,) = [i for i, line in enumerate(shown) if line.startswith("Goal-directedness towards goal")]
+    assert shown[place + 1] == "  then wall 0.20 nats, row 0.00 nats, column \u22121.00 nats"
+
+
+def test_what_the_claim_has_told_goes_before_what_it_has_not(result: Result) -> None:
+    asked = Measurement(name="meg.to", value=1.0, unit="nats", n=9)
+    crowded = replace(result, measurements=(*result.measurements, asked), provenance={"notice": LONG})
+    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9))
+    shown = screen(replace(crowded, failures=failures)).finding
+    assert any(line.startswith("Goal-directedness towards") for line in shown)
+    assert not any(line.startswith("Optimal actions") for line in shown)
+
+
+def test_a_probe_never_stands_without_its_control(result: Result) -> None:
+    alone = tuple(one for one in result.measurements if one.where.get("control") in {None, "none"})
+    for measurements, beside in ((result.measurements, "coordinates only"), (alone, "no control")):
+        rows = [line for line in screen(replace(result, measurements=measurements)).finding if line.startswith("Agent")]
+        assert rows and all(beside in row for row in rows)
+
+
+def test_the_cause_of_a_failure_is_read_to_its_end(result: Result) -> None:
+    reason = "openai:http://127.0.0.1:8765/drip/v1: wanted a chat completion, got " + "no such thing " * 7 + "at all"
+    failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=reason) for i in range(20))
+    shown = screen(replace(result, failures=failures))
+    assert fits(shown)
+    said = " ".join(shown.notes)
+    assert f"failed: rollout 0/0/0: {reason} and 19 more failures" in said
+    for n, more in ((1, ""), (3, ""), (4, "and 1 more failures")):
+        short = tuple(replace(one, reason="no reply") for one in failures[:n])
+        notes = screen(replace(result, failures=short)).notes
+        assert len([line for line in notes if line.startswith("failed:")]) == min(n, 3)
+        assert not more or more in notes
+
+
+def test_a_headline_without_a_value_gives_its_reason(result: Result) -> None:
+    absent = Measurement(name="success", value=None, unit="share", n=0, reason="no episode was finished")
+    shown = screen(replace(result, measurements=(absent,))).finding
+    assert any("Goal success rate" in line and "no episode was finished" in line for line in shown)
+
+
+def test_terminal_and_report_say_the_same_sentence(result: Result) -> None:
+    said = claim(result)
+    shown = " ".join(screen(result).finding)
+    assert f"{said.behaviour} {said.belief}".replace(SPACE, " ") in shown

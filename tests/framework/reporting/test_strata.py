@@ -1,0 +1,107 @@
+"""A sweep of two or three settings is told by heat maps, whatever their values are."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import pytest
+
+from gde.data.json import Json, Labels
+from gde.data.measure import Measure
+from gde.data.result import Measurement, Result, Subject
+from gde.reporting.drawing import svg
+from gde.reporting.strata import entrant_maps, stratum_maps
+
+SIZES, KINDS = (7, 9, 11), ("none", "fog")
+MEASURES = (
+    Measure(name="success", title="Success", headline=True),
+    Measure(name="usable", title="Usable answers", headline=True),
+    Measure(name="length", title="Turns"),
+)
+
+
+def number(name: str, value: float | None, where: Labels, unit: str = "share") -> Measurement:
+    interval = None if value is None else (value - 0.125, value + 0.125)
+    reason = "" if value is not None else "too few worlds"
+    return Measurement(name=name, value=value, unit=unit, n=17, interval=interval, where=where, reason=reason)
+
+
+def run(measurements: Sequence[Measurement], env: Mapping[str, Json]) -> Result:
+    return Result(
+        run="runs/r",
+        status="ok",
+        plan_hash="0",
+        measurements=tuple(measurements),
+        failures=(),
+        provenance={"plan": {"env": {"use": "any", **env}}},
+        subject=Subject(agent="a", environment="any", worlds=20, episodes=20, turns=20),
+        measures=MEASURES,
+    )
+
+
+def swept(env: Mapping[str, Sequence[Json]], usable: float = 1.0) -> Result:
+    whole = [number("success", 0.5, {}), number("usable", usable, {}), number("length", 3.0, {}, "turns")]
+    strata = [dict(zip(env, values, strict=True)) for values in product(*env.values())]
+    parts = [
+        number(name, value, where, unit)  # type: ignore[arg-type]
+        for i, where in enumerate(strata)
+        for name, value, unit in (
+            ("success", i / 20, "share"),
+            ("usable", usable, "share"),
+            ("length", 2.0 + i, "turns"),
+        )
+    ]
+    return run([*whole, *parts], {name: list(values) for name, values in env.items()})
+
+
+@pytest.mark.parametrize("env", [{"size": SIZES, "density": (0.0, 0.5)}, {"fog.kind": KINDS, "value": (1, 2, 3)}])
+def test_every_headline_over_any_two_settings_is_a_map_of_values_intervals_and_n(env: Mapping[str, Json]) -> None:
+    found = stratum_maps(swept(env))  # type: ignore[arg-type]
+    (headline,) = found.headlines
+    told = re.findall(r"<text[^>]*>([^<]+)</text>", svg(headline))
+    assert {f"{5 * i}%" for i in range(6)} <= set(told)
+    assert told.count("n 17") == 6
+    assert sum(text.startswith("[") for text in told) == 6
+    axes = [value for values in env.values() for value in values]  # type: ignore[union-attr]
+    assert {value if isinstance(value, str) else f"{value:g}" for value in axes} <= set(told)
+    assert [figure.title.partition(" by ")[0] for figure in found.others] == ["Turns"]
+
+
+def test_what_is_the_same_everywhere_is_said_instead() -> None:
+    (same,) = stratum_maps(swept({"size": SIZES, "density": (0.0, 0.5)})).same
+    assert same.replace("\u00a0", " ") == "usable answers 100.0 %"
+
+
+def test_a_third_setting_gives_panels_and_one_or_four_nothing() -> None:
+    (figure,) = stratum_maps(swept({"size": SIZES, "density": (0.0, 1.0), "kind": KINDS})).headlines
+    assert figure.title == "Success by density, size and kind"
+    assert {*KINDS} <= set(re.findall(r">([^<]+)</text>", svg(figure)))
+    four = {"size": SIZES, "a": (1, 2), "b": (1, 2), "c": (1, 2)}
+    for env in ({"size": SIZES}, four):
+        found = stratum_maps(swept(env))
+        assert (found.headlines, found.others, found.same) == ((), (), ())
+
+
+def test_a_stratum_without_a_value_stays_empty_and_the_caption_says_so() -> None:
+    result = swept({"size": SIZES, "density": (0.0, 0.5)})
+    *others, last = (one for one in result.measurements if one.name == "success")
+    (figure,) = stratum_maps(
+        run([*others, number("success", None, last.where)], {"size": [7], "density": [0]})
+    ).headlines
+    assert "Empty places" in figure.caption
+    assert svg(figure).count(">n 17<") == 5
+
+
+def test_words_keep_the_order_of_the_plan_and_numbers_rise() -> None:
+    (figure,) = stratum_maps(swept({"kind": ("z", "a"), "size": (11, 7, 9)})).headlines
+    x, y = (figure.spec["encoding"][axis]["sort"] for axis in "xy")  # type: ignore[index,call-overload]
+    assert (x, y) == ([7, 9, 11], ["z", "a"])
+
+
+def test_several_agents_stand_side_by_side_in_panels() -> None:
+    result = swept({"size": SIZES, "density": (0.0, 0.5)})
+    figure, *others = entrant_maps({"one": result, "two": result})
+    assert (figure.title, others) == ("Success by density, size and agent", [])
+    told = re.findall(r">([^<]+)</text>", svg(figure))
+    assert told.count("n 17") == 12 and {"one", "two"} <= set(told)
+    assert entrant_maps({"one": swept({"size": SIZES})}) == []
