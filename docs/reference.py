@@ -13,19 +13,15 @@ from string import Template
 from typing import Any
 
 import typer
-from numpy.typing import ArrayLike
 
 import gde
 import gde.testing
 from gde import hookspecs
 from gde.cli.main import build_app
 from gde.request.kinds import SKELETONS as KINDS_OF_SKELETONS
-from gde.request.settings import field_docstrings
 
 DOCS = Path(__file__).parent
 SKELETONS = Path(gde.testing.__file__).parent / "skeletons"
-LONG = 100
-"""Characters of a signature that stands on one line."""
 OURS = ("gde.cli.", "gde_plugins.")
 BEGIN, END = "<!-- written by reference.py: begin -->", "<!-- written by reference.py: end -->"
 
@@ -65,86 +61,19 @@ def _row(parameter: Any) -> str:
 
 
 def names() -> Iterator[str]:
-    """Every public name by the module it comes from: signature, docstring, and what each field is."""
+    """Every public name under its module, as directives from which mkdocstrings writes the page."""
     modules: dict[str, list[str]] = {}
     for name, module in sorted(_homes().items()):
-        modules.setdefault(module, []).append(_entry(name, getattr(gde, name)))
-    for module, entries in sorted(modules.items()):
-        yield f"### `{module}`\n\n" + "\n".join(entries)
+        modules.setdefault(module, []).append(name)
+
+    for module, members in sorted(modules.items()):
+        yield f"::: {module}\n    options:\n      members: [{', '.join(members)}]\n"
 
 
 def _homes() -> dict[str, str]:
     """Public name to the module that it is from, as the stub of the package lists them."""
     stub = Path(gde.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     return {name: f"gde.{module}" for module, name in re.findall(r"^from \.(\S+) import (\w+)", stub, re.MULTILINE)}
-
-
-def _entry(name: str, thing: Any) -> str:
-    lines = [f"#### `{name}`\n"]
-    if signature := _signature(name, thing):
-        lines.append(f"```text\n{signature}\n```\n")
-    lines.append(f"{_text(thing)}\n")
-    fields = field_docstrings(thing) if inspect.isclass(thing) else {}
-    lines += [f"- `{field}`: {meaning}" for field, meaning in fields.items() if not field.startswith("_")]
-    methods = [*_methods(thing)] if inspect.isclass(thing) else []
-    lines += [f"- `{name}{signature}`: {text}" for name, signature, text in methods]
-    return "\n".join(lines) + ("\n" if fields or methods else "")
-
-
-def _signature(name: str, thing: Any) -> str:
-    """What is called with what, each parameter on a line of its own where there are many."""
-    if not (inspect.isfunction(thing) or (inspect.isclass(thing) and hasattr(thing, "__dataclass_fields__"))):
-        return ""
-    text = _plain(f"{name}{inspect.signature(thing)}")
-    if len(text) <= LONG:
-        return text
-    end = text[text.rindex(")") :]
-    return f"{name}(\n    " + ",\n    ".join(_parameters(inspect.signature(thing))) + f",\n{end}"
-
-
-def _parameters(signature: inspect.Signature) -> Iterator[str]:
-    """Each as it is written, and before those that are given by name alone a star."""
-    before: inspect._ParameterKind | None = None
-    for each in signature.parameters.values():
-        if each.kind is each.KEYWORD_ONLY and before not in (each.KEYWORD_ONLY, each.VAR_POSITIONAL):
-            yield "*"
-        yield _plain(str(each))
-        before = each.kind
-
-
-def _plain(signature: str) -> str:
-    """Without what a reader does not need: quotes, homes of types, parts of `ArrayLike`, addresses of defaults."""
-    arrays = re.sub(r"\btyping\.", "", str(ArrayLike)).removesuffix("]")
-    signature = (
-        re.sub(r"\btyping\.", "", signature)
-        .replace(f"{arrays}, NoneType]", "ArrayLike | None")
-        .replace(f"{arrays}]", "ArrayLike")
-    )
-    signature = re.sub(r"<factory>|<[^<>]* at 0x[0-9a-f]+>|mappingproxy\(\{\}\)", "...", signature)
-    return re.sub(r"['\"]|\b(?:typing|collections\.abc|pathlib|gde(?:\.\w+)+|numpy|types)\.(?=\w)", "", signature)
-
-
-def _methods(thing: type[Any]) -> Iterator[tuple[str, str, str]]:
-    """Public methods and properties that a class has itself, with the first line of their docstrings."""
-    for name, member in vars(thing).items():
-        function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
-        if name.startswith("_") or not (inspect.isfunction(function) or isinstance(member, property)):
-            continue
-        signature = "" if isinstance(member, property) else _plain(str(inspect.signature(function)))
-        if text := _first_line(member):
-            yield name, signature, text
-
-
-def _text(thing: Any) -> str:
-    """The docstring; what it says of arguments and errors as lists."""
-    written = inspect.getdoc(thing) or ""
-    written = re.sub(r"^(Args|Raises|Returns):\n", r"**\1**\n\n", written, flags=re.MULTILINE)
-    written = re.sub(r"^ {8}(?=\S)", "  ", written, flags=re.MULTILINE)
-    return re.sub(r"^ {4}(?=\S)", "- ", written, flags=re.MULTILINE)
-
-
-def _first_line(thing: Any) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n\n")[0].replace("\n", " ")
 
 
 def skeleton(kind: str) -> Iterator[str]:
@@ -158,9 +87,8 @@ def skeleton(kind: str) -> Iterator[str]:
 def pages() -> Iterator[str]:
     """Every page with its first sentence, for programs that read."""
     for path in sorted(DOCS.rglob("*.md")):
-        if path.parent.name != "changelog":
-            title, text = _opening(path)
-            yield f"- [{title}]({path.relative_to(DOCS).as_posix()}): {text}"
+        title, text = _opening(path)
+        yield f"- [{title}]({path.relative_to(DOCS).as_posix()}): {text}"
 
 
 def _opening(path: Path) -> tuple[str, str]:

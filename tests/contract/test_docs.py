@@ -1,7 +1,6 @@
 """The documentation says what the code does."""
 
 import ast
-import inspect
 import json
 import re
 import runpy
@@ -29,7 +28,6 @@ from gde.testing.samples import sample_result
 
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.glob("**/*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-KINDS_OF_CHANGE = ("feature", "bugfix", "doc", "removal", "misc")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -40,16 +38,6 @@ REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 @pytest.mark.parametrize("page", REFERENCE["PARTS"])
 def test_a_reference_page_agrees_with_the_code(page: str) -> None:
     assert REFERENCE["rendered"](page) == (DOCS / page).read_text(encoding="utf-8"), "run python docs/reference.py"
-
-
-def test_what_is_given_by_name_alone_stands_behind_a_star() -> None:
-    for name in REFERENCE["_homes"]():
-        if printed := REFERENCE["_signature"](name, getattr(gde, name)):
-            before, star, _ = re.sub(r"\[[^\]]*\]", "", printed).partition("*")
-            kinds = [each.kind for each in inspect.signature(getattr(gde, name)).parameters.values()]
-            by_place = [kind for kind in kinds if kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)]
-            assert bool(star) == (len(by_place) < len(kinds)), printed
-            assert len(re.findall(r"(?:^|[(,])\s*\w+:", before, re.MULTILINE)) >= len(by_place), printed
 
 
 def test_the_data_page_lists_the_tables_and_columns_of_the_journal() -> None:
@@ -76,6 +64,12 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://", "#")):
             assert (page.parent / target.partition("#")[0]).exists(), f"{page.name} links to {target}"
+
+
+def test_every_page_stands_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    listed = set(re.findall(r"[\w/-]+\.md", navigation))
+    assert listed == {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
 
 
 def test_every_page_is_reached_from_the_index() -> None:
@@ -156,14 +150,10 @@ def check_command(words: list[str], known: str) -> None:
         assert option == "--help" or f"`{option}`" in options, f"gde {words[0]} has no option {option}"
 
 
-def test_change_fragments_are_named_number_and_type() -> None:
-    pattern = re.compile(rf"\d+\.({'|'.join(KINDS_OF_CHANGE)})\.md")
-    fragments = [path for path in (DOCS / "changelog").iterdir() if path.name != "README.md"]
-    assert fragments
-    for fragment in fragments:
-        assert pattern.fullmatch(fragment.name), f"{fragment.name}: wanted NUMBER.TYPE.md, TYPE of {KINDS_OF_CHANGE}"
-        text = fragment.read_text(encoding="utf-8").strip()
-        assert text.endswith("."), f"{fragment.name}: wanted full sentences for users"
+def test_the_changelog_begins_with_the_version_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    releases = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert releases[0] == project["version"]
 
 
 def test_the_contract_kit_is_documented() -> None:

@@ -1,6 +1,6 @@
 """Every promise that `gde.testing` checks, read from its sources, and the broken twins by which it is seen to be.
 
-`docs/contract-checks.md` lists them. `GDE_WRITE_CHECKS=1 pytest tests/framework/testing` writes it anew.
+`checks.md` beside this file lists them. `GDE_WRITE_CHECKS=1 pytest tests/framework/testing` writes it anew.
 """
 
 import ast
@@ -18,7 +18,7 @@ import pytest
 import gde.testing
 
 KIT = Path(gde.testing.__file__).parent
-PAGE = Path(__file__).parents[3] / "docs" / "contract-checks.md"
+PAGE = Path(__file__).parent / "checks.md"
 BEGIN, END = "<!-- written by the tests of gde.testing: begin -->", "<!-- end -->"
 SENTENCE = {"promise": 1, "promise_equal": 2, "promise_raises": 1, "calling": 1, "promise_json": 1}
 """Where each way to promise has its sentence."""

@@ -151,7 +151,7 @@ def test_a_broken_promise_of_a_plugin_is_named(name: str, tmp_path: Path, monkey
 
 
 def test_every_promise_is_seen_to_be_caught() -> None:
-    """`docs/contract-checks.md` names a broken twin for each; that each twin is caught there, its own test says."""
+    """`checks.md` beside this file names a broken twin for each; that each twin is caught there, its own test says."""
     if writing():
         pytest.skip("the page is being written")
     wanted = {(each.module, each.title) for each in promises()}
