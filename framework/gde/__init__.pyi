@@ -40,10 +40,14 @@ from .errors import RunFailed as RunFailed
 from .errors import Unavailable as Unavailable
 from .errors import UnknownName as UnknownName
 from .hookspecs import hookimpl as hookimpl
+from .offers import EnvironmentOffer as EnvironmentOffer
 from .offers import Facet as Facet
+from .offers import MetricOffer as MetricOffer
 from .offers import ModelName as ModelName
+from .offers import ModelOffer as ModelOffer
 from .offers import NoConfig as NoConfig
 from .offers import Offer as Offer
+from .offers import ProbeOffer as ProbeOffer
 from .offers import RewardName as RewardName
 from .parts.agent import Agent as Agent
 from .parts.agent import Brief as Brief

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gde.errors import GdeError, UnknownName
-from gde.offers import AnyOffer
+from gde.offers import AnyOffer, MetricOffer
 from gde.request.kinds import KINDS, Kind
 from gde.request.plugins import Plugins, load_plugins
 
@@ -72,7 +72,7 @@ class Catalogue:
         """The names that a name stands for: of the offers of a group, or itself."""
         if not name or name in self.names(kind):  # the group of what has none is no group
             return (name,)
-        group = tuple(entry.offer.name for entry in self._entries[kind] if entry.offer.group == name)
+        group = tuple(entry.offer.name for entry in self._entries[kind] if _group(entry.offer) == name)
         return group or (name,)
 
     def names(self, kind: str) -> list[str]:
@@ -88,6 +88,10 @@ class Catalogue:
         broken = self.plugins.broken
         listed = "; ".join(f"{record.name} ({record.error})" for record in broken)
         return f" Plugins that could not be loaded: {listed}." if broken else ""
+
+
+def _group(offer: AnyOffer) -> str:
+    return offer.group if isinstance(offer, MetricOffer) else ""
 
 
 def _collect(plugins: Plugins, kind: Kind) -> Iterator[Entry]:

@@ -140,7 +140,7 @@ class Lookup:
             if not self.absent:
                 raise
             absent = str(error)
-            entry = absent_entry(name, absent)
+            entry = absent_entry(kind, name, absent)
             config = build(entry.offer.config, {}, label)
         return Chosen(kind=kind, name=name, label=label, entry=entry, config=config, absent=absent)
 

@@ -1,5 +1,6 @@
 """Metrics by their own names, or by those of the numbers that they give."""
 
+from gde.offers import MetricOffer
 from gde.request.catalogue import Catalogue, Entry
 
 
@@ -13,6 +14,7 @@ def find_metric(name: str, catalogue: Catalogue) -> Entry:
     known = catalogue.names("metric")
     if name not in known:
         for entry in catalogue.entries("metric"):
+            assert isinstance(entry.offer, MetricOffer)
             if any(measure.matches(name) for measure in entry.offer.measures):
                 return entry
     family = name.partition(".")[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 from gde.data.json import Json
 from gde.errors import ConfigError
-from gde.offers import ModelReference
+from gde.offers import ModelOffer, ModelReference
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.references import mark_of, marked, referenced
 from gde.request.settings import build
@@ -40,6 +40,7 @@ def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
     Raises:
         ConfigError: it was; says which setting names the model and what can be named.
     """
+    assert isinstance(entry.offer, ModelOffer)
     if entry.offer.task and mark_of(type(config), field, ModelReference).any_question:
         wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:BASE_URL"
         raise ConfigError(f"{whose}: {wanted}, got {entry.offer.name!r}, which was made for {entry.offer.task} alone")

@@ -12,11 +12,13 @@ import pluggy
 
 from gde import hookspecs
 from gde.errors import FAULTS, GdeError
-from gde.offers import Offer
+from gde.request.kinds import KINDS
 
 GROUP = "gde"
 DISABLE = "GDE_DISABLE_PLUGINS"
 LOAD = "GDE_LOAD_PLUGINS"
+OFFERS = {kind.hook: kind.offer for kind in KINDS.values()}
+"""The class of the offers that each collecting hook gives."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,10 +106,11 @@ def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
     """Call each offering hook of the plugin once: what it raises now, it cannot raise in the middle of a command."""
     for caller in manager.get_hookcallers(plugin) or ():
         if caller.spec is not None and not caller.spec.argnames:
+            wanted = OFFERS[caller.name]
             offers = getattr(plugin, caller.name)()
             for offer in offers:
-                if not isinstance(offer, Offer):
-                    raise TypeError(f"{caller.name} must give a sequence of Offers, got {offer!r}")
+                if not isinstance(offer, wanted):
+                    raise TypeError(f"{caller.name} must give a sequence of {wanted.__name__}s, got {offer!r}")
 
 
 def call_each(hook: pluggy.HookCaller, complain: Callable[[str], None], **arguments: object) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError
-from gde.offers import Facet
+from gde.offers import Facet, MetricOffer
 from gde.request.catalogue import Catalogue
 from gde.request.kinds import KINDS, SEVERAL, Kind
 from gde.request.lookup import Chosen, Lookup, Stratum
@@ -196,8 +196,11 @@ def _without_misfits(ready: Ready, kind: Kind, asked: tuple[Choice, ...]) -> Rea
     why."""
     by_name = {choice.name for choice in asked}
     parts: tuple[Chosen, ...] = getattr(ready, kind.field)
-    groups = {part.entry.offer.group for part in parts} & by_name
-    of_groups = [part for part in parts if part.entry.offer.group in groups and part.name not in by_name]
+    of_groups = []
+    for part in parts:
+        offer = part.entry.offer
+        if isinstance(offer, MetricOffer) and offer.group in by_name and part.name not in by_name:
+            of_groups.append(part)
     misfits = [part for part in of_groups if part.needs - ready.gives or part.entry.offer.missing()]
     if not misfits or len(misfits) == len(of_groups):
         return ready

@@ -15,7 +15,7 @@ from gde.request.resolve import resolve
 
 PLAN = Plan(environment="corridor", agent="scripted")
 UNRELATED = """
-from gde import NoConfig, Offer, hookimpl
+from gde import MetricOffer, NoConfig, Offer, hookimpl
 
 def nothing(evidence):
     return ()
@@ -23,7 +23,7 @@ def nothing(evidence):
 @hookimpl
 def gde_metrics():
     make = lambda _, __: nothing
-    return [Offer(name=name, summary="s", config=NoConfig, make=make, default=True) for name in {names}]
+    return [MetricOffer(name=name, summary="s", config=NoConfig, make=make, default=True) for name in {names}]
 
 @hookimpl
 def gde_agents():

@@ -14,6 +14,7 @@ from gde.testing.distribution import Checked, check_distribution
 HEAD = '''"""A plugin."""
 from dataclasses import dataclass
 from gde import GdeError, NoConfig, Offer, hookimpl
+from gde.request.kinds import KINDS
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Silent:
 
 
 def wrong(kind):
-    return Offer(name=f"wrong-{kind}", summary="Wrong.", config=NoConfig, make=lambda _, __: Part())
+    return KINDS[kind].offer(name=f"wrong-{kind}", summary="Wrong.", config=NoConfig, make=lambda _, __: Part())
 '''
 HOOK = "\n\n@hookimpl\ndef gde_{kind}s():\n    return (wrong({kind!r}),)\n"
 
