@@ -47,7 +47,7 @@ def test_bundled_plugins_load_through_the_public_group() -> None:
         ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): return ['random']", "must give a sequence of Offers"),
         (
             AGENT.replace("agents", "environments").format(name="x"),
-            "must give a sequence of EnvironmentOffers, got Offer",
+            "a sequence of EnvironmentOffers, got Offer",
         ),
     ],
 )
