@@ -23,7 +23,7 @@ from typing import Any
 
 from gde import Catalogue, Choice, EnvironmentOffer, Evidence, ModelOffer, NoConfig, Plan, Result, hookimpl
 from gde.data.completion import ChatRequest, Completion, Message, ModelInfo
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import load_plugins
 from gde.runs.evaluating import evaluate
 from gde.stages.rollout import world_seed
 from gde_plugins.grid.config import GridConfig

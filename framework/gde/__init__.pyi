@@ -71,9 +71,9 @@ from .parts.reward_model import RewardModel as RewardModel
 from .parts.simulator import Simulator as Simulator
 from .parts.simulator import Situation as Situation
 from .request.catalogue import Catalogue as Catalogue
+from .request.catalogue import load_plugins as load_plugins
 from .request.planfile import read_plan as read_plan
 from .request.planfile import write_plan as write_plan
-from .request.plugins import load_plugins as load_plugins
 from .runs.adding import probe as probe
 from .runs.adding import report as report
 from .runs.adding import rescore as rescore

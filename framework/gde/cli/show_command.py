@@ -24,7 +24,7 @@ def command(
     from gde.request.settings import describe
 
     catalogue, which = Catalogue.default(), find_kind(kind)
-    group = catalogue.named(which, name)
+    group = catalogue.members(which, name)
     if group != (name,):
         if not as_json:
             tell(f"{name} stands for all of these {KINDS[which].title}s")

@@ -12,10 +12,9 @@ from gde.data.measure import Measure
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.errors import GdeError
 from gde.offers import MetricOffer, ProbeOffer
-from gde.request.lookup import Chosen
+from gde.request.catalogue import call_each
 from gde.request.planfile import plan_hash
-from gde.request.plugins import call_each
-from gde.request.resolve import Ready
+from gde.request.resolve import Chosen, Ready
 from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
 from gde.stages.deadlines import interrupting

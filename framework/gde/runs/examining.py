@@ -16,9 +16,8 @@ from tempfile import TemporaryDirectory
 from gde.data.plan import Choice, Plan
 from gde.errors import FAULTS
 from gde.offers import EnvironmentOffer, ModelOffer
-from gde.request.catalogue import Catalogue, Entry
+from gde.request.catalogue import Catalogue, Entry, PluginRecord, load_plugins
 from gde.request.kinds import KINDS
-from gde.request.plugins import PluginRecord, load_plugins
 from gde.runs.evaluating import evaluate
 
 OURS = "gde-eval"

@@ -11,8 +11,7 @@ from gde.errors import RunFailed, Unavailable
 from gde.offers import EnvironmentOffer, Facet
 from gde.parts.environment import Environment
 from gde.parts.snapshots import restorable
-from gde.request.lookup import Chosen
-from gde.request.resolve import Ready
+from gde.request.resolve import Chosen, Ready
 from gde.seeding import derive, generator
 from gde.stages.collecting import collecting_seldom
 from gde.stages.context import Resources

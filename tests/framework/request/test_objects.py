@@ -11,10 +11,9 @@ from own_parts import Counting, Locked, episodes, go_right, long_corridor
 
 from gde import Choice, EnvironmentOffer, Facet, FunctionAgent, GdeError, NoConfig, Offer, Plan, read_plan, write_plan
 from gde.request.catalogue import Catalogue
-from gde.request.lookup import Chosen
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
-from gde.request.resolve import Ready, resolve
+from gde.request.resolve import Chosen, Ready, resolve
 from gde.testing.context import PlainContext
 from gde.testing.parts import Corridor, ScriptedAgent
 

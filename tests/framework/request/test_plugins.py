@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from gde.errors import GdeError, UnknownName
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import call_each, load_plugins
+from gde.request.catalogue import Catalogue, call_each, load_plugins
 
 AGENT = """
 from gde import Offer, NoConfig, hookimpl

@@ -8,9 +8,8 @@ import pytest
 
 from gde import Choice, ConfigError, GdeError, Plan, UnknownName
 from gde.offers import Facet
-from gde.request.catalogue import Catalogue
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import plan_hash
-from gde.request.plugins import load_plugins
 from gde.request.resolve import resolve
 
 PLAN = Plan(environment="corridor", agent="scripted")

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from gde.errors import ConfigError, UnknownName
-from gde.request.catalogue import Catalogue
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.kinds import KINDS
-from gde.request.plugins import load_plugins
 from gde.testing.distribution import Checked, check_distribution
 
 HEAD = '''"""A plugin."""

@@ -9,9 +9,8 @@ import pytest
 from gde.data.json import Json
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.offers import ModelName
-from gde.request.catalogue import Catalogue
-from gde.request.model_names import check_settings, find_model, model_names
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
+from gde.request.names import check_settings, find_model, model_names
 
 
 @dataclass(frozen=True)
