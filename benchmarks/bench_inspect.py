@@ -21,9 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gde import Catalogue, Choice, Evidence, NoConfig, Offer, Plan, Result, hookimpl
+from gde import Catalogue, Choice, EnvironmentOffer, Evidence, ModelOffer, NoConfig, Plan, Result, hookimpl
 from gde.data.completion import ChatRequest, Completion, Message, ModelInfo
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import load_plugins
 from gde.runs.evaluating import evaluate
 from gde.stages.rollout import world_seed
 from gde_plugins.grid.config import GridConfig
@@ -66,15 +66,15 @@ class Unsolved:
 
 
 @hookimpl
-def gde_language_models() -> Sequence[Offer[Any, Any]]:
+def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     """The model: this file is a plugin as well."""
-    return (Offer(name="instant", summary="answers at once", config=NoConfig, make=lambda _, __: Instant()),)
+    return (ModelOffer(name="instant", summary="answers at once", config=NoConfig, make=lambda _, __: Instant()),)
 
 
 @hookimpl
-def gde_environments() -> Sequence[Offer[Any, Any]]:
+def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     """The grids of which nothing is solved."""
-    return (Offer(name="unsolved", summary="grids", config=NoConfig, make=lambda _, __: Unsolved()),)
+    return (EnvironmentOffer(name="unsolved", summary="grids", config=NoConfig, make=lambda _, __: Unsolved()),)
 
 
 def here(episodes: int, folder: Path) -> int:

@@ -25,7 +25,7 @@ from typing import Any
 
 from gde import Catalogue, Choice, Evidence, Plan, Result
 from gde.data.completion import ChatRequest, Message
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import load_plugins
 from gde.runs.evaluating import evaluate
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.openai_model import OpenAIModel

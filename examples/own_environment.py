@@ -18,8 +18,8 @@ from gde import (
     Catalogue,
     Choice,
     Environment,
+    EnvironmentOffer,
     Observation,
-    Offer,
     Outcome,
     Plan,
     Task,
@@ -83,10 +83,10 @@ class Counter:
 
 
 @hookimpl
-def gde_environments() -> Sequence[Offer[CounterConfig, Environment]]:
+def gde_environments() -> Sequence[EnvironmentOffer[CounterConfig, Environment]]:
     """Offer the world."""
     return (
-        Offer(
+        EnvironmentOffer(
             name="counter", summary="Count to a target.", config=CounterConfig, make=lambda config, _: Counter(config)
         ),
     )

@@ -11,19 +11,21 @@ from pydantic import Field
 from gde import (
     CaptureRequest,
     Environment,
+    EnvironmentOffer,
     Evidence,
     Facet,
     Measure,
     Measurement,
     Metric,
+    MetricOffer,
     ModelInfo,
     NoConfig,
     Observation,
-    Offer,
     Outcome,
     Probe,
     ProbeDataset,
     ProbeLabels,
+    ProbeOffer,
     Readout,
     Task,
     Trajectory,
@@ -132,10 +134,10 @@ class TreasureProbe:
 
 
 @hookimpl
-def gde_environments() -> Sequence[Offer[TunnelConfig, Environment]]:
+def gde_environments() -> Sequence[EnvironmentOffer[TunnelConfig, Environment]]:
     """Offer the world."""
     return (
-        Offer(
+        EnvironmentOffer(
             name="tunnel",
             summary="a treasure at one end of a tunnel",
             config=TunnelConfig,
@@ -145,7 +147,7 @@ def gde_environments() -> Sequence[Offer[TunnelConfig, Environment]]:
 
 
 @hookimpl
-def gde_metrics() -> Sequence[Offer[NoConfig, Metric]]:
+def gde_metrics() -> Sequence[MetricOffer[NoConfig, Metric]]:
     """Offer the metric, and say what its number means."""
     steps = Measure(
         name="leftness",
@@ -156,7 +158,7 @@ def gde_metrics() -> Sequence[Offer[NoConfig, Metric]]:
         phrase="went left in {} of its steps",
     )
     return (
-        Offer(
+        MetricOffer(
             name="leftness",
             summary="share of steps to the left",
             config=NoConfig,
@@ -167,7 +169,7 @@ def gde_metrics() -> Sequence[Offer[NoConfig, Metric]]:
 
 
 @hookimpl
-def gde_probes() -> Sequence[Offer[NoConfig, Probe]]:
+def gde_probes() -> Sequence[ProbeOffer[NoConfig, Probe]]:
     """Offer the probe, and say what its number means."""
     ends = Measure(
         name="right",
@@ -178,7 +180,7 @@ def gde_probes() -> Sequence[Offer[NoConfig, Probe]]:
         phrase="tells the end with the treasure in {} of turns",
     )
     return (
-        Offer(
+        ProbeOffer(
             name="treasure",
             summary="at which end the treasure is",
             config=NoConfig,

@@ -40,10 +40,14 @@ from .errors import RunFailed as RunFailed
 from .errors import Unavailable as Unavailable
 from .errors import UnknownName as UnknownName
 from .hookspecs import hookimpl as hookimpl
+from .offers import EnvironmentOffer as EnvironmentOffer
 from .offers import Facet as Facet
+from .offers import MetricOffer as MetricOffer
 from .offers import ModelName as ModelName
+from .offers import ModelOffer as ModelOffer
 from .offers import NoConfig as NoConfig
 from .offers import Offer as Offer
+from .offers import ProbeOffer as ProbeOffer
 from .offers import RewardName as RewardName
 from .parts.agent import Agent as Agent
 from .parts.agent import Brief as Brief
@@ -67,9 +71,9 @@ from .parts.reward_model import RewardModel as RewardModel
 from .parts.simulator import Simulator as Simulator
 from .parts.simulator import Situation as Situation
 from .request.catalogue import Catalogue as Catalogue
+from .request.catalogue import load_plugins as load_plugins
 from .request.planfile import read_plan as read_plan
 from .request.planfile import write_plan as write_plan
-from .request.plugins import load_plugins as load_plugins
 from .runs.adding import probe as probe
 from .runs.adding import report as report
 from .runs.adding import rescore as rescore

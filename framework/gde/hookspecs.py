@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gde.data.plan import Plan
     from gde.data.result import Result
     from gde.data.trajectory import Trajectory, Turn
-    from gde.offers import Offer
+    from gde.offers import EnvironmentOffer, MetricOffer, ModelOffer, Offer, ProbeOffer
     from gde.parts.agent import Agent
     from gde.parts.environment import Environment
     from gde.parts.executor import Executor
@@ -32,7 +32,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 @hookspec
-def gde_environments() -> "Sequence[Offer[Any, Environment]]":
+def gde_environments() -> "Sequence[EnvironmentOffer[Any, Environment]]":
     """Offer environments. Collecting: the lists of all plugins are joined."""
     return ()
 
@@ -44,13 +44,13 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
 
 
 @hookspec
-def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
+def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
     """Offer language models; `make` is called once per run and worker. Collecting: the plugins' lists are joined."""
     return ()
 
 
 @hookspec
-def gde_probes() -> "Sequence[Offer[Any, Probe]]":
+def gde_probes() -> "Sequence[ProbeOffer[Any, Probe]]":
     """Offer probes. Collecting: the lists of all plugins are joined."""
     return ()
 
@@ -62,7 +62,7 @@ def gde_reward_models() -> "Sequence[Offer[Any, RewardModel]]":
 
 
 @hookspec
-def gde_metrics() -> "Sequence[Offer[Any, Metric]]":
+def gde_metrics() -> "Sequence[MetricOffer[Any, Metric]]":
     """Offer metrics. Collecting: the lists of all plugins are joined."""
     return ()
 

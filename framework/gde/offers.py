@@ -19,20 +19,20 @@ PartT = TypeVar("PartT")
 
 
 class Facet(StrEnum):
-    """What a part can give to, or needs from, the others of a run. A plugin may name others, as plain text."""
+    """What a part gives to, or needs from, the other parts of a run. A plugin may name others, as plain text."""
 
     STATE = "state"
     """The true state of every turn."""
     MDP = "mdp"
     """The environment as a Markov decision process; its solution gives OPTIMUM too."""
     OPTIMUM = "optimum"
-    """The certified optimal actions of every turn, by whatever means."""
+    """The certified optimal actions of every turn, from a solver, a planner or an expert."""
     DEMONSTRATION = "demonstration"
-    """Actions that reach the goal, by whatever means they are known."""
+    """Actions that reach the goal."""
     SNAPSHOT = "snapshot"
     """An environment that can be put back to an earlier moment."""
     SIMULATOR = "simulator"
-    """An environment that a second one can stand in for, to try actions in: it can be given other dice."""
+    """An environment of which a private copy, with other dice, serves to try actions in."""
     WORLDS = "worlds"
     """A list of worlds, for some configurations at least."""
     MAP = "map"
@@ -48,23 +48,22 @@ class Facet(StrEnum):
     REWARD_TRACE = "reward_trace"
     """Predicted rewards."""
     TRUE_REWARD = "true_reward"
-    """The true reward of every turn, which reward models are held against: the fact `reward` of each state, a number.
+    """The true reward of every turn, to compare reward models with: the fact `reward` of each state, a number.
     OPTIMUM gives it too, as progress along the certified value."""
 
 
 @dataclass(frozen=True)
 class Readable:
-    """Says of a field of a configuration that a function can read its text; it raises `ValueError` with what was wanted
-    otherwise.
+    """Marks a text field of a configuration that a function must be able to read.
 
-    A sweep is told from one value by what a field takes, so the texts of two values with a comma between them must not
-    be readable as one.
+    The function raises `ValueError` and says what it wants. It also tells a single value from a sweep: the texts of two
+    values with a comma between them must not be readable as one.
     """
 
     read: Callable[[str], object]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
-        # Imported late: modules of configurations are read by every command.
+        # Imported late: every command reads modules of configurations.
         from pydantic_core.core_schema import no_info_after_validator_function
 
         def check(text: str) -> str:
@@ -93,7 +92,7 @@ def _one_model(text: str) -> None:
 
 
 ModelName = Annotated[str, ModelReference(), Readable(_one_model)]
-"""A language model as NAME or NAME:ARGUMENT, without a comma; what `Context.model` makes of it."""
+"""A language model as NAME or NAME:ARGUMENT, without a comma. `Context.model` makes it."""
 GeneralModelName = Annotated[str, ModelReference(any_question=True), Readable(_one_model)]
 """The same; a model whose offer says that it was made for one `task` is refused."""
 
@@ -104,8 +103,7 @@ class RewardReference:
 
 
 RewardName = Annotated[str, RewardReference()]
-"""A reward model of the run by what the run calls it, else one that is offered; what `Context.reward_model` makes of
-it."""
+"""A reward model: one of the run by its label, else one that is offered. `Context.reward_model` makes it."""
 
 
 def _nothing(_: object) -> frozenset[str]:
@@ -114,7 +112,10 @@ def _nothing(_: object) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer(Generic[ConfigT, PartT]):
-    """One entry of a plugin's list."""
+    """A part that a plugin offers.
+
+    Environments, language models, probes and metrics have offers of their own below, with what only they can say.
+    """
 
     name: str
     summary: str
@@ -129,33 +130,20 @@ class Offer(Generic[ConfigT, PartT]):
     gives: frozenset[str] = frozenset()
     """Facets, by name."""
     needs: frozenset[str] = frozenset()
+    """Facets, by name."""
     needs_for: Callable[[ConfigT], frozenset[str]] = _nothing
-    """Facets that are needed for a configuration beyond `needs`, e.g. of one of several ways to do the work."""
+    """Facets that a configuration needs beyond `needs`, e.g. for one of several ways to do the work."""
     imports: tuple[str, ...] = ()
     """Modules that `make` imports beyond the core's dependencies; of a long import also the part that takes long, e.g.
     "transformers.generation.utils": several workers share it."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
-    task: str = ""
-    """Of a language model: the one task that it was made for, in words, e.g. "walking in text grids". Empty for one
-    that may be asked anything."""
     programs: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Programs that the part starts, to be found on the PATH, and how each is installed where it is not there, e.g.
-    {"java": "apt install openjdk-17-jre-headless"}."""
-    at_hand: Callable[[], Sequence[str]] | None = None
-    """What the part would find on this machine without a download, a line a thing: weights, data. `gde doctor` asks."""
-    at_once: int | None = None
-    """How many of an environment a run has at most, where each is a process of its own; none for `run.concurrency`."""
-    batches: bool = False
-    """Of a language model: it computes in the process, and hardly more for many answers at once than for one. A worker
-    then gets all the episodes that it can have under way before another gets any."""
-    measures: "tuple[Measure, ...]" = ()
-    """What the part's numbers mean."""
-    group: str = ""
-    """A name under which several offers of a kind can be asked for at once, e.g. `--metric meg`."""
+    """Programs that the part starts from the PATH, each with how to install it, e.g. {"java": "apt install
+    openjdk-17-jre-headless"}."""
     default: bool = False
-    """Whether a run that asks for nothing of this kind gets it, when it uses a part of the same distribution. A run
-    names its agent; a default one is whom another tool's model is asked through where it names none."""
+    """Whether a run that asks for nothing of this kind gets the part, when it uses another of the same distribution. An
+    agent is always named by the run; an imported log of another tool belongs to the default one."""
 
     def missing(self) -> tuple[str, ...]:
         """Packages of `imports` that are not installed; nothing is imported to find out."""
@@ -165,6 +153,49 @@ class Offer(Generic[ConfigT, PartT]):
     def missing_programs(self) -> tuple[str, ...]:
         """Those of `programs` that are not on the PATH."""
         return tuple(program for program in self.programs if which(program) is None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentOffer(Offer[ConfigT, PartT]):
+    """An environment that a plugin offers."""
+
+    at_once: int | None = None
+    """The most environments that a run has at once, where each is a process of its own; None for `run.concurrency`."""
+    blocking: bool = False
+    """Whether a step computes or waits in place for long, as a simulator in another process does."""
+    local_weights: Callable[[], Sequence[str]] | None = None
+    """What the environment finds on this machine without a download, e.g. games, one line each. `gde doctor` asks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOffer(Offer[ConfigT, PartT]):
+    """A language model that a plugin offers."""
+
+    task: str = ""
+    """The one task that the model was made for, in words, e.g. "walking in text grids"; empty for a general model."""
+    batches: bool = False
+    """Whether it computes in the process, many answers at once in little more time than one. Then a worker is filled
+    with episodes before the next worker gets any."""
+    local_weights: Callable[[], Sequence[str]] | None = None
+    """Weights that the model finds on this machine without a download, one line each. `gde doctor` asks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeOffer(Offer[ConfigT, PartT]):
+    """A probe that a plugin offers."""
+
+    measures: "tuple[Measure, ...]" = ()
+    """What the probe's numbers mean."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricOffer(Offer[ConfigT, PartT]):
+    """A metric that a plugin offers."""
+
+    measures: "tuple[Measure, ...]" = ()
+    """What the metric's numbers mean."""
+    group: str = ""
+    """A name by which a run asks for several metrics at once, e.g. `--metric meg`."""
 
 
 AnyOffer = Offer[Any, Any]

@@ -48,7 +48,8 @@ def plugin_names() -> Iterator[str]:
     """Of all bundled offers, and of all that they measure, up to a `*`."""
     for entry in BUNDLED:
         yield entry.offer.name
-        yield from (measure.name.partition("*")[0].strip(".") for measure in entry.offer.measures)
+        for measure in getattr(entry.offer, "measures", ()):
+            yield measure.name.partition("*")[0].strip(".")
 
 
 def literals(source: Source) -> Iterator[str]:

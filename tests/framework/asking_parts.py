@@ -16,16 +16,20 @@ from gde import (
     Completion,
     Context,
     Decision,
+    EnvironmentOffer,
     Evidence,
     Facet,
     GdeError,
     Measurement,
     Message,
+    MetricOffer,
     ModelInfo,
     ModelName,
+    ModelOffer,
     NoConfig,
     Observation,
     Offer,
+    ProbeOffer,
     RewardTrace,
     Trajectory,
     Turn,
@@ -153,10 +157,10 @@ class Poll:
 
 
 @hookimpl
-def gde_environments() -> Sequence[Offer[Any, Any]]:
+def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     gives = frozenset({Facet.STATE, Facet.MDP})
     make = lambda _, __: SlowCorridor(6, 0.0, trap=1)  # noqa: E731
-    return (Offer(name="trap", summary="s", config=NoConfig, make=make, gives=gives),)
+    return (EnvironmentOffer(name="trap", summary="s", config=NoConfig, make=make, gives=gives),)
 
 
 @hookimpl
@@ -175,12 +179,12 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 
 
 @hookimpl
-def gde_language_models() -> Sequence[Offer[Any, Any]]:
+def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     make = lambda config, _: Noted(knows_all, log=Path(config.source))  # noqa: E731
     gives = frozenset({Facet.ACTIVATIONS})
     return (
-        Offer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),
-        Offer(name="echo", summary="s", config=NoConfig, make=lambda _, __: ScriptedModel(echo)),
+        ModelOffer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),
+        ModelOffer(name="echo", summary="s", config=NoConfig, make=lambda _, __: ScriptedModel(echo)),
     )
 
 
@@ -221,9 +225,9 @@ def _judges() -> Sequence[Offer[Any, Any]]:
 
 
 @hookimpl
-def gde_metrics() -> Sequence[Offer[Any, Any]]:
+def gde_metrics() -> Sequence[MetricOffer[Any, Any]]:
     make = lambda config, context: Poll(context, config.model)  # noqa: E731
-    return (Offer(name="poll", summary="s", config=AskedConfig, make=make),)
+    return (MetricOffer(name="poll", summary="s", config=AskedConfig, make=make),)
 
 
 @dataclass(frozen=True)
@@ -243,10 +247,10 @@ class Layered(WhereProbe):
 
 
 @hookimpl
-def gde_probes() -> Sequence[Offer[Any, Any]]:
+def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
     needs = frozenset({Facet.ACTIVATIONS, Facet.STATE})
     make = lambda config, _: Layered(config.layer)  # noqa: E731
-    return (Offer(name="layered", summary="s", config=LayeredConfig, make=make, needs=needs),)
+    return (ProbeOffer(name="layered", summary="s", config=LayeredConfig, make=make, needs=needs),)
 
 
 @hookimpl

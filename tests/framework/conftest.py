@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 
 MODULES = ("gde.testing.plugin", "odd_parts")
 HERE = str(Path(__file__).parent)

@@ -15,9 +15,8 @@ from typing import Any
 from processes import started_by
 
 from gde import GdeError, Plan, evaluate, resume
-from gde.request.catalogue import Catalogue
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import plan_of, plan_tables
-from gde.request.plugins import load_plugins
 from gde.stages.progress import Progress
 
 MODULES = ("gde.testing.plugin", "odd_parts", "asking_parts")

@@ -19,12 +19,15 @@ from gde import (
     Completion,
     Context,
     Decision,
+    EnvironmentOffer,
     Facet,
     Figure,
     GdeError,
     Measurement,
+    MetricOffer,
     ModelInfo,
     ModelName,
+    ModelOffer,
     NoConfig,
     Observation,
     Offer,
@@ -32,6 +35,7 @@ from gde import (
     Plan,
     ProbeDataset,
     ProbeLabels,
+    ProbeOffer,
     Result,
     Trajectory,
     World,
@@ -220,23 +224,27 @@ def _unmakable(_: NoConfig, __: Context) -> Corridor:
 
 
 @hookimpl
-def gde_environments() -> Sequence[Offer[Any, Any]]:
+def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     gives = frozenset({Facet.STATE, Facet.MDP, Facet.MAP})
     return (
-        Offer(name="trapdoor", summary="s", config=NoConfig, make=lambda _, __: Trapdoor(), gives=gives),
-        Offer(name="bottomless", summary="s", config=NoConfig, make=lambda _, __: Bottomless(), gives=gives),
-        Offer(name="faulty", summary="s", config=NoConfig, make=lambda _, __: Faulty(), gives=gives),
-        Offer(name="careless", summary="s", config=CorridorConfig, make=lambda c, _: Careless(c.length), gives=gives),
-        Offer(
+        EnvironmentOffer(name="trapdoor", summary="s", config=NoConfig, make=lambda _, __: Trapdoor(), gives=gives),
+        EnvironmentOffer(name="bottomless", summary="s", config=NoConfig, make=lambda _, __: Bottomless(), gives=gives),
+        EnvironmentOffer(name="faulty", summary="s", config=NoConfig, make=lambda _, __: Faulty(), gives=gives),
+        EnvironmentOffer(
+            name="careless", summary="s", config=CorridorConfig, make=lambda c, _: Careless(c.length), gives=gives
+        ),
+        EnvironmentOffer(
             name="listed",
             summary="s",
             config=CorridorConfig,
             make=lambda c, _: Listed(c.length),
             gives=gives | {Facet.WORLDS},
         ),
-        Offer(name="chatty", summary="s", config=NoConfig, make=lambda _, __: Chatty(), gives=gives),
-        Offer(name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives),
-        Offer(name="long-corridor", summary="s", config=NoConfig, make=lambda _, __: Corridor(12), gives=gives),
+        EnvironmentOffer(name="chatty", summary="s", config=NoConfig, make=lambda _, __: Chatty(), gives=gives),
+        EnvironmentOffer(name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives),
+        EnvironmentOffer(
+            name="long-corridor", summary="s", config=NoConfig, make=lambda _, __: Corridor(12), gives=gives
+        ),
     )
 
 
@@ -264,12 +272,12 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 
 
 @hookimpl
-def gde_language_models() -> Sequence[Offer[Any, Any]]:
+def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     gives = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
     make = lambda config, _: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
     return (
-        Offer(name="logged", summary="s", config=LoggedConfig, make=make, gives=gives),
-        Offer(name="blackbox", summary="s", config=NoConfig, make=lambda _, __: PlantedModel()),
+        ModelOffer(name="logged", summary="s", config=LoggedConfig, make=make, gives=gives),
+        ModelOffer(name="blackbox", summary="s", config=NoConfig, make=lambda _, __: PlantedModel()),
     )
 
 
@@ -281,16 +289,16 @@ class DeepProbe(WhereProbe):
 
 
 @hookimpl
-def gde_probes() -> Sequence[Offer[Any, Any]]:
+def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
     return (
-        Offer(
+        ProbeOffer(
             name="where",
             summary="s",
             config=NoConfig,
             make=lambda _, __: WhereProbe(),
             needs=frozenset({Facet.ACTIVATIONS, Facet.STATE}),
         ),
-        Offer(name="deep", summary="s", config=NoConfig, make=lambda _, __: DeepProbe()),
+        ProbeOffer(name="deep", summary="s", config=NoConfig, make=lambda _, __: DeepProbe()),
     )
 
 
@@ -375,8 +383,8 @@ def _broken(evidence: object) -> Sequence[Measurement]:
 
 
 @hookimpl
-def gde_metrics() -> Sequence[Offer[Any, Any]]:
+def gde_metrics() -> Sequence[MetricOffer[Any, Any]]:
     return (
-        Offer(name="broken", summary="s", config=NoConfig, make=lambda _, __: _broken),
-        Offer(name="talkative", summary="s", config=NoConfig, make=lambda _, __: _talkative),
+        MetricOffer(name="broken", summary="s", config=NoConfig, make=lambda _, __: _broken),
+        MetricOffer(name="talkative", summary="s", config=NoConfig, make=lambda _, __: _talkative),
     )

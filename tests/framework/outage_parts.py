@@ -11,6 +11,7 @@ from gde import (
     Decision,
     GdeError,
     ModelInfo,
+    ModelOffer,
     NoConfig,
     Observation,
     Offer,
@@ -76,8 +77,8 @@ class Swallowing(AskingAgent):
 
 
 @hookimpl
-def gde_language_models() -> Sequence[Offer[Any, Any]]:
-    return (Offer(name="flickering", summary="s", config=NoConfig, make=lambda _, __: Flickering()),)
+def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
+    return (ModelOffer(name="flickering", summary="s", config=NoConfig, make=lambda _, __: Flickering()),)
 
 
 @hookimpl

@@ -24,7 +24,7 @@ from gde.bridges.gymnasium_worlds import (
 from gde.data.json import Json
 from gde.data.plan import Choice
 from gde.errors import GdeError
-from gde.offers import Facet, Offer
+from gde.offers import EnvironmentOffer, Facet
 
 Source = str | EnvSpec | Callable[[], Gym]
 ANSI = "ansi"
@@ -85,7 +85,7 @@ def from_gymnasium(
     plain = _plain(make.name, config)
     with closing(make(config)) as example:
         known = {Facet.STATE, Facet.MDP, Facet.OPTIMUM} if isinstance(example, TabulatedWorld) else set()
-    offer = Offer(
+    offer = EnvironmentOffer(
         name=make.name,
         summary=f"{make.name} of Gymnasium",
         config=GymnasiumConfig,

@@ -76,7 +76,7 @@ def measure(metrics: Sequence[str], trajectories: Sequence[Trajectory], setting:
 def _names(metrics: Sequence[str]) -> list[str]:
     """Groups are their metrics."""
     catalogue = Catalogue.default()
-    return [each for name in metrics for each in catalogue.named("metric", name)]
+    return [each for name in metrics for each in catalogue.members("metric", name)]
 
 
 def _name(measurement: Measurement) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, NoConfig, Offer
+from gde.offers import AnyOffer, MetricOffer, NoConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -17,7 +17,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
 
     scores = Measure(name="scores.*", title="Logged score: *", unit="score", group="Logged scores", headline=True)
     summary = "the scores of runs that were imported from logs of other programs"
-    return (Offer(name="scores", summary=summary, config=NoConfig, make=_scores, measures=(scores,)),)
+    return (MetricOffer(name="scores", summary=summary, config=NoConfig, make=_scores, measures=(scores,)),)
 
 
 def _scores(_: NoConfig, __: "Context") -> object:

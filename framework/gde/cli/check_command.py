@@ -41,11 +41,11 @@ def command(
 def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
     from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue
-    from gde.request.entrants import entrants
+    from gde.request.variants import variants
     from gde.runs.evaluating import dry
 
     catalogue = Catalogue.default()
-    plans = entrants(Wanted(names={}, file=file, settings=settings), catalogue)
+    plans = variants(Wanted(names={}, file=file, settings=settings), catalogue)
     told = {name: _told(dry(each, catalogue)) for name, each in plans.items()}
     if as_json:
         show_json({"schema": 1, **(told.popitem()[1] if len(told) == 1 else {"entrants": told})})

@@ -37,9 +37,8 @@ def command(
 ) -> None:
     """Run an evaluation in a new folder: episodes, activations, probes, metrics, report."""
     from gde.request.building import Wanted
-    from gde.request.catalogue import Catalogue
-    from gde.request.entrants import entrants
-    from gde.request.plugins import load_plugins
+    from gde.request.catalogue import Catalogue, load_plugins
+    from gde.request.variants import variants
     from gde.runs.contest import contest
     from gde.runs.evaluating import dry, evaluate
 
@@ -53,7 +52,7 @@ def command(
     )
     with talking():
         catalogue = Catalogue(load_plugins(no_plugin or ()))
-        plans = entrants(wanted, catalogue)
+        plans = variants(wanted, catalogue)
         complete = {name: dry(each, catalogue).plan for name, each in plans.items()} if dry_run else {}
     if dry_run:
         _show_plans(complete, as_json)

@@ -45,7 +45,7 @@ def build_app() -> typer.Typer:
     """The application with its own commands and those of all plugins."""
     from gde.cli.output import say, talking
     from gde.cli.words import look_at_words
-    from gde.request.plugins import call_each, load_plugins
+    from gde.request.catalogue import call_each, load_plugins
 
     app = typer.Typer(
         name="gde",
@@ -139,7 +139,7 @@ def _misread(error: Any) -> str:
     if (param := getattr(error, "param", None)) is not None and error.__cause__ is not None:
         from pydantic import ValidationError
 
-        from gde.request.explaining import explained
+        from gde.request.settings import explained
 
         if isinstance(error.__cause__, ValidationError):
             reason = str(explained(error.__cause__, (param.opts or [param.name])[0]))

@@ -8,7 +8,7 @@ from gde.cli.output import show_json, show_table
 
 def command(as_json: options.Json = False, no_plugin: options.NoPlugin = None) -> None:
     """List the installed plugins, with the reason for each that could not be loaded."""
-    from gde.request.plugins import load_plugins
+    from gde.request.catalogue import load_plugins
 
     records = load_plugins(no_plugin or ()).records
     if as_json:

@@ -9,6 +9,7 @@ from gde.cli import options
 from gde.cli.list_command import find_kind, show_offers
 from gde.cli.output import show_json, show_table, tell
 from gde.data.json import Json
+from gde.offers import MetricOffer, ProbeOffer
 from gde.request.kinds import KINDS
 
 
@@ -23,20 +24,20 @@ def command(
     from gde.request.settings import describe
 
     catalogue, which = Catalogue.default(), find_kind(kind)
-    group = catalogue.named(which, name)
+    group = catalogue.members(which, name)
     if group != (name,):
         if not as_json:
             tell(f"{name} stands for all of these {KINDS[which].title}s")
         show_offers([catalogue.find(which, each) for each in group], as_json, group=name)
         return
     entry = catalogue.find(which, name)
+    measures = entry.offer.measures if isinstance(entry.offer, ProbeOffer | MetricOffer) else ()
     fields = describe(entry.offer.config)
     if as_json:
         listed = [{"field": f, "type": t, "default": d, "help": h} for f, t, d, h in fields]
-        measures = [asdict(measure) for measure in entry.offer.measures]
         about: dict[str, Json] = {"name": entry.qualified, "summary": entry.offer.summary}
         about |= {"gives": sorted(entry.offer.gives), "needs": sorted(entry.offer.needs)}
-        show_json({"schema": 1, **about, "fields": listed, "measures": measures})
+        show_json({"schema": 1, **about, "fields": listed, "measures": [*map(asdict, measures)]})
         return
     tell(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
     for what, facets in (("gives", entry.offer.gives), ("needs", entry.offer.needs)):
@@ -44,6 +45,6 @@ def command(
             tell(f"{what} {', '.join(sorted(facets))}")
     if fields:
         show_table("", ("field", "type", "default", "meaning"), [(f, t, str(d), h) for f, t, d, h in fields])
-    rows = [(each.name, each.title, each.unit, each.better, each.group) for each in entry.offer.measures]
+    rows = [(each.name, each.title, each.unit, each.better, each.group) for each in measures]
     if rows:
         show_table("", ("measure", "title", "unit", "better", "group"), rows)

@@ -1,13 +1,154 @@
-"""Everything that the loaded plugins offer, by kind and name."""
+"""Installed plugins, loaded one at a time, and everything that they offer."""
 
+import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import Distribution, EntryPoint, entry_points
+from types import ModuleType
 
-from gde.errors import GdeError, UnknownName
-from gde.offers import AnyOffer
+import pluggy
+
+from gde import hookspecs
+from gde.errors import FAULTS, GdeError, UnknownName
+from gde.offers import AnyOffer, MetricOffer
 from gde.request.kinds import KINDS, Kind
-from gde.request.plugins import Plugins, load_plugins
+
+GROUP = "gde"
+"""The group of entry points that declare plugins."""
+DISABLE = "GDE_DISABLE_PLUGINS"
+LOAD = "GDE_LOAD_PLUGINS"
+OFFERS = {kind.hook: kind.offer for kind in KINDS.values()}
+"""The class of the offers that each collecting hook gives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginRecord:
+    """One plugin that was found, whether or not it could be loaded."""
+
+    name: str
+    module: str
+    distribution: str = ""
+    """Name and version of the distribution that declares it; empty for a module named in GDE_LOAD_PLUGINS."""
+    hooks: tuple[str, ...] = ()
+    error: str = ""
+    """Why it is not in use; empty when it is."""
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """A fresh plugin manager with the record of what was found. Nothing is shared between two of them."""
+
+    manager: pluggy.PluginManager
+    records: tuple[PluginRecord, ...]
+    disabled: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    """What `load_plugins` was asked for, so that a worker process can ask for the same."""
+
+    @property
+    def broken(self) -> tuple[PluginRecord, ...]:
+        """The plugins that could not be loaded."""
+        return tuple(record for record in self.records if record.error)
+
+
+def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, offers: bool = True) -> Plugins:
+    """Load every declared plugin that is not disabled, then the named modules.
+
+    A plugin that fails stays in the records with its reason. A module that is named twice, or is declared too, is
+    loaded once.
+
+    Args:
+        disable: names of plugins, beside those in GDE_DISABLE_PLUGINS (with commas in between).
+        modules: names of modules, beside those in GDE_LOAD_PLUGINS (with commas in between).
+        offers: whether to ask each plugin for its offers now, so that broken ones are found.
+
+    Raises:
+        GdeError: a name to disable that no plugin has.
+    """
+    modules = tuple(modules)
+    declared = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+
+    # Modules get their own entry points, so that both ways of loading are one.
+    known = {entry.value for entry in declared}
+    for module in dict.fromkeys((*_listed(LOAD), *modules)):
+        if module not in known:
+            declared.append(EntryPoint(name=module, value=module, group=GROUP))
+
+    disabled = {*disable, *_listed(DISABLE)}
+    names = [entry.name for entry in declared]
+    if unknown := sorted(disabled - set(names)):
+        raise GdeError(f"cannot disable plugin {unknown[0]!r}: no such plugin. Known: {', '.join(names)}")
+
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    records = [_load(manager, entry, offers) for entry in declared if entry.name not in disabled]
+    return Plugins(manager, tuple(records), disabled=tuple(sorted(disabled)), modules=modules)
+
+
+def _listed(variable: str) -> list[str]:
+    """The names in an environment variable, with commas in between."""
+    names = os.environ.get(variable, "").split(",")
+    return [name.strip() for name in names if name.strip()]
+
+
+def _load(manager: pluggy.PluginManager, entry: EntryPoint, offers: bool) -> PluginRecord:
+    hooks: tuple[str, ...] = ()
+    error = ""
+    try:
+        hooks = _register(manager, import_module(entry.value), entry.name, offers)
+    except KeyboardInterrupt:
+        raise
+    # A plugin may fail in any way; the reason is kept and shown.
+    except BaseException as reason:
+        error = f"{type(reason).__name__}: {reason}".splitlines()[0]
+    distribution = _title(entry.dist) if entry.dist else ""
+    return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
+
+
+@lru_cache(maxsize=64)
+def _title(distribution: Distribution) -> str:
+    """Name and version of a distribution."""
+    # Cached, since the metadata are parsed at every access and one distribution declares many plugins.
+    metadata = distribution.metadata
+    return f"{metadata['Name']} {metadata['Version']}"
+
+
+def _register(manager: pluggy.PluginManager, plugin: ModuleType, name: str, offers: bool) -> tuple[str, ...]:
+    """Register a plugin and give the names of its hooks; after a failure it is not registered."""
+    try:
+        manager.register(plugin, name)
+        manager.check_pending()
+        if offers:
+            _check_offers(manager, plugin)
+    except BaseException:
+        if manager.get_plugin(name) is not None:
+            manager.unregister(name=name)
+        raise
+    callers = manager.get_hookcallers(plugin) or ()
+    return tuple(sorted(caller.name for caller in callers))
+
+
+def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
+    """Call each offering hook once: what it raises now, it cannot raise in the middle of a command."""
+    for caller in manager.get_hookcallers(plugin) or ():
+        wanted = OFFERS.get(caller.name)
+        if wanted is None:
+            continue
+        for offer in getattr(plugin, caller.name)():
+            if not isinstance(offer, wanted):
+                raise TypeError(f"{caller.name} must give a sequence of {wanted.__name__}s, got {offer!r}")
+
+
+def call_each(hook: pluggy.HookCaller, complain: Callable[[str], None], **arguments: object) -> None:
+    """Call an event hook in every plugin; a plugin that raises is reported to `complain` and stops no other."""
+    for implementation in reversed(hook.get_hookimpls()):
+        given = {name: arguments[name] for name in implementation.argnames}
+        try:
+            implementation.function(**given)
+        except FAULTS as error:
+            complain(f"plugin {implementation.plugin_name}: {hook.name} failed: {type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True)
@@ -18,9 +159,9 @@ class Entry:
     module: str
     offer: AnyOffer
     distribution: str = ""
-    """Name of the distribution that declares the plugin; that of the module for one that no distribution declares."""
+    """Name of the distribution that declares the plugin, or of the module where no distribution does."""
     place: int = 0
-    """Among the plugin's offers of this kind, in its own order."""
+    """Index among the plugin's offers of this kind, in its own order."""
 
     @property
     def qualified(self) -> str:
@@ -29,18 +170,19 @@ class Entry:
 
     @property
     def install(self) -> str:
-        """What installs the packages that the offer lacks; empty where it lacks none."""
-        lacking = self.offer.missing()
-        return f"pip install '{self.distribution}[{self.offer.extra or 'all'}]'" if lacking else ""
+        """The command that installs the packages that the offer lacks; empty where it lacks none."""
+        if not self.offer.missing():
+            return ""
+        return f"pip install '{self.distribution}[{self.offer.extra or 'all'}]'"
 
 
 class Catalogue:
-    """Looks names up. Built once per request from the plugins; holds nothing else."""
+    """Everything that the loaded plugins offer, by kind and name. Built once for each request."""
 
     def __init__(self, plugins: Plugins) -> None:
         self.plugins = plugins
         self._entries: Mapping[str, tuple[Entry, ...]] = {
-            kind.name: tuple(_collect(plugins, kind)) for kind in KINDS.values()
+            name: tuple(_collect(plugins, kind)) for name, kind in KINDS.items()
         }
 
     @classmethod
@@ -68,40 +210,65 @@ class Catalogue:
             raise GdeError(f"{kind} {name!r} is offered by {modules}: say {choices}")
         return found[0]
 
-    def named(self, kind: str, name: str) -> tuple[str, ...]:
-        """The names that a name stands for: of the offers of a group, or itself."""
-        if not name or name in self.names(kind):  # the group of what has none is no group
+    def find_metric(self, name: str) -> Entry:
+        """A metric by its own name, by that of a number it declares, or by the first part of a number's name.
+
+        Raises:
+            UnknownName: there is no such metric.
+        """
+        known = self.names("metric")
+        if name in known:
+            return self.find("metric", name)
+        for entry in self.entries("metric"):
+            assert isinstance(entry.offer, MetricOffer)
+            if any(measure.matches(name) for measure in entry.offer.measures):
+                return entry
+        family = name.partition(".")[0]
+        return self.find("metric", family if family in known else name)
+
+    def members(self, kind: str, name: str) -> tuple[str, ...]:
+        """The names of a group's metrics, or the name itself where it is no group."""
+        # An empty name is the group of all that have none.
+        if not name or name in self.names(kind):
             return (name,)
-        group = tuple(entry.offer.name for entry in self._entries[kind] if entry.offer.group == name)
-        return group or (name,)
+        offers = [entry.offer for entry in self._entries[kind]]
+        found = [offer.name for offer in offers if isinstance(offer, MetricOffer) and offer.group == name]
+        return tuple(found) or (name,)
 
     def names(self, kind: str) -> list[str]:
-        """Shortest unambiguous name of each offer."""
+        """The shortest unambiguous name of each offer."""
         by_name: dict[str, list[Entry]] = defaultdict(list)
         for entry in self._entries[kind]:
             by_name[entry.offer.name].append(entry)
-        return [
-            entry.offer.name if len(group) == 1 else entry.qualified for group in by_name.values() for entry in group
-        ]
+        names = []
+        for name, entries in by_name.items():
+            if len(entries) == 1:
+                names.append(name)
+            else:
+                names += [entry.qualified for entry in entries]
+        return names
 
     def _hint(self) -> str:
+        """The plugins that could not be loaded: one of them may offer what is not found."""
         broken = self.plugins.broken
+        if not broken:
+            return ""
         listed = "; ".join(f"{record.name} ({record.error})" for record in broken)
-        return f" Plugins that could not be loaded: {listed}." if broken else ""
+        return f" Plugins that could not be loaded: {listed}."
 
 
-def _collect(plugins: Plugins, kind: Kind) -> Iterator[Entry]:
+def _collect(plugins: Plugins, kind: Kind) -> Sequence[Entry]:
+    """The offers of a kind, sorted by name."""
+    homes = {}
+    for record in plugins.records:
+        distribution = record.distribution.partition(" ")[0]
+        homes[record.name] = distribution or record.module
+
+    found = []
     caller = getattr(plugins.manager.hook, kind.hook)
-    homes = {record.name: record.distribution.partition(" ")[0] or record.module for record in plugins.records}
-    found = [
-        Entry(
-            implementation.plugin_name,
-            implementation.function.__module__,
-            offer,
-            homes.get(implementation.plugin_name, ""),
-            place,
-        )
-        for implementation in caller.get_hookimpls()
-        for place, offer in enumerate(implementation.function())
-    ]
-    yield from sorted(found, key=lambda entry: (entry.offer.name, entry.plugin))
+    for implementation in caller.get_hookimpls():
+        plugin = implementation.plugin_name
+        for place, offer in enumerate(implementation.function()):
+            home = homes.get(plugin, "")
+            found.append(Entry(plugin, implementation.function.__module__, offer, home, place))
+    return sorted(found, key=lambda entry: (entry.offer.name, entry.plugin))

@@ -4,8 +4,7 @@ from importlib.util import find_spec
 
 from gde.errors import GdeError, MissingExtra
 from gde.offers import Facet
-from gde.request.lookup import Chosen
-from gde.request.resolve import Ready
+from gde.request.resolve import Chosen, Ready
 
 WHAT: dict[str, str] = {
     Facet.STATE: "an environment that tells its true state",

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gde.offers import AnyOffer, EnvironmentOffer, MetricOffer, ModelOffer, Offer, ProbeOffer
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
@@ -14,6 +16,8 @@ class Kind:
     """Its table in a plan file, its option of `gde eval` and its name in `--set`; empty for what no plan chooses."""
     field: str = ""
     """Its field of a `Plan`."""
+    offer: type[AnyOffer] = Offer
+    """The class of its offers."""
     several: bool = False
     """Whether a plan may choose more than one."""
     skeleton: bool = True
@@ -33,12 +37,12 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind(name="environment", table="env", field="environment"),
+        Kind(name="environment", table="env", field="environment", offer=EnvironmentOffer),
         Kind(name="agent", table="agent", field="agent"),
-        Kind(name="language_model"),
-        Kind(name="probe", table="probe", field="probes", several=True),
+        Kind(name="language_model", offer=ModelOffer),
+        Kind(name="probe", table="probe", field="probes", offer=ProbeOffer, several=True),
         Kind(name="reward_model", table="reward", field="rewards", several=True),
-        Kind(name="metric", table="metric", field="metrics", several=True),
+        Kind(name="metric", table="metric", field="metrics", offer=MetricOffer, several=True),
         Kind(name="executor", table="executor", field="executor", skeleton=False),
         Kind(name="reporter", table="report", field="reporters", several=True),
         Kind(name="reproduction", skeleton=False),

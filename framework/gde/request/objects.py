@@ -12,7 +12,7 @@ from gde.errors import GdeError
 from gde.offers import AnyOffer, Facet, NoConfig, Offer
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
-from gde.request.kinds import SEVERAL, SINGLE
+from gde.request.kinds import KINDS, SEVERAL, SINGLE
 
 FACETS: dict[str, tuple[str, ...]] = {
     Facet.STATE: ("state",),
@@ -47,17 +47,25 @@ def object_entry(kind: str, choice: Choice) -> Entry:
     Raises:
         GdeError: it has settings, which an object has not; or it is neither a part nor can it make one.
     """
-    offer = choice.part if isinstance(choice.part, Offer) else _offered(kind, choice)
+    if isinstance(choice.part, Offer):
+        offer = choice.part
+        wanted = KINDS[kind].offer
+        if not isinstance(offer, wanted):
+            whose = f"{KINDS[kind].title} {choice.label!r}"
+            raise GdeError(f"{whose}: wanted an {wanted.__name__}, got an {type(offer).__name__}")
+    else:
+        offer = _offered(kind, choice)
     return Entry(plugin="python", module=choice.name.removeprefix(OBJECT).rpartition(".")[0], offer=offer)
 
 
-def absent_entry(name: str, reason: str) -> Entry:
+def absent_entry(kind: str, name: str, reason: str) -> Entry:
     """A stand-in for a part that a recorded plan names and that is not installed here."""
 
     def make(_: NoConfig, __: Context) -> NoReturn:
         raise GdeError(reason)
 
-    return Entry(plugin="", module="", offer=Offer(name=name, summary=reason, config=NoConfig, make=make))
+    offer = KINDS[kind].offer(name=name, summary=reason, config=NoConfig, make=make)
+    return Entry(plugin="", module="", offer=offer)
 
 
 def with_objects(recorded: Plan, given: Plan) -> Plan:
@@ -93,7 +101,7 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
         return deepcopy(part) if kind in COPIED else part
 
     gives = _gives(_example(part, whose) if made_by_calling and kind == "environment" else part)
-    return Offer(name=choice.label, summary=choice.name, config=NoConfig, make=make, gives=gives)
+    return KINDS[kind].offer(name=choice.label, summary=choice.name, config=NoConfig, make=make, gives=gives)
 
 
 def _is_maker(kind: str, part: Any, whose: str) -> bool:

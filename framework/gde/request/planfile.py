@@ -2,28 +2,72 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from hashlib import sha256
-from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tomli_w
+from annotated_types import Ge, Gt
+from pydantic import AllowInfNan, Strict, TypeAdapter, ValidationError
 
 from gde.data.json import Json
-from gde.data.plan import Choice, Plan, Prices
+from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
 from gde.request.kinds import SEVERAL, SINGLE
 from gde.request.settings import read_toml
 
 VERSION = 1
-COUNTS = {"episodes": 1, "repeats": 1, "seed": 0, "concurrency": 1}
-"""Numbers of a run, each with the least that it can be."""
-LIMITS = ("turn_seconds", "episode_seconds", "run_seconds", "part_seconds")
-BUDGET = ("max_calls", "max_tokens")
-MONEY, PRICES, CACHE = "max_cost", "prices", "cache"
-RUN = (*COUNTS, *LIMITS, *BUDGET, MONEY, PRICES, CACHE)
-WITHOUT_EFFECT = {"concurrency", "executor", "reporters", *LIMITS, *BUDGET, MONEY, PRICES, CACHE}
+NO_VALUE = "none"
+"""How a plan file and a command line write that a field has no value: TOML has no null."""
+
+
+@dataclass(frozen=True)
+class RunField:
+    """A field of the table [run]."""
+
+    type: Any
+    wanted: str
+    """What it takes, for messages."""
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        """Pydantic's reader of its values."""
+        return TypeAdapter(self.type)
+
+
+COUNT = RunField(Annotated[int, Strict(), Ge(1)], "a whole number of at least 1")
+SEED = RunField(Annotated[int, Strict(), Ge(0)], "a whole number of at least 0")
+SECONDS = RunField(Annotated[float, Strict(), Gt(0), AllowInfNan(False)] | None, "seconds above 0, or none")
+BUDGET = RunField(Annotated[int, Strict(), Ge(1)] | None, "a whole number of at least 1, or none")
+MONEY = RunField(SECONDS.type, "an amount of money above 0, or none")
+PRICE = Annotated[float, Strict(), Ge(0), AllowInfNan(False)]
+PRICES = RunField(
+    dict[str, tuple[PRICE, PRICE]],
+    '{"MODEL": [PROMPT, ANSWER]}, both the price of a million tokens and not below 0',
+)
+PATH = RunField(str, "the path of a file")
+RUN: Mapping[str, RunField] = {
+    "episodes": COUNT,
+    "repeats": COUNT,
+    "seed": SEED,
+    "concurrency": COUNT,
+    "turn_seconds": SECONDS,
+    "episode_seconds": SECONDS,
+    "run_seconds": SECONDS,
+    "part_seconds": SECONDS,
+    "max_calls": BUDGET,
+    "max_tokens": BUDGET,
+    "max_cost": MONEY,
+    "prices": PRICES,
+    "cache": PATH,
+}
+"""The fields of the table [run], in the order of the file."""
+OF_RESULTS = ("episodes", "repeats", "seed")
+"""Those that change results."""
+WITHOUT_EFFECT = {"executor", "reporters", *RUN} - {*OF_RESULTS}
 """Fields of a plan that change where and how, never what."""
 
 
@@ -32,137 +76,71 @@ def read_plan(path: Path, agent: int | None = None) -> Plan:
 
     Args:
         path: of the file.
-        agent: which of the agents, where the file lists several as `[[agent]]`.
+        agent: index of the agent, where the file lists several as `[[agent]]`.
 
     Raises:
-        ConfigError: not TOML, a newer version, an unknown table or a wrong value; several agents, and none is chosen.
+        ConfigError: not TOML, a newer version, a wrong value, or several agents without `agent`.
+        UnknownName: an unknown table or field.
     """
     tables = read_toml(path)
-    if isinstance(tables.get("agent"), list):
+    agents = tables.get("agent")
+    if isinstance(agents, list):
         if agent is None:
             raise ConfigError(f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several")
-        tables["agent"] = tables["agent"][agent]
+        tables["agent"] = agents[agent]
     return plan_of(tables, str(path))
 
 
 def listed_agents(path: Path) -> list[str]:
-    """The names of the agents that a plan file lists as `[[agent]]`; none where it has a single one.
+    """The names of the agents that a plan file lists as `[[agent]]`; empty where it has a single one.
 
     Raises:
         ConfigError: not TOML, or an agent without a name.
     """
     agents = read_toml(path).get("agent")
-    return [_choice(each, "agent").name for each in agents] if isinstance(agents, list) else []
+    if not isinstance(agents, list):
+        return []
+    return [_choice(each, "agent").name for each in agents]
 
 
 def plan_of(tables: dict[str, Any], path: str) -> Plan:
     """The plan in the tables of a plan file; `path` names it in messages.
 
     Raises:
-        ConfigError: a newer version, an unknown table or a wrong value.
+        ConfigError: a newer version or a wrong value.
+        UnknownName: an unknown table or field.
     """
     _check_tables(tables, path)
-    parts: dict[str, Any] = {
-        kind.field: _choice(tables[kind.table], kind.table) for kind in SINGLE if kind.table in tables
-    }
+    parts: dict[str, Any] = {}
+    for kind in SINGLE:
+        if kind.table in tables:
+            parts[kind.field] = _choice(tables[kind.table], kind.table)
     for kind in SEVERAL:
         if kind.table in tables:
             parts[kind.field] = tuple(_choice(each, kind.table) for each in tables[kind.table])
-    return configure_run(Plan(**parts, language_model=tables.get("model", {})), tables.get("run", {}))
+    plan = Plan(**parts, language_model=tables.get("model", {}))
+    return configure_run(plan, tables.get("run", {}))
 
 
 def _check_tables(tables: dict[str, Any], path: str) -> None:
     version = tables.pop("version", VERSION)
     if version != VERSION:
         raise ConfigError(f"plan {path}: wanted version {VERSION}, got {version}; upgrade gde-eval to read it")
-    known = [*(kind.table for kind in (*SINGLE, *SEVERAL)), "run", "model"]
+    single = [kind.table for kind in SINGLE]
+    several = [kind.table for kind in SEVERAL]
+    known = [*single, *several, "run", "model"]
     for table in tables:
         if table not in known:
             raise UnknownName("table of a plan", table, known)
     for table in ("run", "model"):
         if not isinstance(tables.get(table, {}), Mapping):
             raise ConfigError(f"plan {path}: wanted a table [{table}], got {tables[table]!r}")
-    for table in (kind.table for kind in SEVERAL):
+    for table in several:
         if not isinstance(tables.get(table, []), list):
             raise ConfigError(f"plan {path}: wanted [[{table}]] in double brackets, once for each, got a single table")
-    for needed in ("env", "agent"):
-        if needed not in tables:
-            raise ConfigError(f"plan {path}: wanted a table [{needed}] with `use = NAME`, got none")
-
-
-def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
-    """The plan with the given numbers of the run, validated.
-
-    Raises:
-        ConfigError: a number that is none or out of range.
-    """
-    for name in values:
-        if name not in RUN:
-            raise UnknownName("field of run", name, RUN)
-    numbers: dict[str, Any] = {name: _number(name, value) for name, value in values.items()}
-    changed = replace(plan, **numbers)
-    for name, least in COUNTS.items():
-        if getattr(changed, name) < least:
-            raise ConfigError(f"run.{name}: wanted a whole number of at least {least}, got {getattr(changed, name)}")
-    return changed
-
-
-def _number(name: str, value: Json) -> float | str | Prices | None:
-    if name == CACHE:
-        return _path(value)
-    if name == PRICES:
-        return _prices(value)
-    if name in LIMITS or name == MONEY:
-        return _positive(name, value, "seconds" if name in LIMITS else "an amount of money")
-    if name in BUDGET and (value is None or value == "none"):
-        return None
-    number = _whole_number(name, value)
-    if name in BUDGET and number < 1:
-        raise ConfigError(f"run.{name}: wanted a whole number of at least 1, or none, got {number}")
-    return number
-
-
-def _positive(name: str, value: Json, wanted: str) -> float | None:
-    if value is None or value == "none":
-        return None
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | float | str) or not 0 < float(value) < inf:
-            raise ValueError
-        return float(value)
-    except ValueError:
-        raise ConfigError(f"run.{name}: wanted {wanted} above 0, or none, got {value!r}") from None
-
-
-def _prices(value: Json) -> Prices:
-    """From a table of a plan file, or its JSON on the command line."""
-    try:
-        table: Any = json.loads(value) if isinstance(value, str) else value
-        return {str(model): _price(price) for model, price in table.items()}
-    except (ValueError, TypeError, AttributeError):
-        wanted = '{"MODEL": [PROMPT, ANSWER]}, both the price of a million tokens and not below 0'
-        raise ConfigError(f"run.{PRICES}: wanted {wanted}, got {value!r}") from None
-
-
-def _path(value: Json) -> str:
-    if not isinstance(value, str):
-        raise ConfigError(f"run.{CACHE}: wanted the path of a file, got {value!r}")
-    return value
-
-
-def _price(value: Any) -> tuple[float, float]:
-    prompt, answer = value
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one < inf for one in value):
-        raise ValueError
-    return float(prompt), float(answer)
-
-
-def _whole_number(name: str, value: Json) -> int:
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise ValueError
-        return int(value)
-    except ValueError:
-        raise ConfigError(f"run.{name}: wanted a whole number, got {value!r}") from None
+    for table in ("env", "agent"):
+        if table not in tables:
+            raise ConfigError(f"plan {path}: wanted a table [{table}] with `use = NAME`, got none")
 
 
 def _choice(table: Any, whose: str) -> Choice:
@@ -172,16 +150,50 @@ def _choice(table: Any, whose: str) -> Choice:
     return Choice(name=table["use"], config=config, alias=str(table.get("as", "")))
 
 
+def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
+    """The plan with the given fields of the run, validated: values of TOML, or texts of a command line.
+
+    Raises:
+        ConfigError: a value that a field does not take.
+        UnknownName: an unknown field.
+    """
+    read: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in RUN:
+            raise UnknownName("field of run", name, RUN)
+        field = RUN[name]
+        try:
+            read[name] = field.adapter.validate_python(_reading(value, field))
+        except ValidationError as error:
+            raise ConfigError(f"run.{name}: wanted {field.wanted}, got {value!r}") from error
+    return replace(plan, **read)
+
+
+def _reading(value: Json, field: RunField) -> Json:
+    """What a text stands for: none, a number or a table."""
+    if field is PATH or not isinstance(value, str):
+        return value
+    if value == NO_VALUE:
+        return None
+    with suppress(json.JSONDecodeError):
+        read: Json = json.loads(value)
+        return read
+    return value
+
+
 def plan_tables(plan: Plan) -> dict[str, Any]:
     """The plan as the tables of its file; a field without value is written as "none"."""
-    run = {name: getattr(plan, name) for name in RUN if name not in (PRICES, CACHE) or getattr(plan, name)}
+    run = {name: getattr(plan, name) for name in RUN}
+    for name in ("prices", "cache"):
+        if not run[name]:
+            del run[name]
     tables: dict[str, Any] = {"version": VERSION, "run": _plain(run)}
     for kind in SINGLE:
-        tables[kind.table] = _table(getattr(plan, kind.field))
+        tables[kind.table] = _plain(getattr(plan, kind.field))
     if plan.language_model:
         tables["model"] = _plain(plan.language_model)
     for kind in SEVERAL:
-        tables[kind.table] = [_table(choice) for choice in getattr(plan, kind.field)]
+        tables[kind.table] = _plain(getattr(plan, kind.field))
     return tables
 
 
@@ -193,18 +205,17 @@ def write_plan(plan: Plan) -> str:
 def plan_hash(plan: Plan) -> str:
     """Twelve hexadecimal digits, equal for plans that must give equal results."""
     identity = {field.name: getattr(plan, field.name) for field in fields(plan) if field.name not in WITHOUT_EFFECT}
-    return sha256(json.dumps(_plain(identity), sort_keys=True).encode()).hexdigest()[:12]
-
-
-def _table(choice: Choice) -> dict[str, Any]:
-    return {"use": choice.name, **({"as": choice.alias} if choice.alias else {}), **_plain(choice.config)}
+    text = json.dumps(_plain(identity), sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:12]
 
 
 def _plain(value: Any) -> Any:
+    """A value of a plan as TOML has it."""
     if isinstance(value, Choice):
-        return _table(value)
+        alias = {"as": value.alias} if value.alias else {}
+        return {"use": value.name, **alias, **_plain(value.config)}
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(each) for each in value]
-    return "none" if value is None else value
+    return NO_VALUE if value is None else value

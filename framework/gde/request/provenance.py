@@ -10,10 +10,9 @@ from typing import Any
 from gde.data.json import Json
 from gde.offers import Facet
 from gde.request.kinds import KINDS
-from gde.request.lookup import Chosen
+from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
-from gde.request.references import reward_names
-from gde.request.resolve import Ready
+from gde.request.resolve import Chosen, Ready
 
 PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn", "pydantic")
 

@@ -1,23 +1,64 @@
-"""From a plan to parts that are ready to be made, with the defaults for what it leaves open."""
+"""From a plan to parts that are ready to be made, with the defaults for what the plan leaves open."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from typing import Any
 
-from gde.data.plan import Choice, Plan
-from gde.errors import ConfigError
-from gde.offers import Facet
-from gde.request.catalogue import Catalogue
+from gde.data.json import NONE, Json, Labels
+from gde.data.plan import OBJECT, Choice, Plan
+from gde.errors import ConfigError, GdeError
+from gde.offers import Facet, MetricOffer
+from gde.parts.context import Context
+from gde.request.catalogue import Catalogue, Entry, load_plugins
 from gde.request.kinds import KINDS, SEVERAL, Kind
-from gde.request.lookup import Chosen, Lookup, Stratum
-from gde.request.model_names import model_names
-from gde.request.plugins import load_plugins
-from gde.request.settings import dump
+from gde.request.names import check_settings, check_task, find_model, model_names, reward_names
+from gde.request.objects import absent_entry, object_entry
+from gde.request.settings import build, dump, sweep
 
 LABEL = re.compile(r"[^\s/\\\0]+")
 FRAMEWORK = "gde-eval"
 """The distribution whose defaults every run takes."""
+OF_MODEL = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
+"""Facets that an agent gives only if its language model does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """One part of the plan with its typed configuration."""
+
+    kind: str
+    name: str
+    label: str
+    """What the run calls it."""
+    entry: Entry
+    config: Any
+    absent: str = ""
+    """Why it cannot be made here; empty when it can."""
+
+    def make(self, context: Context) -> Any:
+        """A new part."""
+        return self.entry.offer.make(self.config, context)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The facets that the part needs with this configuration."""
+        offer = self.entry.offer
+        return offer.needs | offer.needs_for(self.config)
+
+    def choice(self, asked: Choice) -> Choice:
+        """What was asked for, with its configuration complete."""
+        return asked if self.absent else replace(asked, config=dump(self.config))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stratum:
+    """One combination of the swept environment values."""
+
+    labels: Labels
+    environment: Chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,42 +81,55 @@ class Ready:
     executor: Chosen
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process finds the same plugins again and resolves the same plan. Of the caller's own parts only
-        those that episodes need are pickled."""
+        """Another process loads the same plugins and resolves the same plan again.
+
+        Of the caller's own parts, only those that episodes need are pickled.
+        """
         plugins = self.catalogue.plugins
         return _rebuilt, (_for_episodes(self.plan, self.judges), plugins.disabled, plugins.modules)
 
     @property
     def environment(self) -> Chosen:
-        """That of the first stratum: offer and name are those of all."""
+        """The environment of the first stratum; offer and name are those of all."""
         return self.strata[0].environment
 
     @property
     def agent_model(self) -> str:
         """The language model that the agent's configuration names first; empty for an agent that names none."""
-        return next(iter(model_names(self.agent.config).values()), "")
+        return _first_model(self.agent)
 
     @property
     def parts(self) -> Iterator[Chosen]:
         """Every part, the language models after the agent."""
         yield from (self.environment, self.agent, *self.models.values(), self.executor)
         yield from (*self.probes, *self.rewards, *self.metrics, *self.reporters)
-        yield from (part for part in self.judges.values() if part not in self.rewards)
+        for part in self.judges.values():
+            if part not in self.rewards:
+                yield part
 
     @property
     def gives(self) -> frozenset[str]:
-        """What environment, agent, its language model and reward models give to the other parts."""
-        environment, agent = self.environment.entry.offer.gives, self.agent.entry.offer.gives
-        model = self.models[self.agent_model].entry.offer.gives if self.agent_model else frozenset()
-        of_model = {Facet.ACTIVATIONS, Facet.INTERVENTIONS}
-        given = implied(environment | (agent - of_model) | (agent & model & of_model))
-        return given | ({Facet.REWARD_TRACE} if self.rewards else frozenset())
+        """The facets that environment, agent, its language model and reward models give to the other parts."""
+        agent = self.agent.entry.offer.gives
+        given = self.environment.entry.offer.gives | (agent - OF_MODEL)
+        if self.agent_model:
+            given |= agent & OF_MODEL & self.models[self.agent_model].entry.offer.gives
+        given = implied(given)
+        return given | {Facet.REWARD_TRACE} if self.rewards else given
 
 
 def implied(given: frozenset[str]) -> frozenset[str]:
     """The facets with those that follow from them."""
-    given |= {Facet.OPTIMUM} if Facet.MDP in given else frozenset()
-    return given | ({Facet.TRUE_REWARD} if Facet.OPTIMUM in given else frozenset())
+    if Facet.MDP in given:
+        given |= {Facet.OPTIMUM}
+    if Facet.OPTIMUM in given:
+        given |= {Facet.TRUE_REWARD}
+    return given
+
+
+def settable(error: GdeError, judge: str) -> ConfigError:
+    """The error of a reward model that only another part names, with the way to give it settings."""
+    return ConfigError(f"{error}; add --reward {judge} to set it")
 
 
 def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
@@ -83,34 +137,40 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
 
     Args:
         plan: what is asked for.
-        catalogue: what there is.
+        catalogue: all offers.
         absent: whether parts that are not installed here may stand in the plan, to read a run that was made with them.
 
     Raises:
         UnknownName: a name or a field that does not exist.
         ConfigError: a value out of range.
     """
-    look = Lookup(catalogue, absent)
-    strata, environment = look.strata(plan.environment)
-    agent, executor = look.chosen("agent", plan.agent), look.chosen("executor", plan.executor)
+    find = Finder(catalogue, absent)
+    strata, environment = find.strata(plan.environment)
+    agent = find.part("agent", plan.agent)
+    executor = find.part("executor", plan.executor)
+
     several: dict[str, tuple[Chosen, ...]] = {}
-    choices: dict[str, tuple[Choice, ...]] = {}
+    choices: dict[str, Any] = {}
     for kind in SEVERAL:
-        asked = _grouped(getattr(plan, kind.field), kind, catalogue)
-        several[kind.field] = tuple(look.chosen(kind.name, choice) for choice in asked)
+        asked = _with_members(getattr(plan, kind.field), kind, catalogue)
+        several[kind.field] = tuple(find.part(kind.name, choice) for choice in asked)
         choices[kind.field] = _completed(several[kind.field], asked)
         _check_labels(kind, several[kind.field])
-    parts = [agent, *(part for chosen in several.values() for part in chosen)]
-    judges = look.judges(parts, several["rewards"])
-    models = look.models([*parts, *judges.values()], plan.language_model)
-    named = next(iter(model_names(agent.config).values()), "")
+
+    # The agent comes first: settings of a model are for the one that it names first.
+    parts = [agent]
+    for chosen in several.values():
+        parts += chosen
+    judges = find.judges(parts, several["rewards"])
+    models = find.models([*parts, *judges.values()], plan.language_model)
+    model = models.get(_first_model(agent))
     complete = replace(
         plan,
         environment=environment,
         agent=agent.choice(plan.agent),
         executor=executor.choice(plan.executor),
-        language_model=dump(models[named].config) if named and not models[named].absent else dict(plan.language_model),
-        **choices,  # type: ignore[arg-type]
+        language_model=dump(model.config) if model and not model.absent else dict(plan.language_model),
+        **choices,
     )
     ready = Ready(
         plan=complete,
@@ -122,90 +182,230 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         executor=executor,
         **several,
     )
+
     for kind in (KINDS["metric"], KINDS["reporter"]):
-        ready = ready if getattr(plan, kind.field) else _with_defaults(ready, kind, look)
-    for kind in SEVERAL:
-        ready = _without_misfits(ready, kind, getattr(plan, kind.field))
-    return ready
+        if not getattr(plan, kind.field):
+            ready = _with_defaults(ready, kind, find)
+    return _without_misfits(ready, plan.metrics)
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds parts in a catalogue."""
+
+    catalogue: Catalogue
+    absent: bool = False
+    """Whether a stand-in is given for a part that cannot be had here."""
+
+    def part(self, kind: str, choice: Choice) -> Chosen:
+        """One part.
+
+        Raises:
+            UnknownName: a name or a field that does not exist.
+            ConfigError: a value out of range.
+        """
+
+        def find() -> tuple[Entry, Any]:
+            entry = self._entry(kind, choice)
+            return entry, build(entry.offer.config, choice.config, _whose(kind, choice.label))
+
+        return self._found(kind, choice.name, choice.label, find)
+
+    def strata(self, choice: Choice) -> tuple[tuple[Stratum, ...], Choice]:
+        """The strata of an environment, and its choice with all values."""
+        try:
+            alternatives = sweep(self._entry("environment", choice).offer.config, choice.config, "env")
+        except GdeError:
+            if not self.absent:
+                raise
+            return (Stratum(labels={}, environment=self.part("environment", choice)),), choice
+
+        swept = {name: values for name, values in alternatives.items() if len(values) > 1}
+        strata = []
+        for combination in product(*alternatives.values()):
+            values = dict(zip(alternatives, combination, strict=True))
+            labels = {name: _label(values[name]) for name in swept}
+            part = self.part("environment", replace(choice, config=values))
+            strata.append(Stratum(labels=labels, environment=part))
+        config = {**dump(strata[0].environment.config), **swept}
+        return tuple(strata), replace(choice, config=config)
+
+    def models(self, parts: Sequence[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
+        """The language models that the parts name, by name.
+
+        Args:
+            parts: the agent first.
+            settings: of the model that the agent names first.
+        """
+        agent = parts[0]
+        if not agent.absent:
+            check_settings(agent.label, agent.config, settings)
+        found: dict[str, Chosen] = {}
+        for part in parts:
+            for field, name in model_names(part.config).items():
+                whose = f"{_whose(part.kind, part.label)}.{field}"
+                if name not in found:
+                    given = {} if found else settings
+                    find = partial(find_model, name, self.catalogue, given, whose)
+                    found[name] = self._found("language_model", name, name, find)
+                if not self.absent:
+                    check_task(part.config, field, found[name].entry, whose)
+        return found
+
+    def judges(self, parts: Iterable[Chosen], rewards: Sequence[Chosen]) -> dict[str, Chosen]:
+        """The reward models that the parts name: those of the run by their labels, else as they are offered."""
+        own = {part.label: part for part in rewards}
+        found: dict[str, Chosen] = {}
+        for part in parts:
+            for name in reward_names(part.config).values():
+                if name not in found:
+                    found[name] = own[name] if name in own else self.judge(name)
+        return found
+
+    def judge(self, name: str) -> Chosen:
+        """A reward model as it is offered.
+
+        Raises:
+            UnknownName: nobody offers it.
+            ConfigError: it cannot do without settings.
+        """
+        try:
+            return self.part("reward_model", Choice(name=name))
+        except ConfigError as error:
+            raise settable(error, name) from error
+
+    def _found(self, kind: str, name: str, label: str, find: Callable[[], tuple[Entry, Any]]) -> Chosen:
+        try:
+            entry, config = find()
+            return Chosen(kind=kind, name=name, label=label, entry=entry, config=config)
+        except GdeError as error:
+            if not self.absent:
+                raise
+            reason = str(error)
+        entry = absent_entry(kind, name, reason)
+        config = build(entry.offer.config, {}, label)
+        return Chosen(kind=kind, name=name, label=label, entry=entry, config=config, absent=reason)
+
+    def _entry(self, kind: str, choice: Choice) -> Entry:
+        if choice.part is not None:
+            return object_entry(kind, choice)
+        if choice.name.startswith(OBJECT):
+            what = "is no offer; it is an object of the program that made the run"
+            advice = "go on in Python with its plan, resume(RUN, plan=...)"
+            raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
+        return self.catalogue.find(kind, choice.name)
+
+
+def _first_model(agent: Chosen) -> str:
+    """The language model that the agent's configuration names first; empty where it names none."""
+    return next(iter(model_names(agent.config).values()), "")
+
+
+def _whose(kind: str, label: str) -> str:
+    """The PART of a part's settings: its label where a plan can have several of the kind, else the kind's table."""
+    return label if KINDS[kind].several else KINDS[kind].table
+
+
+def _label(value: Json) -> str | int | float | bool:
+    """A swept value as a label."""
+    if value is None:
+        return NONE
+    return value if isinstance(value, str | int | float | bool) else str(value)
 
 
 def _completed(chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]) -> tuple[Choice, ...]:
     return tuple(part.choice(choice) for part, choice in zip(chosen, asked, strict=True))
 
 
-def _grouped(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> tuple[Choice, ...]:
-    """The choices, with the offers of a group in the place of its name."""
-    by_name, found = {choice.name for choice in choices}, list[Choice]()
+def _with_members(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> tuple[Choice, ...]:
+    """The choices, with a group's members in the place of its name."""
+    by_name = {choice.name for choice in choices}
+    found: list[Choice] = []
     for choice in choices:
-        names = (choice.name,) if choice.part is not None else catalogue.named(kind.name, choice.name)
+        names: tuple[str, ...] = (choice.name,)
+        if choice.part is None:
+            names = catalogue.members(kind.name, choice.name)
         if names == (choice.name,):
             found.append(choice)
-        elif choice.config or choice.alias:
+            continue
+        if choice.config or choice.alias:
             listed = ", ".join(names)
             raise ConfigError(f"{kind.title} {choice.label!r}: a group is neither renamed nor set; ask for {listed}")
-        else:
-            found += [Choice(name=name) for name in names if name not in by_name]
+        found += [Choice(name=name) for name in names if name not in by_name]
     return tuple(found)
 
 
 def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
-    """They are told apart by them, and files are named by them."""
-    labels = [part.label for part in chosen]
-    if odd := [label for label in labels if not LABEL.fullmatch(label)]:
-        raise ConfigError(f"{kind.title} {odd[0]!r}: wanted a name without blanks and slashes to call it by")
-    if repeated := sorted({label for label in labels if labels.count(label) > 1}):
-        advice = f"call one of them otherwise: --{kind.table} OTHER={repeated[0]}, or Choice.of(part, 'OTHER')"
-        raise ConfigError(f"{kind.title} {repeated[0]!r} is asked for twice; {advice}")
+    """Refuse labels that cannot name a file, or that two parts of a kind have."""
+    seen = set()
+    for part in chosen:
+        label = part.label
+        if not LABEL.fullmatch(label):
+            raise ConfigError(f"{kind.title} {label!r}: wanted a name without blanks and slashes to call it by")
+        if label in seen:
+            advice = f"call one of them otherwise: --{kind.table} OTHER={label}, or Choice.of(part, 'OTHER')"
+            raise ConfigError(f"{kind.title} {label!r} is asked for twice; {advice}")
+        seen.add(label)
 
 
-def _with_defaults(ready: Ready, kind: Kind, look: Lookup) -> Ready:
-    """Without a choice, the default parts of the framework and of the distributions that the plan takes parts from, as
-    far as their needs are met and their packages are there. What else is installed plays no part."""
+def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
+    """The plan with the default parts of a kind, as far as their needs are met and their packages are there."""
+    # Only distributions that the plan takes parts from: what else is installed changes no run.
     homes = {FRAMEWORK, *(part.entry.distribution for part in ready.parts)}
-    found = [
-        entry
-        for entry in ready.catalogue.entries(kind.name)
-        if entry.offer.default
-        and entry.distribution in homes
-        and entry.offer.needs <= ready.gives
-        and not entry.offer.missing()
-    ]
     known = ready.catalogue.names(kind.name)
-    asked = tuple(
-        Choice(name=name) if name in known else Choice(name=entry.qualified, alias=name)
-        for entry in found
-        for name in (entry.offer.name,)
-    )
-    chosen: dict[str, Any] = {kind.field: tuple(look.chosen(kind.name, choice) for choice in asked)}
-    plan: dict[str, Any] = {kind.field: _completed(chosen[kind.field], asked)}
-    return replace(ready, **chosen, plan=replace(ready.plan, **plan))
+    asked = []
+    for entry in ready.catalogue.entries(kind.name):
+        offer = entry.offer
+        wanted = offer.default and entry.distribution in homes
+        if not wanted or offer.needs - ready.gives or offer.missing():
+            continue
+        if offer.name in known:
+            asked.append(Choice(name=offer.name))
+        else:
+            asked.append(Choice(name=entry.qualified, alias=offer.name))
+    chosen = tuple(find.part(kind.name, choice) for choice in asked)
+    return _replaced(ready, kind, chosen, _completed(chosen, tuple(asked)))
+
+
+def _without_misfits(ready: Ready, asked: tuple[Choice, ...]) -> Ready:
+    """The plan without those metrics of a group that do not fit the run."""
+    by_name = {choice.name for choice in asked}
+    members = []
+    misfits = []
+    for part in ready.metrics:
+        offer = part.entry.offer
+        if not isinstance(offer, MetricOffer) or offer.group not in by_name or part.name in by_name:
+            continue
+        members.append(part)
+        if part.needs - ready.gives or offer.missing():
+            misfits.append(part.label)
+
+    # Where nothing of a group fits, all of it stays, so that `check` says why.
+    if not misfits or len(misfits) == len(members):
+        return ready
+    kept = tuple(part for part in ready.metrics if part.label not in misfits)
+    choices = tuple(choice for choice in ready.plan.metrics if choice.label not in misfits)
+    return _replaced(ready, KINDS["metric"], kept, choices)
+
+
+def _replaced(ready: Ready, kind: Kind, chosen: tuple[Chosen, ...], choices: tuple[Choice, ...]) -> Ready:
+    """The plan with other parts of a kind."""
+    parts: dict[str, Any] = {kind.field: chosen}
+    fields: dict[str, Any] = {kind.field: choices}
+    return replace(ready, plan=replace(ready.plan, **fields), **parts)
 
 
 def _for_episodes(plan: Plan, judges: Collection[str]) -> Plan:
-    def needed(choice: Choice, kind: Kind) -> bool:
-        return choice.part is None or (kind.name == "reward_model" and choice.label in judges)
-
-    several: dict[str, Any] = {
-        kind.field: tuple(choice for choice in getattr(plan, kind.field) if needed(choice, kind)) for kind in SEVERAL
-    }
+    """The plan for another process: without objects of the caller's that no episode needs."""
+    several: dict[str, Any] = {}
+    for kind in SEVERAL:
+        kept = []
+        for choice in getattr(plan, kind.field):
+            judge = kind.name == "reward_model" and choice.label in judges
+            if choice.part is None or judge:
+                kept.append(choice)
+        several[kind.field] = tuple(kept)
     return replace(plan, executor=Choice(name="serial", config={}), **several)
-
-
-def _without_misfits(ready: Ready, kind: Kind, asked: tuple[Choice, ...]) -> Ready:
-    """Of a group that is asked for by its name, what fits the run; all of it where nothing does, for `check` to say
-    why."""
-    by_name = {choice.name for choice in asked}
-    parts: tuple[Chosen, ...] = getattr(ready, kind.field)
-    groups = {part.entry.offer.group for part in parts} & by_name
-    of_groups = [part for part in parts if part.entry.offer.group in groups and part.name not in by_name]
-    misfits = [part for part in of_groups if part.needs - ready.gives or part.entry.offer.missing()]
-    if not misfits or len(misfits) == len(of_groups):
-        return ready
-    left = {part.label for part in misfits}
-    kept: dict[str, Any] = {kind.field: tuple(part for part in parts if part.label not in left)}
-    choices = tuple(choice for choice in getattr(ready.plan, kind.field) if choice.label not in left)
-    plan: dict[str, Any] = {kind.field: choices}
-    return replace(ready, **kept, plan=replace(ready.plan, **plan))
 
 
 def _rebuilt(plan: Plan, disabled: tuple[str, ...], modules: tuple[str, ...]) -> Ready:

@@ -1,4 +1,4 @@
-"""From what a user wrote to a validated, typed configuration."""
+"""Typed configurations from the values that a user wrote, and what is wrong with them in the words of users."""
 
 import ast
 import inspect
@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import isfinite
 from pathlib import Path
 from types import UnionType
@@ -18,10 +18,28 @@ from pydantic import TypeAdapter, ValidationError
 
 from gde.data.json import Json
 from gde.errors import ConfigError, UnknownName
-from gde.request.explaining import explained, within
 
 ConfigT = TypeVar("ConfigT")
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
+WANTED: Mapping[str, str] = {
+    "missing": "a value",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing_size": "a whole number of fewer digits",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "string_type": "text",
+    "none_required": "none",
+    "tuple_type": "values with commas in between",
+    "list_type": "values with commas in between",
+    "dict_type": "a table",
+    "mapping_type": "a table",
+}
+"""What a field wants, by pydantic's type of the error. Other errors say it themselves."""
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
@@ -59,11 +77,16 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> ConfigT:
-    """A validated instance of the configuration class. Its numbers are finite, defaults included: no plan file and no
-    result could hold others.
+    """A validated instance of a configuration class. All its numbers are finite, defaults included.
+
+    Args:
+        config: a dataclass.
+        values: by field, as a user wrote them: text, or values of TOML or JSON.
+        whose: the name of the part, for messages.
 
     Raises:
-        ConfigError: a field that does not exist, or a value out of range; names field, wanted and got.
+        ConfigError: a value out of range; names field, wanted and got.
+        UnknownName: a field that does not exist.
     """
     hints = _hints(config)
     _check_names(hints, values, whose)
@@ -72,6 +95,8 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
         built = _adapter(config).validate_python(typed)
     except ValidationError as error:
         raise explained(error, whose) from error
+
+    # Neither a plan file nor a result can hold other numbers.
     for name in hints:
         if not _finite(getattr(built, name)):
             raise ConfigError(f"{whose}.{name}: wanted a finite number, got {getattr(built, name)}")
@@ -79,10 +104,11 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
 
 
 def sweep(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> dict[str, list[Json]]:
-    """Each given field with its list of values: one value, or the several of a sweep.
+    """Each given field with its values: one, or the several of a sweep.
 
     Raises:
-        ConfigError: a field that does not exist, or an empty sweep.
+        ConfigError: an empty sweep, or a value that the field does not take.
+        UnknownName: a field that does not exist.
     """
     hints = _hints(config)
     _check_names(hints, values, whose)
@@ -101,15 +127,16 @@ def dump(config: object) -> dict[str, Json]:
 
 def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:
     """(field, type, default, meaning) of a configuration class, for `gde show`."""
-    hints, meanings = _hints(config), field_docstrings(config)
+    meanings = field_docstrings(config)
     schema = _adapter(config).json_schema().get("properties", {})
-    return [
-        (name, _type_name(hint), schema[name].get("default"), meanings.get(name, "")) for name, hint in hints.items()
-    ]
+    rows = []
+    for name, hint in _hints(config).items():
+        rows.append((name, _type_name(hint), schema[name].get("default"), meanings.get(name, "")))
+    return rows
 
 
 def field_docstrings(config: type[Any]) -> dict[str, str]:
-    """The docstring beneath each field, inherited ones included, which Python itself does not keep."""
+    """The docstring under each field, inherited ones included, which Python itself does not keep."""
     meanings: dict[str, str] = {}
     for each in reversed(config.__mro__):
         if is_dataclass(each):
@@ -123,19 +150,17 @@ def _own_field_docstrings(config: type[Any]) -> dict[str, str]:
     except (OSError, SyntaxError):
         return {}
     assert isinstance(body, ast.ClassDef)
-    return {
-        field.target.id: " ".join(text.value.value.split())
-        for field, text in pairwise(body.body)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
-        and isinstance(text.value.value, str)
-    }
+    found = {}
+    for field, below in pairwise(body.body):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = " ".join(text.split())
+    return found
 
 
 def _adapter(config: type[ConfigT]) -> TypeAdapter[ConfigT]:
-    """What reads and writes a class, which takes a millisecond to make."""
+    """Pydantic's reader and writer of a class."""
+    # Kept, since it takes a millisecond to make.
     if config not in _ADAPTERS:
         _ADAPTERS[config] = TypeAdapter(config)
     return _ADAPTERS[config]
@@ -155,55 +180,63 @@ def _check_names(hints: Mapping[str, Any], values: Mapping[str, Json], whose: st
 
 
 def _finite(value: object) -> bool:
-    """Whether none of the numbers in a value is NaN or infinite."""
+    """Whether no number in a value is NaN or infinite."""
     if isinstance(value, float):
         return isfinite(value)
     if is_dataclass(value):
         return all(_finite(getattr(value, field.name)) for field in fields(value))
     if isinstance(value, Mapping):
         return all(map(_finite, value.values()))
-    return not isinstance(value, list | tuple | set | frozenset) or all(map(_finite, value))
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(_finite, value))
+    return True
 
 
 def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
-    pieces: list[Json]
-    if _tried(hint, value)[0]:
-        pieces = [value]
-    elif isinstance(value, list | tuple):
+    """The values of a sweep, each with its type. What the field takes as it is, is a single value."""
+    fitting, _ = _tried(hint, value)
+    pieces: list[Json] = [value]
+    if not fitting and isinstance(value, list | tuple):
         pieces = list(value)
-    elif isinstance(value, str):
+    elif not fitting and isinstance(value, str):
         pieces = _pieces(value)
-    else:
-        pieces = [value]
     if not pieces:
         raise ConfigError(f"{whose}: a sweep needs at least one value, got none")
-    values = [_typed(hint, piece, whose) for piece in pieces]
-    if repeated := [value for i, value in enumerate(values) if value in values[:i]]:
-        raise ConfigError(f"{whose}: wanted each value of a sweep once, got {repeated[0]!r} twice")
+
+    values: list[Json] = []
+    for piece in pieces:
+        typed = _typed(hint, piece, whose)
+        if typed in values:
+            raise ConfigError(f"{whose}: wanted each value of a sweep once, got {typed!r} twice")
+        values.append(typed)
     return values
 
 
 def _pieces(text: str) -> list[Json]:
-    """The values of a sweep, as on a command line or in brackets as in a plan file."""
+    """The values in a text: in brackets as in a plan file, else with commas in between."""
     with suppress(json.JSONDecodeError):
-        if isinstance(read := json.loads(text), list):
+        read = json.loads(text)
+        if isinstance(read, list):
             return read
     return [piece.strip() for piece in text.split(",")]
 
 
 def _typed(hint: Any, value: Json, whose: str) -> Any:
-    """The value as the field's type."""
+    """The value as the field's type, by the first of its readings that fits."""
     fitting, misfits = _tried(hint, value)
     if fitting:
         return fitting[0]
-    error = next(filter(within, misfits), misfits[-1])
+
+    # One wrong value of a list says more than that the whole text is no list.
+    error = next(filter(_within, misfits), misfits[-1])
     raise explained(error, whose) from error
 
 
 def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
-    """The value by each of its readings that fits, and why the others do not, the value as it stands last."""
+    """The readings of a value that fit, typed, and the errors of those that do not; the value itself comes last."""
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
-    fitting, misfits = [], []
+    fitting = []
+    misfits = []
     for reading in [*_readings(value), value]:
         try:
             fitting.append(adapter.validate_python(reading))
@@ -213,25 +246,69 @@ def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
 
 
 def _readings(value: Json) -> Iterator[Json]:
-    """What a text can stand for, likeliest first: nothing, itself, JSON, a comma-separated list."""
-    if isinstance(value, str) and value.lower() in {"none", "null"}:
+    """What a text can stand for, likeliest first: none, itself, JSON, a list with commas in between."""
+    if not isinstance(value, str):
+        yield value
+        return
+    if value.lower() in {"none", "null"}:
         yield None
     yield value
-    if isinstance(value, str):
-        with suppress(json.JSONDecodeError):
-            yield json.loads(value)
-        yield [piece.strip() for piece in value.split(",") if piece.strip()]
+    with suppress(json.JSONDecodeError):
+        yield json.loads(value)
+    yield [piece.strip() for piece in value.split(",") if piece.strip()]
+
+
+def _within(error: ValidationError) -> bool:
+    """Whether the text was read as a list, and one of its values is wrong."""
+    steps = chain.from_iterable(problem["loc"] for problem in error.errors())
+    return any(isinstance(step, int) for step in steps)
+
+
+def explained(error: ValidationError, whose: str) -> ConfigError:
+    """Pydantic's error as one line: whose field it is, what it wants and what it got."""
+    problems = error.errors()
+    wanted = " or ".join(dict.fromkeys(map(_wanted, problems)))
+    first = problems[0]
+    if first["type"] == "missing":
+        field = f"{whose}.{first['loc'][0]}"
+        return ConfigError(f"{field}: wanted {wanted}, got none; --set {field}=VALUE")
+    got = first["input"]
+
+    # A whole configuration would fill the screen, and the message names what is wrong with it.
+    if isinstance(got, Mapping):
+        return ConfigError(f"{whose}: wanted {wanted}")
+    return ConfigError(f"{whose}: wanted {wanted}, got {got!r}")
+
+
+def _wanted(problem: Mapping[str, Any]) -> str:
+    kind = problem["type"]
+    limits = problem.get("ctx", {})
+    units = "letters" if isinstance(problem["input"], str) else "values"
+    if kind in {"string_too_short", "too_short"}:
+        return "some text" if problem["input"] == "" else f"{limits['min_length']} or more {units}"
+    if kind in {"string_too_long", "too_long"}:
+        return f"{limits['max_length']} {units} at most"
+
+    said: str = problem["msg"]
+    if kind == "predicate_failed":
+        # Pydantic gives no more of a condition than the name of its function.
+        predicate = said.split("'")[1]
+        return WANTED["finite_number"] if predicate == "isfinite" else f"a value that passes {predicate}"
+    return WANTED.get(kind) or said.removeprefix("Value error, ").removeprefix("Input should be ")
 
 
 def _type_name(hint: Any) -> str:
-    """What a field takes, without the conditions that its meaning or a refusal tells."""
+    """What a field takes, in words, without its conditions."""
     if hasattr(hint, "__metadata__"):
         return _type_name(hint.__origin__)
-    origin, inner = get_origin(hint), get_args(hint)
+    origin = get_origin(hint)
+    inner = get_args(hint)
     if origin is Literal:
         return ", ".join(map(str, inner))
     if origin in {Union, UnionType}:
         return " or ".join("none" if each is type(None) else _type_name(each) for each in inner)
     if origin is tuple and inner[1:] == (Ellipsis,):
         return f"{_type_name(inner[0])}, ..."
-    return hint.__name__ if isinstance(hint, type) and origin is None else str(hint).replace("typing.", "")
+    if isinstance(hint, type) and origin is None:
+        return hint.__name__
+    return str(hint).replace("typing.", "")

@@ -12,6 +12,7 @@ from gde.data.measure import Measure, Measures
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity, measured, split
 from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
+from gde.offers import MetricOffer
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import Ready, resolve
@@ -120,6 +121,7 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
         if chosen.config != others[name]:
             configured = f"metric {name!r} is configured differently in {b.side.run}"
             notes.append(f"{configured}: both are measured as in {a.side.run}")
+        assert isinstance(offer, MetricOffer)
         metrics.append(Shared(name, resources.metric(chosen), offer.measures))
     if not metrics:
         advice = "run `gde rescore` on one with the --metric of the other"

@@ -11,10 +11,10 @@ from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.errors import GdeError
-from gde.request.lookup import Chosen
+from gde.offers import MetricOffer, ProbeOffer
+from gde.request.catalogue import call_each
 from gde.request.planfile import plan_hash
-from gde.request.plugins import call_each
-from gde.request.resolve import Ready
+from gde.request.resolve import Chosen, Ready
 from gde.request.secrets import NOTED
 from gde.runs.pipeline import Pipeline
 from gde.stages.deadlines import interrupting
@@ -157,8 +157,11 @@ def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
 
 def _declared(chosen: Chosen) -> Iterable[Measure]:
     """A probe's numbers bear its name."""
-    measures = chosen.entry.offer.measures
-    return (one.under(chosen.label) for one in measures) if chosen.kind == "probe" else measures
+    offer = chosen.entry.offer
+    if isinstance(offer, ProbeOffer):
+        return [one.under(chosen.label) for one in offer.measures]
+    assert isinstance(offer, MetricOffer)
+    return offer.measures
 
 
 def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> Result:

@@ -16,10 +16,9 @@ from gde.errors import GdeError, MissingExtra, RunFailed
 from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
 from gde.request.check import check
-from gde.request.lookup import settable
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
-from gde.request.resolve import Ready, resolve
+from gde.request.resolve import Ready, resolve, settable
 from gde.runs.adding import current_plan
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline, checked_hash

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 from gde.data.plan import Choice, Plan
 from gde.errors import FAULTS
-from gde.request.catalogue import Catalogue, Entry
+from gde.offers import EnvironmentOffer, ModelOffer
+from gde.request.catalogue import Catalogue, Entry, PluginRecord, load_plugins
 from gde.request.kinds import KINDS
-from gde.request.plugins import PluginRecord, load_plugins
 from gde.runs.evaluating import evaluate
 
 OURS = "gde-eval"
@@ -49,7 +49,7 @@ def examine() -> Iterator[Finding]:
     yield from _plugins(catalogue.plugins.records)
     yield from _extras(entries)
     yield from _programs(entries)
-    yield from _at_hand(entries)
+    yield from _local_weights(entries)
     yield _accelerator()
     yield _disk()
     yield self_test()
@@ -121,14 +121,16 @@ def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
         yield Finding(f"program {program}", bool(place), f"{place}, for {', '.join(names)}" if place else missing)
 
 
-def _at_hand(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
-    """What parts would find here. That one fails when it is asked is a finding too."""
+def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
+    """What parts find here without a download. That one fails when it is asked is a finding too."""
     for kind, entry in entries:
-        if entry.offer.at_hand is None:
+        offer = entry.offer
+        if not isinstance(offer, EnvironmentOffer | ModelOffer) or offer.local_weights is None:
             continue
-        subject = f"{KINDS[kind].title} {entry.offer.name}"
+        subject = f"{KINDS[kind].title} {offer.name}"
         try:
-            yield from (Finding(subject, True, line) for line in entry.offer.at_hand())
+            for line in offer.local_weights():
+                yield Finding(subject, True, line)
         except FAULTS as error:
             yield Finding(subject, False, f"cannot say what it finds: {type(error).__name__}: {error}")
 

@@ -17,11 +17,10 @@ from gde.errors import GdeError, RunFailed
 from gde.parts.executor import Joinable, WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
-from gde.request.lookup import Chosen
+from gde.request.catalogue import call_each
 from gde.request.planfile import plan_hash
-from gde.request.plugins import call_each
 from gde.request.provenance import provenance
-from gde.request.resolve import Ready
+from gde.request.resolve import Chosen, Ready
 from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive

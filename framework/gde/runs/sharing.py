@@ -16,6 +16,7 @@ from typing import Any
 
 from gde.data.trajectory import EpisodeKey
 from gde.errors import RunFailed, WorkerDied
+from gde.offers import ModelOffer
 from gde.parts.executor import Ask
 from gde.request.resolve import Ready
 from gde.runs.stopping import Stop
@@ -78,7 +79,8 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
 def _of_use(workers: int, ready: Ready, n: int) -> int:
     """How many of the workers have something to do that others would not do in the same time: two that answer half of
     the episodes each compute twice, where a model answers all together."""
-    batches = any(model.entry.offer.batches for model in ready.models.values())
+    offers = [model.entry.offer for model in ready.models.values()]
+    batches = any(isinstance(offer, ModelOffer) and offer.batches for offer in offers)
     return min(n, workers, max(1, n // at_once(ready)) if batches else workers)
 
 

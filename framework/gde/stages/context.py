@@ -19,10 +19,8 @@ from gde.parts.metric import Metric
 from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardModel
 from gde.request.catalogue import Catalogue
-from gde.request.lookup import Chosen, Lookup
-from gde.request.metric_names import find_metric
-from gde.request.model_names import find_model
-from gde.request.resolve import Ready
+from gde.request.names import find_model
+from gde.request.resolve import Chosen, Finder, Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump
 from gde.seeding import derive
@@ -83,7 +81,7 @@ class Resources:
         own = next((each for each in chosen if each.label == name), None)
         if own is not None:
             return own
-        entry = find_metric(name, self.catalogue)
+        entry = self.catalogue.find_metric(name)
         known = next((each for each in chosen if each.entry is entry), None)
         config, label = build(entry.offer.config, {}, name), entry.offer.name
         return known or Chosen(kind="metric", name=label, label=label, entry=entry, config=config)
@@ -92,7 +90,7 @@ class Resources:
         """Of the run's own reward models the one that is called so, else one with its defaults."""
         named = self.ready.judges.get(name) if self.ready else None
         own = self.ready.rewards if self.ready else ()
-        look = Lookup(self.catalogue, absent=False)
+        look = Finder(self.catalogue)
         return named or next((each for each in own if each.label == name), None) or look.judge(name)
 
     def metric(self, chosen: Chosen) -> Metric:

@@ -8,11 +8,10 @@ from hashlib import sha256
 
 from gde.data.trajectory import EpisodeKey
 from gde.errors import RunFailed, Unavailable
-from gde.offers import Facet
+from gde.offers import EnvironmentOffer, Facet
 from gde.parts.environment import Environment
 from gde.parts.snapshots import restorable
-from gde.request.lookup import Chosen
-from gde.request.resolve import Ready
+from gde.request.resolve import Chosen, Ready
 from gde.seeding import derive, generator
 from gde.stages.collecting import collecting_seldom
 from gde.stages.context import Resources
@@ -95,9 +94,14 @@ async def roll_out(
 
 def at_once(ready: Ready) -> int:
     """How many episodes one worker has under way."""
-    most = [stratum.environment.entry.offer.at_once for stratum in ready.strata]
+    most = ready.plan.concurrency
     environments = 2 if _simulated(ready) else 1
-    return min([ready.plan.concurrency, *(max(1, each // environments) for each in most if each is not None)])
+    for stratum in ready.strata:
+        offer = stratum.environment.entry.offer
+        assert isinstance(offer, EnvironmentOffer)
+        if offer.at_once is not None:
+            most = min(most, max(1, offer.at_once // environments))
+    return most
 
 
 def _simulated(ready: Ready) -> bool:

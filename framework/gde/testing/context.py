@@ -16,7 +16,6 @@ from gde.parts.metric import Metric
 from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardModel
 from gde.request.catalogue import Catalogue
-from gde.request.metric_names import find_metric
 from gde.testing.parts import PlantedModel
 
 
@@ -49,7 +48,7 @@ class PlainContext:
         return os.environ.get(variable, "")
 
     def metric(self, name: str) -> Metric:
-        offer = find_metric(name, Catalogue.default()).offer
+        offer = Catalogue.default().find_metric(name).offer
         metric: Metric = offer.make(offer.config(), self)
         return metric
 

@@ -16,9 +16,8 @@ from gde.errors import FAULTS, GdeError, MissingExtra, Unavailable, UnknownName
 from gde.offers import AnyOffer, Facet
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
-from gde.request.catalogue import Catalogue, Entry
+from gde.request.catalogue import GROUP, Catalogue, Entry, PluginRecord
 from gde.request.kinds import KINDS
-from gde.request.plugins import GROUP, PluginRecord
 from gde.request.resolve import implied
 from gde.request.settings import build
 from gde.testing import plugin as kit

@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from gde.data.measure import Measure
-from gde.offers import AnyOffer, Offer
+from gde.offers import AnyOffer, MetricOffer, Offer, ProbeOffer
 from gde.request.settings import build, describe, dump, field_docstrings
 from gde.testing.context import PlainContext
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol
@@ -32,7 +32,8 @@ def check_offer(offer: AnyOffer, protocol: type[Any] | None = None, config: obje
     installable = not offer.imports or offer.extra
     promise(installable, f"{offer.name}: `extra` must say how to install {', '.join(offer.imports)}")
     _check_config(offer)
-    _check_measures(offer.measures, offer.name)
+    if isinstance(offer, ProbeOffer | MetricOffer):
+        _check_measures(offer.measures, offer.name)
     if protocol is not None:
         chosen = config if config is not None else build(offer.config, {}, offer.name)
         promise_protocol(offer.make(chosen, PlainContext()), protocol)

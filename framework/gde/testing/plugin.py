@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, EnvironmentOffer, Facet, ModelOffer, NoConfig, Offer, ProbeOffer
 from gde.testing.config import (
     AdvisedConfig,
     AskingConfig,
@@ -30,28 +30,28 @@ OF_MODEL = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
 def gde_environments() -> Sequence[AnyOffer]:
     """The corridor, a slow one, and two worlds that are no decision processes."""
     return (
-        Offer(
+        EnvironmentOffer(
             name="corridor",
             summary="A row of cells with the goal in the last.",
             config=CorridorConfig,
             make=_corridor,
             gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP}),
         ),
-        Offer(
+        EnvironmentOffer(
             name="slow-corridor",
             summary="A corridor that takes its time, and may keep a step for ever.",
             config=SlowConfig,
             make=_slow,
             gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP}),
         ),
-        Offer(
+        EnvironmentOffer(
             name="recipe",
             summary="Steps in an order; the expert's way is known, a decision process is not.",
             config=RecipeConfig,
             make=_recipe,
             gives=frozenset({Facet.OPTIMUM, Facet.DEMONSTRATION}),
         ),
-        Offer(
+        EnvironmentOffer(
             name="dictation",
             summary="Lines of any length to be written down in free text.",
             config=DictationConfig,
@@ -106,13 +106,13 @@ def gde_reward_models() -> Sequence[AnyOffer]:
 def gde_language_models() -> Sequence[AnyOffer]:
     """The planted model, and one that judges."""
     return (
-        Offer(
+        ModelOffer(
             name="appraising",
             summary="Says how far along a corridor the agent stands.",
             config=NoConfig,
             make=_appraising,
         ),
-        Offer(
+        ModelOffer(
             name="planted",
             summary="Always answers RIGHT unless steered; the text is planted in its activations.",
             config=PlantedConfig,
@@ -126,7 +126,7 @@ def gde_language_models() -> Sequence[AnyOffer]:
 def gde_probes() -> Sequence[AnyOffer]:
     """The plan decoder."""
     return (
-        Offer(
+        ProbeOffer(
             name="moves",
             summary="Decodes the next actions in a corridor from single tokens.",
             config=PlanConfig,

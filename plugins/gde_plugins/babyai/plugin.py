@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, EnvironmentOffer, Facet, MetricOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     import typer
@@ -42,7 +42,7 @@ def gde_environments() -> Sequence[AnyOffer]:
 
     of_questions = frozenset({Facet.STATE, Facet.SNAPSHOT, Facet.WORLDS, Facet.MAP, QUESTIONS})
     return (
-        Offer(
+        EnvironmentOffer(
             name="babyai",
             summary="BabyAI's rooms in text: a mission in words, doors, keys, balls and boxes (Choukrani et al. 2025)",
             config=BabyAIConfig,
@@ -54,7 +54,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             extra=EXTRA,
         ),
         *(
-            Offer(
+            EnvironmentOffer(
                 name=f"babyai-{task}",
                 summary=summary,
                 config=PlanConfig if task == "plan" else WorldConfig,
@@ -150,7 +150,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde_plugins.babyai.measures import MEASURES
 
     return tuple(
-        Offer(
+        MetricOffer(
             name=f"babyai-{task}",
             summary=f"of answers to {task} questions: success, what comes with it, and what could not be used",
             config=NoConfig,

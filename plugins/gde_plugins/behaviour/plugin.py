@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Facet, MetricOffer, NoConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -42,7 +42,7 @@ def _offer(
 ) -> AnyOffer:
     from gde_plugins.behaviour.measures import MEASURES
 
-    return Offer(
+    return MetricOffer(
         name=name,
         summary=summary,
         config=NoConfig,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, Offer
+from gde.offers import AnyOffer, EnvironmentOffer, Facet
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -18,7 +18,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     from gde_plugins.blocksworld.config import BlocksworldConfig
 
     return (
-        Offer(
+        EnvironmentOffer(
             name="blocksworld",
             summary="blocks to be stacked with one hand: PDDL problems or random ones, told in sentences",
             config=BlocksworldConfig,

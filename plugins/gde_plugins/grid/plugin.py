@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, EnvironmentOffer, Facet, MetricOffer, NoConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -25,7 +25,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 
     return (
-        Offer(
+        EnvironmentOffer(
             name="grid",
             summary="a text grid between maze and open room: reach the goal by the shortest way",
             config=GridConfig,
@@ -33,7 +33,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             version=2,
             gives=TABULATED | {Facet.WORLDS},
         ),
-        Offer(
+        EnvironmentOffer(
             name="key-door",
             summary="rooms with a locked door: take the key, open the door, reach the goal",
             config=KeyDoorConfig,
@@ -41,7 +41,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             version=2,
             gives=TABULATED | {KEYS},
         ),
-        Offer(
+        EnvironmentOffer(
             name="key-no-door",
             summary="the rooms of key-door without the door: the key, or another object, is good for nothing",
             config=KeyNoDoorConfig,
@@ -49,7 +49,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             version=2,
             gives=TABULATED | {KEYS},
         ),
-        Offer(
+        EnvironmentOffer(
             name="two-path-key",
             summary="two equally short ways to the goal, a useless key or other object on one of them",
             config=TwoPathKeyConfig,
@@ -91,7 +91,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
 
     optimum = frozenset({Facet.OPTIMUM})
     return (
-        Offer(
+        MetricOffer(
             name="keys",
             summary="in key worlds: accuracy by phase, how often a key is taken, and whether a useless one attracts",
             config=NoConfig,
@@ -100,7 +100,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=frozenset({Facet.OPTIMUM, Facet.MAP, KEYS}),
             default=True,
         ),
-        Offer(
+        MetricOffer(
             name="exploration",
             summary="in fog: accuracy by what can be known, backtracking, known walls and dead ends, length of the way",
             config=NoConfig,
@@ -109,7 +109,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=optimum,
             default=True,
         ),
-        Offer(
+        MetricOffer(
             name="recovery",
             summary="after a perturbation: success, accuracy before and after, delay and excess turns",
             config=NoConfig,
@@ -118,7 +118,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=optimum,
             default=True,
         ),
-        Offer(
+        MetricOffer(
             name="equivariance",
             summary="on transformed grids: whether the policy is that of the base grid, transformed",
             config=NoConfig,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
-from gde.offers import Facet, Offer
+from gde.offers import Facet, ModelOffer
 
 if TYPE_CHECKING:
     import typer
@@ -67,12 +67,12 @@ def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
 
 
 @hookimpl
-def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
+def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
     """nano, hf and openai."""
     from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
 
     return (
-        Offer(
+        ModelOffer(
             name="nano",
             summary="nano or nano:plain, embedded GPT-OSS-class models of two million parameters that walk text grids",
             config=NanoConfig,
@@ -82,10 +82,10 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             imports=(*LOCAL_IMPORTS, "transformers.models.gpt_oss.modeling_gpt_oss"),
             extra="llm",
             task="walking in text grids",
-            at_hand=_embedded,
+            local_weights=_embedded,
             batches=True,
         ),
-        Offer(
+        ModelOffer(
             name="hf",
             summary="hf:PATH_OR_ID, any causal language model of transformers with a chat template",
             config=HfConfig,
@@ -93,9 +93,9 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
             imports=LOCAL_IMPORTS,
             extra="llm",
-            at_hand=_downloaded,
+            local_weights=_downloaded,
         ),
-        Offer(
+        ModelOffer(
             name="openai",
             summary="openai:BASE_URL, any OpenAI-compatible server",
             config=OpenAIConfig,

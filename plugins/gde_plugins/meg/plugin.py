@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, EnvironmentOffer, Facet, MetricOffer, NoConfig, Offer, ProbeOffer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -29,7 +29,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     from gde_plugins.meg.config import CliffWorldConfig
 
     return (
-        Offer(
+        EnvironmentOffer(
             name="cliff-world",
             summary="diagonal moves along a cliff in the wind, for a number of steps "
             "(MacDermott et al. 2024, section 6)",
@@ -54,7 +54,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
 
     needs = frozenset({Facet.MDP})
     return (
-        Offer(
+        MetricOffer(
             name="meg-belief",
             summary="goal-directedness towards where the activations say that the goal is, and towards where it is",
             config=NoConfig,
@@ -63,7 +63,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.BELIEF,
             needs=needs | {Facet.ACTIVATIONS, Facet.MAP},
         ),
-        Offer(
+        MetricOffer(
             name="meg-inside",
             summary="goal-directedness towards utilities that the hidden state chooses (with --probe components)",
             config=NoConfig,
@@ -72,7 +72,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.INSIDE,
             needs=needs | {Facet.ACTIVATIONS},
         ),
-        Offer(
+        MetricOffer(
             name="meg-known",
             summary="goal-directedness towards the reward of the world's model, in nats, and beyond placebo goals",
             config=MegConfig,
@@ -81,7 +81,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.KNOWN,
             needs=needs,
         ),
-        Offer(
+        MetricOffer(
             name="meg-to",
             summary="goal-directedness towards each feature of states, e.g. key or wall, and which the agent is after",
             config=MegConfig,
@@ -90,7 +90,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.TO,
             needs=needs,
         ),
-        Offer(
+        MetricOffer(
             name="meg-unknown",
             summary="goal-directedness towards anything that is linear in the features of states",
             config=MegConfig,
@@ -201,7 +201,7 @@ def gde_probes() -> Sequence[AnyOffer]:
     from gde_plugins.meg.config import ComponentsConfig
 
     return (
-        Offer(
+        ProbeOffer(
             name="components",
             summary="the leading principal components of the hidden state",
             config=ComponentsConfig,

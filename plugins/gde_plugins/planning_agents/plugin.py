@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Facet, MetricOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.data.measure import Better, Measure
@@ -57,7 +57,7 @@ def gde_agents() -> Sequence[AnyOffer]:
 def gde_metrics() -> Sequence[AnyOffer]:
     """Steps and questions."""
     return (
-        Offer(
+        MetricOffer(
             name="planning",
             summary="simulator steps, questions, judged states and unusable answers of planning agents, a turn",
             config=NoConfig,

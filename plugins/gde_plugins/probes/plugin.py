@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Facet, MetricOffer, NoConfig, ProbeOffer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -20,7 +20,7 @@ def gde_probes() -> Sequence[AnyOffer]:
     from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
 
     return (
-        Offer(
+        ProbeOffer(
             name="cogmap",
             summary="the map an agent holds: agent, goal, wall or empty, for every cell of the grid",
             config=CogmapConfig,
@@ -31,7 +31,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             imports=("torch", "sklearn"),
             extra="probes",
         ),
-        Offer(
+        ProbeOffer(
             name="distance",
             summary="how many steps the goal is away by the shortest way",
             config=DistanceConfig,
@@ -42,7 +42,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             imports=("torch",),
             extra="probes",
         ),
-        Offer(
+        ProbeOffer(
             name="plan",
             summary="the actions that an agent is going to take, all at once",
             config=PlanConfig,
@@ -63,7 +63,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde_plugins.probes.config import CausesConfig
 
     return (
-        Offer(
+        MetricOffer(
             name="maps",
             summary="decoded maps scored as published: first turns, cells of the true grid, padding not chosen",
             config=NoConfig,
@@ -72,7 +72,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.FIRST_MAPS,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
         ),
-        Offer(
+        MetricOffer(
             name="steps",
             summary="steps to the goal, told from where decoded maps have agent and goal",
             config=NoConfig,
@@ -81,7 +81,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.STEPS,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
         ),
-        Offer(
+        MetricOffer(
             name="beliefs",
             summary="actions against the optimum on the decoded map: accuracy, agreement, recovery, expectation",
             config=NoConfig,
@@ -90,7 +90,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=measures.BELIEFS,
             needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
         ),
-        Offer(
+        MetricOffer(
             name="causes",
             summary="turns asked again, the residual stream steered, patched or ablated: is what is decoded a cause?",
             config=CausesConfig,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Facet, MetricOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -73,7 +73,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde.data.measure import Measure
 
     return (
-        Offer(
+        MetricOffer(
             name="epic",
             summary="EPIC distance of each reward model from the truth (Shen et al. 2026, eq. 3)",
             config=NoConfig,

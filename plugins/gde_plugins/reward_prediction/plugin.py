@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, Offer
+from gde.offers import AnyOffer, EnvironmentOffer, Facet, Offer
 
 if TYPE_CHECKING:
     import typer
@@ -21,7 +21,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     from gde_plugins.reward_prediction.config import RewardBenchConfig
 
     return (
-        Offer(
+        EnvironmentOffer(
             name="rewardbench",
             summary="recorded successes and failures with a true reward for every step, for reward models to judge",
             config=RewardBenchConfig,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Offer
+from gde.offers import AnyOffer, MetricOffer, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -38,7 +38,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde_plugins.statefactory.config import TripletsConfig
 
     return (
-        Offer(
+        MetricOffer(
             name="triplets",
             summary="whether an embedder takes a state's paraphrase for closer than its contradiction (eq. 14)",
             config=TripletsConfig,

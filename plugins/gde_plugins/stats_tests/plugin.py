@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Offer
+from gde.offers import AnyOffer, MetricOffer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -19,14 +19,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde_plugins.stats_tests.config import PairsConfig, TrendsConfig
 
     return (
-        Offer(
+        MetricOffer(
             name="pairs",
             summary="every variation of a world against the unvaried one, paired and corrected",
             config=PairsConfig,
             make=_pairs,
             measures=meanings.PAIRS,
         ),
-        Offer(
+        MetricOffer(
             name="trends",
             summary="whether behaviour rises or falls with size and density, and with the distance to the goal",
             config=TrendsConfig,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, Offer
+from gde.offers import AnyOffer, EnvironmentOffer, Facet
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -23,7 +23,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     from gde_plugins.text_worlds.config import AlfworldConfig, ScienceWorldConfig, TextWorldConfig
 
     return (
-        Offer(
+        EnvironmentOffer(
             name="textworld",
             summary="quests made by TextWorld: cooking, treasure hunts, coins, and chains of actions in a house",
             config=TextWorldConfig,
@@ -32,8 +32,9 @@ def gde_environments() -> Sequence[AnyOffer]:
             imports=("textworld",),
             extra=EXTRA,
             at_once=AT_ONCE,
+            blocking=True,
         ),
-        Offer(
+        EnvironmentOffer(
             name="alfworld",
             summary="household tasks of ALFWorld: its own games where they are, else games that are made for it",
             config=AlfworldConfig,
@@ -41,10 +42,11 @@ def gde_environments() -> Sequence[AnyOffer]:
             gives=frozenset({Facet.DEMONSTRATION, Facet.SIMULATOR, Facet.WORLDS}),
             imports=("alfworld", "textworld"),
             extra=EXTRA,
-            at_hand=_alfworld_games,
+            local_weights=_alfworld_games,
             at_once=AT_ONCE,
+            blocking=True,
         ),
-        Offer(
+        EnvironmentOffer(
             name="scienceworld",
             summary="experiments of elementary science in ScienceWorld, scored from 0 to 1",
             config=ScienceWorldConfig,
@@ -54,6 +56,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             programs={"java": INSTALL_JAVA},
             extra=EXTRA,
             at_once=AT_ONCE,
+            blocking=True,
         ),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, Offer
+from gde.offers import AnyOffer, EnvironmentOffer, Facet
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -18,7 +18,7 @@ def gde_environments() -> Sequence[AnyOffer]:
     from gde_plugins.webshop.config import WebshopConfig
 
     return (
-        Offer(
+        EnvironmentOffer(
             name="webshop",
             summary="a shop to be searched for a product as wanted: pages, options and the reward of WebShop",
             config=WebshopConfig,

@@ -10,8 +10,7 @@ import pytest
 from gde import Choice, Plan, evaluate, load_evidence, turns_frame
 from gde.bridges.exports import FILE_FORMS, export_file
 from gde.errors import GdeError, MissingExtra
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import export
 from gde.runs.plain import read_trajectory
 

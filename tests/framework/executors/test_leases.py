@@ -20,8 +20,7 @@ from gde.errors import RunFolderError
 from gde.executors.executors import LeasesConfig
 from gde.executors.joining import join, meeting_place, work
 from gde.executors.leases import Leases
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.stages.budget import spent_before
 from gde.stages.progress import Watch, ignore
 from gde.store.folder import RunFolder

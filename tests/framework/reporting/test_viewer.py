@@ -23,8 +23,7 @@ from gde.errors import GdeError
 from gde.reporting.viewer.app import create_app
 from gde.reporting.viewer.library import library, state
 from gde.reporting.viewer.server import serve
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.contest import contest
 from gde.store.atomic import HOLDER
 from gde.store.folder import RunFolder

@@ -61,7 +61,7 @@ def test_options_of_the_run_go_before_settings() -> None:
         (("cogmap.layer=1",), {"probe": ["where"]}, r"unknown part of --set 'cogmap'\. Known: agent, env, .*where"),
         (("judge.model=m",), {}, "set where it is asked for, e.g. by --reward judge"),
         (("run.speed=1",), {}, "unknown field of run 'speed'"),
-        (("run.episodes=0",), {}, r"run\.episodes: wanted a whole number of at least 1, got 0"),
+        (("run.episodes=0",), {}, r"run\.episodes: wanted a whole number of at least 1, got '0'"),
         (("run.turn_seconds=-1",), {}, r"run\.turn_seconds: wanted seconds above 0, or none, got '-1'"),
         (("env.length",), {}, r"--set 'env.length': wanted PART\.FIELD=VALUE"),
     ],

@@ -5,7 +5,6 @@ import pytest
 from gde import UnknownName
 from gde.request.catalogue import Catalogue
 from gde.request.kinds import KINDS
-from gde.request.metric_names import find_metric
 
 
 @pytest.mark.parametrize(
@@ -13,12 +12,12 @@ from gde.request.metric_names import find_metric
     [("policy", "policy"), ("policy.jsd", "policy"), ("accuracy.pooled", "accuracy"), ("keys.pickup", "keys")],
 )
 def test_a_measurement_belongs_to_the_metric_that_gives_it(catalogue: Catalogue, measurement: str, metric: str) -> None:
-    assert find_metric(measurement, catalogue).offer.name == metric
+    assert catalogue.find_metric(measurement).offer.name == metric
 
 
 def test_a_measurement_of_nobodys_is_unknown(catalogue: Catalogue) -> None:
     with pytest.raises(UnknownName, match=r"unknown metric 'nobody\.knows'"):
-        find_metric("nobody.knows", catalogue)
+        catalogue.find_metric("nobody.knows")
 
 
 def test_every_kind_has_a_hook(catalogue: Catalogue) -> None:

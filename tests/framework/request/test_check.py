@@ -7,8 +7,7 @@ from gde.data.json import Json
 from gde.errors import MissingExtra
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.check import WHAT, check, lacking
-from gde.request.lookup import Chosen
-from gde.request.resolve import Ready, resolve
+from gde.request.resolve import Chosen, Ready, resolve
 
 
 def ready(catalogue: Catalogue, **change: object) -> Ready:

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from own_parts import Counting, Locked, episodes, go_right, long_corridor
 
-from gde import Choice, Facet, FunctionAgent, GdeError, NoConfig, Offer, Plan, read_plan, write_plan
+from gde import Choice, EnvironmentOffer, Facet, FunctionAgent, GdeError, NoConfig, Offer, Plan, read_plan, write_plan
 from gde.request.catalogue import Catalogue
-from gde.request.lookup import Chosen
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
-from gde.request.resolve import Ready, resolve
+from gde.request.resolve import Chosen, Ready, resolve
 from gde.testing.context import PlainContext
 from gde.testing.parts import Corridor, ScriptedAgent
 
@@ -63,12 +62,18 @@ def test_a_metric_is_a_function_of_the_evidence_and_stays_what_it_is() -> None:
     assert made(chosen) is episodes
 
 
+def test_an_offer_of_another_kind_is_refused() -> None:
+    offer = Offer(name="row", summary="s", config=NoConfig, make=lambda _, __: Corridor(3))
+    with pytest.raises(GdeError, match="environment 'row': wanted an EnvironmentOffer, got an Offer"):
+        ready(environment=offer)
+
+
 def test_an_offer_brings_its_configuration_needs_and_sweeps() -> None:
     @dataclass(frozen=True)
     class Size:
         length: int = 3
 
-    offer = Offer(name="row", summary="s", config=Size, make=lambda config, _: Corridor(config.length))
+    offer = EnvironmentOffer(name="row", summary="s", config=Size, make=lambda config, _: Corridor(config.length))
     choice = replace(Choice.of(offer), config={"length": [4, 5]})
     found = ready(environment=choice)
     assert [dict(stratum.labels) for stratum in found.strata] == [{"length": 4}, {"length": 5}]

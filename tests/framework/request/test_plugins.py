@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from gde.errors import GdeError, UnknownName
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import call_each, load_plugins
+from gde.request.catalogue import Catalogue, call_each, load_plugins
 
 AGENT = """
 from gde import Offer, NoConfig, hookimpl
@@ -45,6 +44,10 @@ def test_bundled_plugins_load_through_the_public_group() -> None:
         ("from gde import hookimpl\n@hookimpl\ndef gde_agentz(): ...", "unknown hook 'gde_agentz'"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): import nowhere_at_all", "ModuleNotFoundError"),
         ("from gde import hookimpl\n@hookimpl\ndef gde_agents(): return ['random']", "must give a sequence of Offers"),
+        (
+            AGENT.replace("agents", "environments").format(name="x"),
+            "a sequence of EnvironmentOffers, got Offer",
+        ),
     ],
 )
 def test_broken_plugin_is_kept_with_its_reason_and_stops_nothing(modules: Path, source: str, reason: str) -> None:

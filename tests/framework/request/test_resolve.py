@@ -8,14 +8,13 @@ import pytest
 
 from gde import Choice, ConfigError, GdeError, Plan, UnknownName
 from gde.offers import Facet
-from gde.request.catalogue import Catalogue
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import plan_hash
-from gde.request.plugins import load_plugins
 from gde.request.resolve import resolve
 
 PLAN = Plan(environment="corridor", agent="scripted")
 UNRELATED = """
-from gde import NoConfig, Offer, hookimpl
+from gde import MetricOffer, NoConfig, Offer, hookimpl
 
 def nothing(evidence):
     return ()
@@ -23,7 +22,7 @@ def nothing(evidence):
 @hookimpl
 def gde_metrics():
     make = lambda _, __: nothing
-    return [Offer(name=name, summary="s", config=NoConfig, make=make, default=True) for name in {names}]
+    return [MetricOffer(name=name, summary="s", config=NoConfig, make=make, default=True) for name in {names}]
 
 @hookimpl
 def gde_agents():

@@ -25,8 +25,7 @@ from gde import (
     resume,
 )
 from gde.errors import RunFolderError, UnknownName
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.adding import current_plan
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal

@@ -13,8 +13,8 @@ from gde import (
     GdeError,
     Measure,
     Measurement,
+    MetricOffer,
     NoConfig,
-    Offer,
     Plan,
     Result,
     evaluate,
@@ -139,7 +139,7 @@ def test_a_probe_s_measures_bear_its_name_in_the_run(tmp_path: Path, catalogue: 
 
 
 def test_offers_without_measures_leave_names_for_titles() -> None:
-    offer = Offer(name="x", summary="s", config=NoConfig, make=lambda _, __: None)
+    offer = MetricOffer(name="x", summary="s", config=NoConfig, make=lambda _, __: None)
     assert Result(run="", status="ok", plan_hash="", measurements=(), failures=()).meanings["x.y"].title == "x.y"
     assert offer.measures == ()
 

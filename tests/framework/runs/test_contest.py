@@ -12,8 +12,7 @@ from gde.data.plan import Choice, Plan
 from gde.errors import GdeError, RunFolderError
 from gde.reporting.contest import screen, verdicts
 from gde.reporting.contests import write_page
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.comparing import compare
 from gde.runs.contest import Contest, contest, is_contest, members, report_contest, rescore_contest, resume_contest
 from gde.store.folder import RunFolder

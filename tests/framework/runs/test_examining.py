@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, NoConfig, Offer
+from gde.offers import AnyOffer, ModelOffer, NoConfig, Offer
 from gde.runs.examining import Finding, examine, self_test
 
 LACKING: AnyOffer = Offer(
@@ -29,13 +30,21 @@ def _raise() -> Sequence[str]:
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """One that lacks a package and a program, one that finds something, one that fails to look."""
-    whole = replace(LACKING, imports=(), programs={})
-    return (
-        LACKING,
-        replace(whole, name="rich", at_hand=lambda: ("two [bracketed] files",)),
-        replace(whole, name="poor", at_hand=_raise),
+    """One that lacks a package and a program."""
+    return (LACKING,)
+
+
+@hookimpl
+def gde_language_models() -> Sequence[AnyOffer]:
+    """One that finds something, one that fails to look."""
+    rich: ModelOffer[Any, Any] = ModelOffer(
+        name="rich",
+        summary="Finds something.",
+        config=NoConfig,
+        make=lambda _, __: None,
+        local_weights=lambda: ("two [bracketed] files",),
     )
+    return (rich, replace(rich, name="poor", local_weights=_raise))
 
 
 @pytest.fixture
@@ -63,8 +72,10 @@ def test_what_is_missing_is_said_with_the_line_that_installs_it(found: dict[str,
 
 
 def test_parts_say_what_they_find_and_one_that_cannot_is_a_finding(found: dict[str, Finding]) -> None:
-    assert found["agent rich"] == Finding("agent rich", True, "two [bracketed] files")
-    assert found["agent poor"] == Finding("agent poor", False, "cannot say what it finds: OSError: no disk")
+    assert found["language model rich"] == Finding("language model rich", True, "two [bracketed] files")
+    assert found["language model poor"] == Finding(
+        "language model poor", False, "cannot say what it finds: OSError: no disk"
+    )
     assert "nano" in found["language model nano"].subject and "MiB" in found["language model nano"].detail
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, GdeError, Plan, RunFailed, evaluate, load_evidence, read_plan, resume, write_plan
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import export
 from gde.store import database
 from gde.store.folder import RunFolder

@@ -151,7 +151,7 @@ def test_activations_are_those_under_which_the_model_spoke(tmp_path: Path, catal
 @pytest.fixture(scope="module")
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """A run whose messages have 9 or 14 tokens, read one by one at two layers."""
-    from gde.request.plugins import load_plugins
+    from gde.request.catalogue import load_plugins
 
     run = tmp_path_factory.mktemp("decoded") / "run"
     known = Catalogue(load_plugins(modules=("gde.testing.plugin",)))

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from gde import Plan, evaluate
 from gde.cli.main import build_app
 from gde.errors import RunFolderError
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.verifying import verify
 
 

@@ -10,8 +10,7 @@ import pytest
 from outage_parts import Outage
 
 from gde import Plan, RunFailed, Unavailable, evaluate, load_evidence, resume
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.stages.outages import PATIENCE, Reach, SecondChances
 from gde.store.folder import RunFolder
 

@@ -11,6 +11,7 @@ from gde import (
     Brief,
     Choice,
     Decision,
+    EnvironmentOffer,
     Facet,
     GdeError,
     NoConfig,
@@ -137,7 +138,7 @@ def test_a_setting_can_need_a_simulator(catalogue: Catalogue) -> None:
 
 
 def test_half_as_many_episodes_at_once_where_each_has_two_simulators(catalogue: Catalogue) -> None:
-    few = Offer(
+    few = EnvironmentOffer(
         name="few",
         summary="s",
         config=NoConfig,
@@ -223,7 +224,7 @@ def test_what_the_reward_model_needs_is_needed(catalogue: Catalogue) -> None:
     blind = Choice(
         name="blind",
         alias="blind",
-        part=Offer(
+        part=EnvironmentOffer(
             name="blind",
             summary="s",
             config=NoConfig,

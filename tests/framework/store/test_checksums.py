@@ -15,8 +15,7 @@ import pytest
 
 from gde import Choice, GdeError, Plan, evaluate, load_evidence, rescore, resume
 from gde.errors import RunFolderError
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.exporting import summaries
 from gde.store.activations import read_arrays, write_arrays
 from gde.store.folder import RunFolder

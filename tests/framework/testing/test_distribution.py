@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from gde.errors import ConfigError, UnknownName
-from gde.request.catalogue import Catalogue
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.kinds import KINDS
-from gde.request.plugins import load_plugins
 from gde.testing.distribution import Checked, check_distribution
 
 HEAD = '''"""A plugin."""
 from dataclasses import dataclass
 from gde import GdeError, NoConfig, Offer, hookimpl
+from gde.request.kinds import KINDS
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Silent:
 
 
 def wrong(kind):
-    return Offer(name=f"wrong-{kind}", summary="Wrong.", config=NoConfig, make=lambda _, __: Part())
+    return KINDS[kind].offer(name=f"wrong-{kind}", summary="Wrong.", config=NoConfig, make=lambda _, __: Part())
 '''
 HOOK = "\n\n@hookimpl\ndef gde_{kind}s():\n    return (wrong({kind!r}),)\n"
 

@@ -13,11 +13,14 @@ from pydantic import Field
 
 import gde.testing.plugin
 from gde.data.measure import Measure
-from gde.offers import AnyOffer, NoConfig, Offer
+from gde.offers import AnyOffer, MetricOffer, NoConfig, Offer
 from gde.parts.agent import Agent
 from gde.testing import check_offer, check_plugin
 from gde.testing.parts import ScriptedAgent
 
+COUNTING: MetricOffer[Any, Any] = MetricOffer(
+    name="counting", summary="Counts.", config=NoConfig, make=lambda _, __: lambda _: ()
+)
 GOOD: AnyOffer = Offer(name="good", summary="Goes right.", config=NoConfig, make=lambda _, __: ScriptedAgent())
 
 
@@ -75,22 +78,22 @@ BROKEN_OFFERS: dict[str, tuple[Any, str]] = {
     "version-0": (replace(GOOD, version=0), "count from 1"),
     "imports-without-extra": (replace(GOOD, imports=("torch",)), "how to install torch"),
     "Melting": (replace(GOOD, config=Melting), "frozen dataclass"),
-    "declared-twice": (replace(GOOD, measures=(Measure(name="a", title="A"),) * 2), "declared once"),
-    "untitled": (replace(GOOD, measures=(Measure(name="a", title=""),)), "'a' must have a title"),
-    "two-stars": (replace(GOOD, measures=(Measure(name="a.*.*", title="A"),)), "at most one"),
+    "declared-twice": (replace(COUNTING, measures=(Measure(name="a", title="A"),) * 2), "declared once"),
+    "untitled": (replace(COUNTING, measures=(Measure(name="a", title=""),)), "'a' must have a title"),
+    "two-stars": (replace(COUNTING, measures=(Measure(name="a.*.*", title="A"),)), "at most one"),
     "phrase-without-place": (
-        replace(GOOD, measures=(Measure(name="a", title="A", headline=True, phrase="went"),)),
+        replace(COUNTING, measures=(Measure(name="a", title="A", headline=True, phrase="went"),)),
         "in its phrase",
     ),
     "phrase-off-the-headlines": (
-        replace(GOOD, measures=(Measure(name="a", title="A", phrase="went {} times"),)),
+        replace(COUNTING, measures=(Measure(name="a", title="A", phrase="went {} times"),)),
         "must be a headline",
     ),
     "beside-itself": (
-        replace(GOOD, measures=(Measure(name="a", title="A", beside="a"),)),
+        replace(COUNTING, measures=(Measure(name="a", title="A", beside="a"),)),
         "must stand beside another number",
     ),
-    "column-of-one": (replace(GOOD, measures=(Measure(name="a", title="A", column=True),)), "to be a column"),
+    "column-of-one": (replace(COUNTING, measures=(Measure(name="a", title="A", column=True),)), "to be a column"),
     "Undocumented": (replace(GOOD, config=Undocumented), "under Undocumented.untold"),
     "Undescribable": (replace(GOOD, config=Undescribable), "able to describe Undescribable"),
     "WrongDefault": (replace(GOOD, config=WrongDefault), "defaults of WrongDefault"),

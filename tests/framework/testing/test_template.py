@@ -9,9 +9,8 @@ from textwrap import indent
 import pytest
 
 from gde.errors import ConfigError
-from gde.request.catalogue import Catalogue
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.kinds import SKELETONS
-from gde.request.plugins import load_plugins
 from gde.testing import check_environment
 from gde.testing.template import write_plugin
 

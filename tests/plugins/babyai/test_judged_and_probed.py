@@ -7,8 +7,7 @@ import pytest
 
 from gde import Choice, Plan, Result, evaluate, load_evidence
 from gde.data.cell_map import CellMap
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 
 KINDS = {"agent", "wall", "door", "key", "ball", "box"}
 

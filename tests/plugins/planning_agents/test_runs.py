@@ -11,8 +11,7 @@ from thinking_parts import STOP
 from gde import Choice, Plan, Result, evaluate, load_evidence, resume
 from gde.data.json import Json
 from gde.parts.environment import Environment
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.testing.context import PlainContext
 from gde.testing.parts import AnsweringModel
 from gde_plugins.planning_agents import plugin

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gde import ChatRequest, Completion, ModelInfo, Offer, hookimpl
+from gde import ChatRequest, Completion, ModelInfo, ModelOffer, hookimpl
 from gde.seeding import derive
 
 STOP = "THINKING_PARTS_STOP"
@@ -50,6 +50,6 @@ class Thinker:
 
 
 @hookimpl
-def gde_language_models() -> Sequence[Offer[Any, Any]]:
+def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     make = lambda config, _: Thinker(Path(config.source))  # noqa: E731
-    return (Offer(name="thinker", summary="s", config=ThinkerConfig, make=make),)
+    return (ModelOffer(name="thinker", summary="s", config=ThinkerConfig, make=make),)

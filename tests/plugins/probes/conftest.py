@@ -9,8 +9,7 @@ import pytest
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Facet, ModelOffer, NoConfig
 from gde.seeding import generator
 from gde.testing.parts import PlantedModel
 from gde_plugins.probes.map_policies import Believed
@@ -92,21 +92,21 @@ class Unreadable(Walker):
 def gde_language_models() -> Sequence[AnyOffer]:
     """walker, and models that cannot be read."""
     return (
-        Offer(
+        ModelOffer(
             name="constant",
             summary="leaves the same activations everywhere",
             config=NoConfig,
             make=lambda _, __: Unreadable(),
             gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
         ),
-        Offer(
+        ModelOffer(
             name="undefined",
             summary="leaves activations that are no numbers",
             config=NoConfig,
             make=lambda _, __: Unreadable(value=float("nan")),
             gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
         ),
-        Offer(
+        ModelOffer(
             name="walker",
             summary="knows where it is from its residual stream, and where the goal is from its prompt",
             config=NoConfig,

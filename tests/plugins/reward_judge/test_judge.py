@@ -14,8 +14,7 @@ from gde.data.observation import Observation, World
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Decision, Trajectory
 from gde.errors import ConfigError, GdeError, Unavailable
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.resolve import resolve
 from gde.request.settings import build
 from gde.testing import check_plugin, check_reward_model

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, Measurement, Plan
-from gde.request.catalogue import Catalogue
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.evaluating import evaluate
 
 

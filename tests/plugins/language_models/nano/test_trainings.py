@@ -8,7 +8,7 @@ from transformers import AutoConfig
 
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.request.catalogue import Catalogue
-from gde.request.model_names import find_model
+from gde.request.names import find_model
 from gde.testing.context import PlainContext
 from gde_plugins.language_models import nano
 from gde_plugins.language_models.at_hand import embedded

@@ -87,8 +87,7 @@ def test_a_run_is_gone_on_with_without_asking_twice(tmp_path: Path) -> None:
         metrics=("epic",),  # type: ignore[arg-type]
         episodes=4,
     )
-    from gde.request.catalogue import Catalogue
-    from gde.request.plugins import load_plugins
+    from gde.request.catalogue import Catalogue, load_plugins
 
     catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
     result = evaluate(plan, tmp_path / "run", catalogue)

@@ -7,16 +7,15 @@ import pytest
 from gde.data.plan import Plan
 from gde.errors import ConfigError, UnknownName
 from gde.request.building import Wanted
-from gde.request.catalogue import Catalogue
-from gde.request.entrants import entrants
+from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import read_plan
-from gde.request.plugins import load_plugins
+from gde.request.variants import variants
 from gde.runs.evaluating import prepare
 
 
 def asked(agents: str, *settings: str, probes: tuple[str, ...] = (), file: Path | None = None) -> dict[str, Plan]:
     names = {"env": ["grid"], "agent": [agents], "probe": list(probes)} if file is None else {}
-    return entrants(Wanted(names=names, settings=settings, file=file), Catalogue(load_plugins()))
+    return variants(Wanted(names=names, settings=settings, file=file), Catalogue(load_plugins()))
 
 
 def test_one_agent_as_it_is_stays_one_plan() -> None:
@@ -62,7 +61,7 @@ def test_a_plan_file_may_list_agents(tmp_path: Path) -> None:
     assert list(plans) == ["noisy-0.0", "noisy-0.5", "llm", "optimal"]
     assert plans["llm"].agent.config == {"effort": "high"} and plans["llm"].language_model == {"batch_size": 4}
     assert not plans["optimal"].language_model
-    (only,) = entrants(Wanted(names={"agent": ["random"]}, file=file), Catalogue(load_plugins())).values()
+    (only,) = variants(Wanted(names={"agent": ["random"]}, file=file), Catalogue(load_plugins())).values()
     assert only.agent.name == "random"
     with pytest.raises(ConfigError, match="wanted one \\[agent\\], got a list"):
         read_plan(file)

@@ -9,9 +9,8 @@ import pytest
 from gde.data.json import Json
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.offers import ModelName
-from gde.request.catalogue import Catalogue
-from gde.request.model_names import check_settings, find_model, model_names
-from gde.request.plugins import load_plugins
+from gde.request.catalogue import Catalogue, load_plugins
+from gde.request.names import check_settings, find_model, model_names
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,9 @@ def test_what_is_no_model_is_refused_in_a_sentence(
 
 def test_a_plugin_and_its_model_may_have_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "served.py").write_text(
-        "from asking_parts import NotedConfig\nfrom gde import Offer, hookimpl\n\n@hookimpl\n"
+        "from asking_parts import NotedConfig\nfrom gde import ModelOffer, hookimpl\n\n@hookimpl\n"
         "def gde_language_models():\n"
-        "    return [Offer(name='served', summary='s', config=NotedConfig, make=lambda _, __: None)]\n"
+        "    return [ModelOffer(name='served', summary='s', config=NotedConfig, make=lambda _, __: None)]\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     catalogue = Catalogue(load_plugins(modules=("served",)))
@@ -100,8 +99,8 @@ def test_two_models_of_one_name_are_told_apart_by_their_plugins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "rival.py").write_text(
-        "from gde import NoConfig, Offer, hookimpl\n\n@hookimpl\ndef gde_language_models():\n"
-        "    return [Offer(name='planted', summary='s', config=NoConfig, make=lambda _, __: None)]\n"
+        "from gde import ModelOffer, NoConfig, hookimpl\n\n@hookimpl\ndef gde_language_models():\n"
+        "    return [ModelOffer(name='planted', summary='s', config=NoConfig, make=lambda _, __: None)]\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin", "rival")))

@@ -1,0 +1,123 @@
+"""Language models and reward models that a configuration names, in fields marked as such."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, TypeVar, get_type_hints
+
+from gde.data.json import Json
+from gde.errors import ConfigError
+from gde.offers import ModelOffer, ModelReference, RewardReference
+from gde.request.catalogue import Catalogue, Entry
+from gde.request.settings import build
+
+ReferenceT = TypeVar("ReferenceT")
+SOURCE_FIELD = "source"
+"""The field of a model's configuration that takes the ARGUMENT of NAME:ARGUMENT."""
+
+
+def model_names(config: object) -> dict[str, str]:
+    """The language models that a configuration names, by the field that names each; empty ones are left out."""
+    return _named(config, ModelReference)
+
+
+def reward_names(config: object) -> dict[str, str]:
+    """The reward models that a configuration names, by the field that names each; empty ones are left out."""
+    return _named(config, RewardReference)
+
+
+def names_models(config: type[Any]) -> bool:
+    """Whether configurations of this class can name a language model."""
+    return bool(_references(config, ModelReference))
+
+
+def _named(config: object, reference: type) -> dict[str, str]:
+    named = {}
+    for field in _references(type(config), reference):
+        if name := getattr(config, field):
+            named[field] = name
+    return named
+
+
+def _references(config: type[Any], reference: type[ReferenceT]) -> dict[str, ReferenceT]:
+    """The references of a class among the annotations of a configuration's fields, by field."""
+    found: dict[str, ReferenceT] = {}
+    for field, hint in get_type_hints(config, include_extras=True).items():
+        for annotation in getattr(hint, "__metadata__", ()):
+            if isinstance(annotation, reference):
+                found.setdefault(field, annotation)
+    return found
+
+
+def check_settings(label: str, config: object, settings: Mapping[str, Json]) -> None:
+    """Refuse settings of a language model where the agent names none.
+
+    Raises:
+        ConfigError: there are some.
+    """
+    if settings and not model_names(config):
+        raise ConfigError(f"model.{next(iter(settings))}: agent {label!r} uses no language model")
+
+
+def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
+    """Refuse a model that was made for one task where a part has questions of its own.
+
+    Args:
+        config: that names the model.
+        field: of the configuration, which names it.
+        entry: the model.
+        whose: the setting that names it, for messages.
+
+    Raises:
+        ConfigError: the model was made for one task.
+    """
+    assert isinstance(entry.offer, ModelOffer)
+    reference = _references(type(config), ModelReference)[field]
+    if entry.offer.task and reference.any_question:
+        wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:BASE_URL"
+        raise ConfigError(f"{whose}: {wanted}, got {entry.offer.name!r}, which was made for {entry.offer.task} alone")
+
+
+def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], whose: str) -> tuple[Entry, Any]:
+    """The offer of a named model and its typed configuration.
+
+    Args:
+        name: NAME, NAME:ARGUMENT or PLUGIN:NAME:ARGUMENT.
+        catalogue: all offers.
+        settings: of the model's configuration.
+        whose: the setting that names the model, for messages.
+
+    Raises:
+        UnknownName: no plugin offers it, or a setting of it.
+        ConfigError: an argument that it does not take, or none where it needs one.
+    """
+    offer, _, argument = name.partition(":")
+
+    # NAME:ARGUMENT wins over PLUGIN:NAME where a plugin is called like its model.
+    plugins = {entry.plugin for entry in catalogue.entries("language_model")}
+    if argument and offer in plugins and offer not in catalogue.names("language_model"):
+        plugin = offer
+        offer, _, argument = argument.partition(":")
+        offer = f"{plugin}:{offer}"
+
+    entry = catalogue.find("language_model", offer)
+    return entry, _configured(entry, argument, settings, name, whose)
+
+
+def _configured(entry: Entry, argument: str, settings: Mapping[str, Json], name: str, whose: str) -> Any:
+    """The model's configuration, with ARGUMENT in the field `source`."""
+    config = entry.offer.config
+    source = next((field for field in fields(config) if field.name == SOURCE_FIELD), None)
+    given = dict(settings)
+    if argument:
+        if source is None:
+            raise ConfigError(f"{whose}: wanted {entry.offer.name}, got {name!r}")
+        set_to = given.setdefault(SOURCE_FIELD, argument)
+        if set_to != argument:
+            raise ConfigError(
+                f"model.{SOURCE_FIELD}: wanted {argument!r} as {whose} says, got {set_to!r}; drop one of them"
+            )
+
+    # A source without a default is what the model cannot do without.
+    if source is not None and source.default is MISSING and SOURCE_FIELD not in given:
+        raise ConfigError(f"{whose}: wanted {entry.offer.name}:SOURCE, got {name!r}")
+    return build(config, given, "model")
