@@ -142,8 +142,8 @@ class Offer(Generic[ConfigT, PartT]):
     programs: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Programs that the part starts, to be found on the PATH, and how each is installed where it is not there, e.g.
     {"java": "apt install openjdk-17-jre-headless"}."""
-    at_hand: Callable[[], Sequence[str]] | None = None
-    """What the part would find on this machine without a download, a line a thing: weights, data. `gde doctor` asks."""
+    local_weights: Callable[[], Sequence[str]] | None = None
+    """Lists the weights and data that the part finds on this machine, one line each, for `gde doctor`."""
     at_once: int | None = None
     """How many of an environment a run has at most, where each is a process of its own; none for `run.concurrency`."""
     batches: bool = False

@@ -49,7 +49,7 @@ def examine() -> Iterator[Finding]:
     yield from _plugins(catalogue.plugins.records)
     yield from _extras(entries)
     yield from _programs(entries)
-    yield from _at_hand(entries)
+    yield from _local_weights(entries)
     yield _accelerator()
     yield _disk()
     yield self_test()
@@ -121,14 +121,14 @@ def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
         yield Finding(f"program {program}", bool(place), f"{place}, for {', '.join(names)}" if place else missing)
 
 
-def _at_hand(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
-    """What parts would find here. That one fails when it is asked is a finding too."""
+def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
+    """The weights and data that parts find on this machine. A part that cannot say is a finding too."""
     for kind, entry in entries:
-        if entry.offer.at_hand is None:
+        if entry.offer.local_weights is None:
             continue
         subject = f"{KINDS[kind].title} {entry.offer.name}"
         try:
-            yield from (Finding(subject, True, line) for line in entry.offer.at_hand())
+            yield from (Finding(subject, True, line) for line in entry.offer.local_weights())
         except FAULTS as error:
             yield Finding(subject, False, f"cannot say what it finds: {type(error).__name__}: {error}")
 

@@ -17,13 +17,13 @@ LOCAL_IMPORTS = ("torch", "transformers.generation.utils", "safetensors", "jinja
 
 
 def _embedded() -> Sequence[str]:
-    from gde_plugins.language_models.at_hand import embedded
+    from gde_plugins.language_models.local_weights import embedded
 
     return embedded()
 
 
 def _downloaded() -> Sequence[str]:
-    from gde_plugins.language_models.at_hand import downloaded
+    from gde_plugins.language_models.local_weights import downloaded
 
     return downloaded()
 
@@ -82,7 +82,7 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             imports=(*LOCAL_IMPORTS, "transformers.models.gpt_oss.modeling_gpt_oss"),
             extra="llm",
             task="walking in text grids",
-            at_hand=_embedded,
+            local_weights=_embedded,
             batches=True,
         ),
         Offer(
@@ -93,7 +93,7 @@ def gde_language_models() -> "Sequence[Offer[Any, LanguageModel]]":
             gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
             imports=LOCAL_IMPORTS,
             extra="llm",
-            at_hand=_downloaded,
+            local_weights=_downloaded,
         ),
         Offer(
             name="openai",

@@ -41,7 +41,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             gives=frozenset({Facet.DEMONSTRATION, Facet.SIMULATOR, Facet.WORLDS}),
             imports=("alfworld", "textworld"),
             extra=EXTRA,
-            at_hand=_alfworld_games,
+            local_weights=_alfworld_games,
             at_once=AT_ONCE,
         ),
         Offer(

@@ -33,8 +33,8 @@ def gde_agents() -> Sequence[AnyOffer]:
     whole = replace(LACKING, imports=(), programs={})
     return (
         LACKING,
-        replace(whole, name="rich", at_hand=lambda: ("two [bracketed] files",)),
-        replace(whole, name="poor", at_hand=_raise),
+        replace(whole, name="rich", local_weights=lambda: ("two [bracketed] files",)),
+        replace(whole, name="poor", local_weights=_raise),
     )
 
 
@@ -69,10 +69,10 @@ def test_parts_say_what_they_find_and_one_that_cannot_is_a_finding(found: dict[s
 
 
 def test_weights_in_the_cache_are_found_without_loading_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gde_plugins.language_models.at_hand import downloaded
+    from gde_plugins.language_models.local_weights import downloaded
 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("gde_plugins.language_models.at_hand.PACKAGED", ())
+    monkeypatch.setattr("gde_plugins.language_models.local_weights.PACKAGED", ())
     assert downloaded() == [f"no weights in {tmp_path}: give the path of a folder, hf:PATH"]
     weights = tmp_path / "models--some--model" / "snapshots" / "0" / "model.safetensors"
     weights.parent.mkdir(parents=True)
