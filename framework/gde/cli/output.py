@@ -1,4 +1,4 @@
-"""What commands print: data to stdout, talk to stderr."""
+"""What commands print: data to stdout, messages to stderr."""
 
 import json
 import os
@@ -25,7 +25,7 @@ DEBUG = "GDE_DEBUG"
 
 
 def say(text: str) -> None:
-    """Talk: one line to stderr."""
+    """Print a message: one line to stderr."""
     typer.echo(shown(text), err=True)
 
 

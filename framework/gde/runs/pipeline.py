@@ -24,9 +24,9 @@ from gde.request.resolve import Chosen, Ready
 from gde.runs.sharing import DistantSharing, Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.seeding import derive
+from gde.stages.budget import cost_note
 from gde.stages.capturing import merge, record, record_bags, sequences
 from gde.stages.context import Resources
-from gde.stages.costs import cost_note
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.lanes import cores

@@ -20,9 +20,8 @@ from gde.offers import ModelOffer
 from gde.parts.executor import Ask
 from gde.request.resolve import Ready
 from gde.runs.stopping import Stop
-from gde.stages.budget import Left, gone, left_of
+from gde.stages.budget import Cost, Left, cost_before, gone, left_of
 from gde.stages.context import Resources
-from gde.stages.costs import Cost, cost_before
 from gde.stages.rollout import Listed, at_once, count_episodes, episode_keys, roll_out, seed_of
 from gde.store.copying import DistantJournal, copied
 from gde.store.journal import Journal

@@ -24,8 +24,9 @@ from gde.request.resolve import Chosen, Finder, Ready
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump
 from gde.seeding import derive
+from gde.stages.asking import Scope
 from gde.stages.budget import Budget, Left
-from gde.stages.models import Models, Scope
+from gde.stages.models import Models
 from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
 from gde.store.probes import read_readout

@@ -14,12 +14,12 @@ from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
 from gde.request.resolve import Ready
 from gde.seeding import derive
+from gde.stages.asking import Scope, check_known
 from gde.stages.context import WORLD_FACETS, Resources, agent_seed, check_world
 from gde.stages.deadlines import Interruptible, limit
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.hosting import Host
 from gde.stages.judging import Judge, Moment
-from gde.stages.models import Scope, check_known
 from gde.stages.simulating import Copy, Simulation
 from gde.store.journal import Journal
 

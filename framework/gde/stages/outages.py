@@ -1,4 +1,4 @@
-"""Models that answer nobody: a run that gets nowhere stops, and what was lost to a moment's outage comes again."""
+"""Unavailable models: a short outage costs no episode, a long one stops the run."""
 
 import asyncio
 from collections import Counter, deque
@@ -9,29 +9,30 @@ from gde.errors import RunFailed, Unavailable
 
 ItemT = TypeVar("ItemT")
 PATIENCE = 3
-"""Requests in a row, each after all the tries that the model itself makes, that a model may leave without answer."""
+"""The run stops after so many requests in a row that a model leaves unanswered, each after the model's own retries."""
 POLL = 0.01
-"""Seconds between two looks at whether others were answered."""
+"""Seconds between two checks whether other items were answered."""
 
 
 class Reach:
-    """Whether the models of a run answer."""
+    """Counts the answers and outages of the models of a run."""
 
     def __init__(self) -> None:
         self.answers = 0
-        """How many there were, of all models."""
+        """The number of answers, of all models."""
         self._unanswered: Counter[str] = Counter()
+        """Outages since a model's last answer, by its name."""
 
     def answered(self, name: str) -> None:
-        """A model has answered."""
+        """Count an answer of a model."""
         self.answers += 1
         self._unanswered.pop(name, None)
 
     def unanswered(self, name: str, error: Unavailable) -> None:
-        """A model has not.
+        """Count an outage of a model.
 
         Raises:
-            RunFailed: it has not for some time, and to nobody.
+            RunFailed: the model left too many requests in a row unanswered.
         """
         self._unanswered[name] += 1
         if self._unanswered[name] >= PATIENCE:
@@ -39,18 +40,24 @@ class Reach:
 
 
 class SecondChances(Generic[ItemT]):
-    """Items one after another. Those that a model has not answered for come again after all others, once: as soon as
-    it has answered others, so that it is the item's own fault, or when nothing else is left, so that it is away."""
+    """Items for several workers, of which each item that met an outage comes a second time.
+
+    It comes again after all other items. If models answer others meanwhile, a second failure is the item's own fault;
+    if not, the models are away and the run stops.
+    """
 
     def __init__(self, items: Iterable[ItemT], reach: Reach) -> None:
-        self._items, self._reach = iter(items), reach
+        self._items = iter(items)
+        self._reach = reach
         self._busy = 0
+        """Items that a worker has at the moment."""
         self._again: deque[tuple[ItemT, str]] = deque()
+        """Items that were put back, with their names."""
         self._answers: dict[str, int] = {}
-        """How many there were when an item was put back, by its name."""
+        """The number of answers when an item was put back, by the item's name."""
 
     async def each(self) -> AsyncGenerator[ItemT, None]:
-        """The items that come to one of several workers."""
+        """The items for one of the workers."""
         while (item := await self._next()) is not None:
             self._busy += 1
             try:
@@ -58,23 +65,14 @@ class SecondChances(Generic[ItemT]):
             finally:
                 self._busy -= 1
 
-    async def _next(self) -> ItemT | None:
-        for item in self._items:
-            return item
-        while self._again:
-            if not self._busy or self._answered_since(self._again[0][1]):
-                return self._again.popleft()[0]
-            await asyncio.sleep(POLL)
-        return None
-
-    def _answered_since(self, name: str) -> bool:
-        return self._reach.answers > self._answers[name]
-
     def put_back(self, item: ItemT, name: str, error: Unavailable) -> bool:
-        """Whether the item, which is known by a name, comes again; if not, it has failed.
+        """Put back an item that met an outage.
+
+        Returns:
+            Whether it comes again; if not, this was its second failure.
 
         Raises:
-            RunFailed: it has come again, and nobody was answered meanwhile.
+            RunFailed: this was its second failure, and no model has answered anybody since the first.
         """
         if name not in self._answers:
             self._answers[name] = self._reach.answers
@@ -84,8 +82,23 @@ class SecondChances(Generic[ItemT]):
             raise stopped(error) from error
         return False
 
+    async def _next(self) -> ItemT | None:
+        for item in self._items:
+            return item
+        while self._again:
+            item, name = self._again[0]
+            # While others are under way, their answers may still show that the model is back.
+            if not self._busy or self._answered_since(name):
+                self._again.popleft()
+                return item
+            await asyncio.sleep(POLL)
+        return None
+
+    def _answered_since(self, name: str) -> bool:
+        return self._reach.answers > self._answers[name]
+
 
 def stopped(error: Unavailable) -> RunFailed:
-    """Why the run stops by itself."""
+    """The error that stops a run whose models are unavailable."""
     advice = "go on with `gde resume` when it answers again, or `gde rescore` makes a result of what there is"
     return RunFailed(f"{error}; nobody is answered, so the run has stopped; what was finished is kept: {advice}")

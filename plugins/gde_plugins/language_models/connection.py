@@ -1,4 +1,4 @@
-"""Connections to a server that need not be trusted: it cannot send more than is wanted, nor send the key elsewhere."""
+"""Connections to servers that gde need not trust: no endless answers, and the key goes nowhere else."""
 
 from collections.abc import AsyncIterator
 from functools import cache
@@ -14,24 +14,24 @@ CONNECTING = 30.0
 
 
 class TooLong(Exception):
-    """An answer of more bytes than is allowed."""
+    """An answer that may be of more bytes than is allowed."""
 
 
 def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.AsyncOpenAI:
     """A client that tries once, follows no redirect, and breaks off an answer of too many bytes.
 
     Args:
-        url: the server's.
+        url: base URL of the server.
         key: sent with every request.
         seconds: the longest time between two pieces of an answer.
-        most_bytes: of an answer.
+        most_bytes: the most bytes of an answer.
 
     Raises:
-        ValueError: what is no URL.
+        ValueError: the URL cannot be read.
     """
     http = http_package()
 
-    class Capped(http.AsyncByteStream):  # type: ignore[misc, name-defined]  # known only now
+    class Capped(http.AsyncByteStream):  # type: ignore[misc, name-defined]  # the base is known at run time only
         def __init__(self, stream: Any) -> None:
             self._stream = stream
 
@@ -40,34 +40,38 @@ def connect(url: str, key: str, seconds: float, most_bytes: int) -> openai.Async
             async for piece in self._stream:
                 n += len(piece)
                 if n > most_bytes:
-                    raise TooLong(f"an answer of more than {most_bytes} bytes")
+                    raise TooLong(f"the answer has more than {most_bytes} bytes. Raise model.max_bytes")
                 yield piece
 
         async def aclose(self) -> None:
             await self._stream.aclose()
 
     async def cap(response: Any) -> None:
+        # A few compressed bytes can unpack to any number, and the request asks for none.
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise TooLong("a compressed answer, which may be of any length; it was asked not to compress")
+            raise TooLong("the server sent a compressed answer. Have it respect Accept-Encoding: identity")
         response.stream = Capped(response.stream)
 
+    # aiohttp takes a third of the time of the client's own HTTP, however many requests are in flight.
+    http_client = openai.DefaultAioHttpClient(
+        follow_redirects=False,
+        event_hooks={"response": [cap]},
+        timeout=openai.Timeout(seconds, connect=min(seconds, CONNECTING)),
+        limits=http.Limits(max_connections=MOST, max_keepalive_connections=MOST),
+    )
     return openai.AsyncOpenAI(
         base_url=url,
         api_key=key,
         max_retries=0,
         default_headers={"Accept-Encoding": "identity"},
-        # By aiohttp, of which a request costs a third of the client's own HTTP, however many are in flight.
-        http_client=openai.DefaultAioHttpClient(
-            follow_redirects=False,
-            event_hooks={"response": [cap]},
-            timeout=openai.Timeout(seconds, connect=min(seconds, CONNECTING)),
-            limits=http.Limits(max_connections=MOST, max_keepalive_connections=MOST),
-        ),
+        http_client=http_client,
     )
 
 
-@cache  # every request asks
+@cache  # every request needs it
 def http_package() -> Any:
-    """The package whose types openai speaks HTTP in, whichever it is."""
-    (home,) = {each.__module__ for each in openai.DefaultAsyncHttpxClient.__mro__ if each.__name__ == "AsyncClient"}
-    return import_module(home.partition(".")[0])
+    """The HTTP package of openai's types, which differs between its versions."""
+    ancestors = openai.DefaultAsyncHttpxClient.__mro__
+    (home,) = {each.__module__ for each in ancestors if each.__name__ == "AsyncClient"}
+    package, _, _ = home.partition(".")
+    return import_module(package)

@@ -17,13 +17,13 @@ LOCAL_IMPORTS = ("torch", "transformers.generation.utils", "safetensors", "jinja
 
 
 def _embedded() -> Sequence[str]:
-    from gde_plugins.language_models.at_hand import embedded
+    from gde_plugins.language_models.local_weights import embedded
 
     return embedded()
 
 
 def _downloaded() -> Sequence[str]:
-    from gde_plugins.language_models.at_hand import downloaded
+    from gde_plugins.language_models.local_weights import downloaded
 
     return downloaded()
 

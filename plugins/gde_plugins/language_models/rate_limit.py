@@ -1,157 +1,152 @@
-"""How fast a server may be asked: it says when it was too much, and the rate that is not is found by asking.
+"""How fast a server is asked: the rate grows by a constant with each answer and shrinks by a factor with each refusal.
 
-Until a request is refused, the number in flight doubles with every round trip of answers. From then on requests are
-sent at a rate, which grows by equal shares until it is refused. Then it goes back by a little and follows a cubic
-curve, as TCP may (Ha et al. 2008): up to near the rate that was refused, there for a while, ever faster beyond. The
-more a refusal costs, by the pause that a server wants, the longer that while. While a server wants to be left alone,
-nobody is let through. One limit belongs to one model in one event loop.
+This additive increase and multiplicative decrease is that of TCP (Chiu and Jain, 1989). No request is sent during the
+pause that a server names in Retry-After.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import inf
+from typing import NamedTuple
 
-FIRST, MOST = 8, 4096
-"""Requests in flight at the beginning, and at most."""
-KEPT = 0.93
-"""Of the rate that was refused: where the curve begins."""
-AGAIN = 0.95
-"""Of that rate, where it was refused sooner than it should have been."""
-STRIDE = 0.3
-"""Share by which the rate grows in a second, or in a round trip where that is longer, before it was first refused."""
-SHORT, COSTS = 6.0, 20.0
-"""Until a rate that was refused is tried again: so many seconds at least, or so many times what it cost: the pause, and
-the round trip in which all others were refused as well."""
-SPAN = 5.0
-"""Seconds over which answers are counted."""
-SHORTEST, LONGEST = 0.05, 60.0
-"""Seconds of a pause, where a server names none."""
-LATE = 0.02
-"""Seconds by which whoever sleeps may wake up too late."""
+FIRST = 8
+"""Requests in flight at the beginning. Before the first refusal each answer allows one more."""
+MOST = 4096
+"""Requests in flight at most."""
+START, INCREASE = 0.2, 0.02
+"""Requests a second by which each answer raises the rate while other requests wait: until the second refusal, and
+after it."""
+DECREASE = 0.85
+"""Factor by which a refusal lowers the rate."""
 SLOWEST = 0.05
-"""Requests a second, at least."""
+"""Requests a second at least."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
+"""Seconds of a pause where the server names none; twice as many after each further refusal."""
+LATE = 0.02
+"""Seconds by which the event loop may wake a sleeper too late, which the next request makes up for."""
+
+
+class Sent(NamedTuple):
+    """A request that was sent."""
+
+    moment: float
+    answers: int
+    """The number of answers by then."""
 
 
 class RateLimit:
-    """The door that the requests of one model go through, in the order in which they come."""
+    """The gate that all requests to one server go through, in the order in which they come."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Take what tells the seconds, as the event loop does."""
-        self._clock = clock
-        self._door = asyncio.Lock()
-        self._left: asyncio.Future[None] | None = None
-        self._in_flight = 0
-        self._window = FIRST
+        """Take what tells the seconds, e.g. `loop.time`."""
         self.rate = inf
         """Requests a second; infinite before the first refusal."""
-        self._peak = inf
-        """The rate that was refused last; infinite while none is known."""
-        self._plateau, self._trip = SHORT, 0.0
-        self._next = self._closed_until = 0.0
-        self._refused_at, self._refusals = -inf, 0
         self.answers = 0
-        self._answered_at: deque[float] = deque()
+        """The number of answers."""
+        self._clock = clock
+        self._gate = asyncio.Lock()
+        self._landed = asyncio.Event()
+        """Set when a request in flight is over, and then replaced."""
+        self._in_flight = 0
+        self._window = FIRST
+        self._increase = START
+        self._next = 0.0
+        """The earliest moment of the next request."""
+        self._refused_at = -inf
+        self._refusals = 0
+        """Refusals since the last answer."""
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[float]:
-        """Wait until a request may be sent; it is in flight while the context lasts. Gives the moment."""
-        async with self._door:
+    async def turn(self) -> AsyncIterator[Sent]:
+        """Wait until a request may be sent. It is in flight while the context lasts."""
+        async with self._gate:
             await self._wait()
             self._in_flight += 1
         try:
-            yield self._clock()
+            yield Sent(self._clock(), self.answers)
         finally:
             self._in_flight -= 1
-            if self._left is not None and not self._left.done():
-                self._left.set_result(None)
+            self._landed.set()
+            self._landed = asyncio.Event()
 
-    def answered(self, sent: float) -> None:
-        """The server has answered a request, sent at that moment."""
-        now = self._clock()
-        self._refusals = 0
+    def answered(self) -> None:
+        """Take note that the server has answered a request."""
         self.answers += 1
-        self._trip += (now - sent - self._trip) / 8
-        self._answered_at.append(now)
+        self._refusals = 0
         if self.rate == inf:
             self._window = min(MOST, self._window + 1)
-        elif self._peak == inf:
-            self.rate += STRIDE / max(1.0, self._trip)
-        elif now > self._closed_until and self._of_late(now) > self.rate / 2:  # one that is not used is not known
-            share = (now - self._closed_until) / self._plateau
-            self.rate = max(self.rate, self._peak * (1 + (1 - KEPT) * (share - 1) ** 3))
+        elif self._gate.locked():  # a rate that is not used up says nothing about a higher one
+            self.rate += self._increase
 
-    def refused(self, sent: float, pause: float | None) -> None:
-        """The server has refused a request, sent at that moment, as one too many, and named the seconds to wait, or
-        none. Those that were under way when one was refused are refused for the same reason and change nothing."""
+    def refused(self, sent: Sent, pause: float | None) -> None:
+        """Take note that the server has refused a request as one too many.
+
+        Args:
+            sent: what `turn` gave.
+            pause: seconds that the server wants to be left alone; None where it names none.
+        """
         now = self._clock()
-        fresh = sent > self._refused_at
-        self._refusals += fresh
-        wait = min(LONGEST, SHORTEST * 2.0 ** min(20, self._refusals)) if pause is None else pause
-        if fresh:
-            self._slow_down(now)
-            self._plateau = max(SHORT, COSTS * (wait + now - sent))
+
+        # Requests under way at a refusal are refused for the same reason, so only those sent after it count.
+        if sent.moment > self._refused_at:
+            if self.rate == inf:
+                self.rate = (self.answers - sent.answers) / max(1.0, now - sent.moment)
+            else:
+                self.rate *= DECREASE
+                self._increase = INCREASE
+            self.rate = max(SLOWEST, self.rate)
             self._refused_at = now
-        self._closed_until = max(self._closed_until, now + wait)
-        self._next = max(self._next, self._closed_until)
+            self._refusals += 1
 
-    def _slow_down(self, now: float) -> None:
-        calm, of_late = now - self._closed_until, self._of_late(now)
-        if self.rate == inf or (calm > SPAN and of_late < self.rate / 2):
-            # The limit was never looked for, or has fallen: what was answered is a beginning to look for it from.
-            self.rate, self._peak, self._window = max(SLOWEST, of_late), inf, MOST
-            return
-        soon = self._peak < inf and calm < self._plateau / 2
-        self._peak = max(SLOWEST, self.rate * (AGAIN if soon else 1.0))
-        self.rate = max(SLOWEST, KEPT * self._peak)
-
-    def _of_late(self, now: float) -> float:
-        """Answers a second."""
-        while self._answered_at and self._answered_at[0] < now - SPAN:
-            self._answered_at.popleft()
-        if not self._answered_at:
-            return 1.0 if self.rate == inf else self.rate / 2
-        return len(self._answered_at) / max(now - self._answered_at[0], 1.0)
+        if pause is None:
+            pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(20, self._refusals - 1))
+        self._next = max(self._next, now + pause)
 
     async def _wait(self) -> None:
         while True:
             now = self._clock()
-            at = self._next
-            if self._in_flight >= self._window:
-                self._left = asyncio.get_running_loop().create_future()
-                await self._left
-            elif at > now:
-                await asyncio.sleep(at - now)
+            if self._in_flight >= (self._window if self.rate == inf else MOST):
+                await self._landed.wait()
+            elif self._next > now:
+                await asyncio.sleep(self._next - now)
             else:
-                # Being late by a moment, as sleepers are, is made up for; to have had nothing to send is not.
-                self._next = max(self._next, now - LATE) + 1 / self.rate
-                return
+                break
+        # A sleeper that woke late is made up for; a time without requests is not.
+        self._next = max(self._next, now - LATE) + 1 / self.rate
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The seconds that a server wants to be left alone: of Retry-After in both of its forms, or of retry-after-ms; None
-    where it names none that can be read."""
+    """The seconds to wait by the headers Retry-After, in both its forms, or retry-after-ms.
+
+    Returns:
+        None where the headers name no time that can be read.
+    """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    said = headers.get("retry-after")
-    seconds = _number(said)
-    if seconds is not None or said is None:
+
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
         return seconds
+
     try:
-        moment = parsedate_to_datetime(said)
+        moment = parsedate_to_datetime(text)
     except ValueError:
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
     return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
 
 
 def _number(text: str | None) -> float | None:
+    if text is None:
+        return None
     try:
-        number = float(text) if text is not None else -1.0
+        number = float(text)
     except ValueError:
         return None
     return number if 0 <= number < inf else None

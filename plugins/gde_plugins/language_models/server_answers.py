@@ -1,4 +1,4 @@
-"""What servers answer: read for what is usable in it, whatever else is odd."""
+"""Reading what servers answer, however they deviate from the protocol."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,19 +7,23 @@ from typing import Any, TypeGuard
 from gde.data.completion import Completion, Finish
 
 FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
-"""All other reasons, those of the protocol and those that a server makes up, are an ordinary stop."""
+"""Finish reasons that mean something here. All others, also those that a server makes up, are an ordinary stop."""
 REASONING_FIELDS = ("reasoning_content", "reasoning")
-"""Where servers put what the model thought; the protocol itself has no place for it."""
+"""Where servers put the reasoning; the protocol itself has no place for it."""
 FLATTENED = re.compile(r"analysis(?P<thought>.*?)assistantfinal(?P<text>.*)|final(?P<alone>\{.*)", re.DOTALL)
-"""An answer in channels (gpt-oss) whose special tokens a server has left out, as `transformers serve` does: names of
-channels run into their texts. Without reasoning only what is JSON is told from a text that begins with "final"."""
+"""A gpt-oss answer from a server that dropped the special tokens, as `transformers serve` does.
+
+The names of the channels run into their texts. Without reasoning, only JSON after "final" is taken for such an answer:
+any other text may just begin with that word.
+"""
 MOST_TOKENS = 2**31
-"""No answer has more: what says so is no count."""
+"""Token ids and counts are smaller in any answer; a larger number is an error of the server."""
 NAME_LENGTH = 200
+"""Characters that are kept of the name that a model gives itself."""
 
 
 def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether it holds a message: whatever parses as JSON, and what does not, is here."""
+    """Whether an answer, parsed as JSON or a mere text, holds a message."""
     choices = _field(answer, "choices")
     if not isinstance(choices, list) or not choices:
         return False
@@ -28,34 +32,50 @@ def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def read_answer(answer: Mapping[str, Any]) -> Completion:
-    """The completion in a usable answer. What it says beside the message is left out where it makes no sense."""
+    """The completion in a usable answer. Other fields are left out where they make no sense."""
     choice = answer["choices"][0]
     message = choice["message"]
-    thoughts = [message.get(field) for field in REASONING_FIELDS]
-    refusal, finish, usage = message.get("refusal"), choice.get("finish_reason"), answer.get("usage")
-    said = str(refusal or message.get("content") or "")
-    text, thought = _parted(said, next((str(each) for each in thoughts if each), None))
-    prompt, tokens = _tokens(answer.get("prompt_token_ids")), _tokens(choice.get("token_ids"))
+    refusal = message.get("refusal")
+    text, reasoning = _split(message, str(refusal or message.get("content") or ""))
+
+    # Token ids of the prompt or the answer alone could not be replayed.
+    prompt_tokens = _tokens(answer.get("prompt_token_ids"))
+    tokens = _tokens(choice.get("token_ids"))
+    if not prompt_tokens or not tokens:
+        prompt_tokens = tokens = ()
+
+    finish = choice.get("finish_reason")
+    usage = answer.get("usage")
+    name = answer.get("model")
     return Completion(
         text=clean(text),
-        reasoning=None if thought is None else clean(thought),
-        finish="refusal" if refusal else FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
-        prompt_tokens=prompt if tokens else (),
-        tokens=tokens if prompt else (),
+        reasoning=None if reasoning is None else clean(reasoning),
+        finish="refusal" if refusal else _finish(finish),
+        prompt_tokens=prompt_tokens,
+        tokens=tokens,
         n_prompt=_count(_field(usage, "prompt_tokens")),
         n_completion=_count(_field(usage, "completion_tokens")),
-        answered_by=clean(name)[:NAME_LENGTH] if isinstance(name := answer.get("model"), str) else "",
+        answered_by=clean(name)[:NAME_LENGTH] if isinstance(name, str) else "",
     )
 
 
-def _parted(text: str, thought: str | None) -> tuple[str, str | None]:
-    """The answer and the reasoning, which may stand in one text."""
-    flattened = FLATTENED.fullmatch(text) if thought is None else None
-    return (flattened["alone"] or flattened["text"], flattened["thought"]) if flattened else (text, thought)
+def _split(message: Mapping[str, Any], text: str) -> tuple[str, str | None]:
+    """The answer and the reasoning, which may stand in a field of its own or in the text."""
+    for field in REASONING_FIELDS:
+        if message.get(field):
+            return text, str(message[field])
+    flattened = FLATTENED.fullmatch(text)
+    if flattened is None:
+        return text, None
+    return flattened["alone"] or flattened["text"], flattened["thought"]
+
+
+def _finish(reason: object) -> Finish:
+    return FINISHES.get(reason, "stop") if isinstance(reason, str) else "stop"
 
 
 def clean(text: str) -> str:
-    """Without lone surrogates, which JSON can carry but no journal can store."""
+    """The text without lone surrogates, which JSON can carry but no journal can store."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -63,13 +83,17 @@ def _field(holder: object, name: str) -> object:
     return holder.get(name) if isinstance(holder, Mapping) else None
 
 
-def _count(found: object) -> int | None:
-    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_TOKENS else None
+def _count(number: object) -> int | None:
+    return number if _is_natural(number) else None
 
 
 def _tokens(found: object) -> tuple[int, ...]:
-    """Token ids as vLLM gives them where it is asked to; none where they are no list of such."""
+    """Token ids as vLLM gives them on request; empty where they are no list of such."""
     if not isinstance(found, Sequence) or isinstance(found, str):
         return ()
-    are_ids = all(isinstance(each, int) and not isinstance(each, bool) and 0 <= each < MOST_TOKENS for each in found)
-    return tuple(found) if are_ids else ()
+    return tuple(found) if all(_is_natural(each) for each in found) else ()
+
+
+def _is_natural(number: object) -> TypeGuard[int]:
+    # JSON's true is an int in Python.
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < MOST_TOKENS

@@ -20,10 +20,10 @@ from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.channels import channels_of
 from gde_plugins.language_models.chat_template import ChatTemplate
 from gde_plugins.language_models.cores import fitting_cores
+from gde_plugins.language_models.enumeration import Answer, Question, enumerate_answers
 from gde_plugins.language_models.generation import Generated, Job, generate
 from gde_plugins.language_models.loading import choose_experts, load, quiet
 from gde_plugins.language_models.residual_stream import Change
-from gde_plugins.language_models.telling import Question, Told, tell
 
 Initial = Callable[[Any, int], Any]
 """Makes a model with random weights, given the tokenizer and a seed; leaves the global random state as it is."""
@@ -57,7 +57,7 @@ class TransformersModel:
         self._reader = Reader(model, batch_size)
         self._lock = Lock()
         self._batcher: Batcher[Job, Generated] = Batcher(self._generate, batch_size)
-        self._teller: Batcher[Question, list[Told]] = Batcher(self._tell, batch_size)
+        self._enumerator: Batcher[Question, list[Answer]] = Batcher(self._enumerate, batch_size)
 
     @classmethod
     def load(
@@ -112,7 +112,7 @@ class TransformersModel:
         return self._completion(job.prompt, await self._batcher.submit(job))
 
     async def completions(self, request: ChatRequest, least: float) -> list[WeighedCompletion]:
-        """Every completion of at least this probability, the likeliest first; see `telling`.
+        """Every completion of at least this probability, the likeliest first; see `enumeration`.
 
         Raises:
             GdeError: as `complete`, or `least` is no probability above 0.
@@ -120,11 +120,12 @@ class TransformersModel:
         if not 0 < least <= 1:
             raise GdeError(f"least: wanted a probability above 0, got {least}")
         job = self._job(request)
-        told = await self._teller.submit(Question(job, least))
-        return [
-            WeighedCompletion(completion=self._completion(job.prompt, each.generated), probability=each.probability)
-            for each in sorted(told, key=lambda each: -each.probability)
-        ]
+        answers = await self._enumerator.submit(Question(job, least))
+        completions = []
+        for answer in sorted(answers, key=lambda each: -each.probability):
+            completion = self._completion(job.prompt, answer.generated)
+            completions.append(WeighedCompletion(completion=completion, probability=answer.probability))
+        return completions
 
     def _job(self, request: ChatRequest) -> Job:
         prompt = self._template.render(request.messages, request.effort)
@@ -197,15 +198,15 @@ class TransformersModel:
     def close(self) -> None:
         """Stop the worker."""
         self._batcher.close()
-        self._teller.close()
+        self._enumerator.close()
 
     def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
         with self._lock, fitting_cores(self._model), _memory(self._info.name, self._batch_size):
             return generate(self._model, jobs, stops=self._stops, context=self._context, halt=halt)
 
-    def _tell(self, questions: Sequence[Question], halt: Event) -> list[list[Told]]:
+    def _enumerate(self, questions: Sequence[Question], halt: Event) -> list[list[Answer]]:
         with self._lock, _memory(self._info.name, self._batch_size):
-            return tell(self._model, questions, stops=self._stops, context=self._context, halt=halt)
+            return enumerate_answers(self._model, questions, stops=self._stops, context=self._context, halt=halt)
 
 
 def _fresh(model: Any, seed: int) -> Any:

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: data on stdout, talk on stderr, exit codes that can be relied on."""
+"""The command line as a user meets it: data on stdout, messages on stderr, exit codes that can be relied on."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def test_eval_prints_one_json_object(gde: Gde, tmp_path: Path) -> None:
     assert (tmp_path / result["run"]).parent == tmp_path / "runs"
 
 
-def test_data_goes_to_stdout_and_talk_to_stderr(gde: Gde, tmp_path: Path) -> None:
+def test_data_goes_to_stdout_and_messages_to_stderr(gde: Gde, tmp_path: Path) -> None:
     done = gde(*GOOD, "--out", "r")
     assert "Goal success rate" in done.stdout and "success" not in done.stderr
     assert "episodes: 3/3" in done.stderr and "ok: r" in done.stderr

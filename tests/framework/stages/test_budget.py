@@ -14,8 +14,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.planfile import write_plan
 from gde.runs.evaluating import prepare
 from gde.runs.sharing import left_to, shares
-from gde.stages.budget import Budget, spent_before
-from gde.stages.costs import cost_before
+from gde.stages.budget import Budget, cost_before, spent_before
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 

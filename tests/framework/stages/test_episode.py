@@ -103,7 +103,8 @@ def test_a_completion_from_nowhere_is_an_error_that_says_so(tmp_path: Path, aski
     assert result.status == "failed"
     for one in trajectories:
         assert (one.ending, one.turns[-1].decision.status) == ("failed", "error")
-        assert one.failure.startswith("the decision's completion is in no journal: wanted a completion of a model that")
+        assert one.failure.startswith("the decision's completion is in no journal: ")
+        assert "Decide by a completion of context.model(...)" in one.failure
     assert {each.reason for each in result.failures} == {one.failure for one in trajectories}
 
 

@@ -194,14 +194,15 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(serv
     ("answer", "tries", "match"),
     [
         ((500, b'{"error": {"message": "on fire"}}'), 3, "on fire"),
-        ((401, b'{"error": {"message": "bad key"}}'), 1, "bad key"),
-        ((404, b"no such model"), 1, "404|no such model"),
-        ((200, b"<html>welcome</html>"), 1, "wanted a chat completion"),
-        ((200, b"{}"), 1, "wanted a chat completion"),
-        ((200, b'"text"'), 1, "wanted a chat completion"),
-        (reply({}, choices=[]), 1, "wanted a chat completion"),
-        (reply({}, choices=[{"index": 0}]), 1, "wanted a chat completion"),
-        (reply({}, choices="what"), 1, "wanted a chat completion"),
+        ((401, b'{"error": {"message": "bad key"}}'), 1, r"authentication failed: set OPENAI_API_KEY .*bad key"),
+        ((403, b'{"error": {"message": "not you"}}'), 1, r"access denied: set OPENAI_API_KEY .*not you"),
+        ((404, b"no such model"), 1, r"not found: correct the URL, or the name of the model .*no such model"),
+        ((200, b"<html>welcome</html>"), 1, "the answer is no chat completion"),
+        ((200, b"{}"), 1, "the answer is no chat completion"),
+        ((200, b'"text"'), 1, "the answer is no chat completion"),
+        (reply({}, choices=[]), 1, "the answer is no chat completion"),
+        (reply({}, choices=[{"index": 0}]), 1, "the answer is no chat completion"),
+        (reply({}, choices="what"), 1, "the answer is no chat completion"),
     ],
 )
 def test_a_useless_answer_is_one_clear_line(server: Server, answer: Reply, tries: int, match: str) -> None:
@@ -225,7 +226,9 @@ def test_an_answer_that_takes_too_long_is_given_up(server: Server) -> None:
 
 def test_a_server_that_is_not_there_is_named() -> None:
     model = OpenAIModel(OpenAIConfig(source="http://127.0.0.1:9/v1", model="m", retries=0))
-    with pytest.raises(GdeError, match=r"openai:http://127.0.0.1:9/v1: wanted a chat completion; Connection error"):
+    with pytest.raises(
+        GdeError, match=r"openai:http://127.0.0.1:9/v1: cannot connect: .*Start the server, or correct the URL"
+    ):
         asyncio.run(model.complete(REQUEST))
 
 
@@ -247,7 +250,7 @@ def test_the_only_model_of_a_server_needs_no_name(server: Server) -> None:
 
 def test_one_model_of_several_must_be_named(server: Server) -> None:
     server.models = ["b", "a"]
-    with pytest.raises(GdeError, match=r"wanted model.model, for the server has 2 models: a, b"):
+    with pytest.raises(GdeError, match=r"server lists 2 models: a, b\. Pick one: --set model\.model=NAME"):
         ask(server, model="")
 
 

@@ -43,7 +43,7 @@ def train(
     auxiliary: Annotated[bool, typer.Option(help="Put into the residual stream what probes look for.")] = True,
     device: Annotated[str, typer.Option(help="Where torch trains, e.g. cpu or cuda.")] = "cpu",
 ) -> None:
-    """Train nano from nothing, about two hours on one core; the folder can be evaluated with hf:FOLDER."""
+    """Train nano from scratch, about two hours on one core; the folder can be evaluated with hf:FOLDER."""
     from gde_plugins.language_models.nano import checkpoints, training
 
     if out.exists() and not (out / checkpoints.NAME).exists():

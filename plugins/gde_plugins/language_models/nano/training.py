@@ -1,4 +1,4 @@
-"""Training nano from nothing."""
+"""Training nano from scratch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

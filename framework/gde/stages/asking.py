@@ -1,0 +1,218 @@
+"""Asking a language model: four decorators around the model, each a language model itself.
+
+A part of the run asks the outermost one. A request goes inwards until something can answer it:
+
+1. `Journaled` answers what the same scope has asked before from the journal of this run.
+2. `Cached` answers what an earlier run has asked before from the file `run.cache`.
+3. `Budgeted` stops the run when its calls, tokens or money are spent.
+4. `Watched` asks the model, measures the time, and stops the run when the model answers nobody.
+
+`gde.stages.models.Models` builds the inner three once per model, and `Scope` the outermost once per episode or part.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from gde.data.completion import ChatRequest, Completion, ModelInfo
+from gde.data.json import Json
+from gde.errors import GdeError, RunFailed, Unavailable
+from gde.parts.language_model import LanguageModel
+from gde.stages.budget import Budget
+from gde.stages.outages import Reach
+from gde.stages.reuse import Reuse
+from gde.store.journal import Journal
+
+
+class Decorator:
+    """A language model around another one, which keeps all other abilities of the inner one."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._model.info
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        return await self._model.complete(request)
+
+    def close(self) -> None:
+        """Do nothing: the model belongs to the run, which closes it."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Reach what only some models have, e.g. `capture`."""
+        return getattr(self._model, name)
+
+
+class Watched(Decorator):
+    """Asks the model, and stops the run when the model is unavailable several times in a row."""
+
+    def __init__(self, model: LanguageModel, name: str, reach: Reach, journal: Journal | None) -> None:
+        super().__init__(model)
+        self._name = name
+        self._reach = reach
+        self._journal = journal
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Answer a request.
+
+        Raises:
+            Unavailable: the model answers nobody at the moment.
+            RunFailed: it has been unavailable for some time.
+        """
+        begun = perf_counter()
+        try:
+            answer = await self._model.complete(request)
+        except Unavailable as error:
+            self._reach.unanswered(self._name, error)
+            raise
+        seconds = perf_counter() - begun
+        self._reach.answered(self._name)
+
+        # The decorators further out store the answer: no key that the server sent back may reach them.
+        if self._journal is not None:
+            answer = self._journal.secrets.scrubbed_answer(answer)
+        return replace(answer, seconds=seconds)
+
+
+class Budgeted(Decorator):
+    """Counts what answers cost, and stops the run when its budget is spent."""
+
+    def __init__(self, model: LanguageModel, name: str, budget: Budget) -> None:
+        super().__init__(model)
+        self._name = name
+        self._budget = budget
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Answer a request within the budget.
+
+        Raises:
+            RunFailed: the budget is spent, or its limits cannot be checked.
+        """
+        async with self._budget.call(self._name):
+            answer = replace(await self._model.complete(request), model=self._name)
+            self._budget.count(answer)
+        return answer
+
+
+class Cached(Decorator):
+    """Answers from the cache of earlier runs, and adds new answers to it."""
+
+    def __init__(self, model: LanguageModel, config: Json, reuse: Reuse) -> None:
+        super().__init__(model)
+        self._config = config
+        self._reuse = reuse
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Answer a request from the cache, or else ask.
+
+        Raises:
+            RunFailed: the cache cannot be read or written.
+        """
+        key = self._reuse.key(self._model, self._config, request)
+        known = self._reuse.find(key)
+        if known is not None:
+            return replace(known, cached=True)
+        answer = await self._model.complete(request)
+        self._reuse.keep(key, answer)
+        return answer
+
+
+class Scope:
+    """An episode or part of the run on whose behalf models are asked: equal requests in it get equal answers."""
+
+    def __init__(self, name: str, find: Callable[[str], LanguageModel], journal: Journal | None) -> None:
+        """Take the name of the episode or part, what finds a model by name, and the journal, where answers are kept."""
+        self.name = name
+        self.journal = journal
+        self.turn: int | None = None
+        """The turn in which models are asked; None outside of episodes."""
+        self.stopped: RunFailed | None = None
+        """Why the run cannot go on, even if the part that asked has caught the error."""
+        self.unanswered: Unavailable | None = None
+        """Why the last request had no answer, where the model was unavailable."""
+        self.answers = journal.calls(name) if journal is not None else {}
+        """All answers in this scope, by the identity of their requests."""
+        self.locks: dict[str, asyncio.Lock] = {}
+        """Held while a request is asked, by its identity."""
+        self._find = find
+
+    def model(self, name: str) -> "Journaled":
+        """The model of this name, as it is asked in this scope."""
+        return Journaled(self._find(name), name, self)
+
+    def knows(self, completion: Completion) -> bool:
+        """Whether a model gave the completion in this scope; its text may have been changed since."""
+        return completion.request in self.answers
+
+
+class Journaled(Decorator):
+    """Answers from the journal what its scope has asked before, and writes new answers to the journal."""
+
+    def __init__(self, model: LanguageModel, name: str, scope: Scope) -> None:
+        super().__init__(model)
+        self._name = name
+        self._scope = scope
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Answer a request from the journal, or else ask.
+
+        Raises:
+            RunFailed: the journal cannot be written, or an inner decorator stops the run.
+        """
+        scope = self._scope
+        identity = request.asked_of(self._name)
+
+        # When two ask the same at once, the second waits for the first: a server might give it another answer.
+        async with scope.locks.setdefault(identity, asyncio.Lock()):
+            if identity not in scope.answers:
+                scope.answers[identity] = await self._ask(request, identity)
+        scope.locks.pop(identity, None)
+        return scope.answers[identity]
+
+    async def _ask(self, request: ChatRequest, identity: str) -> Completion:
+        scope = self._scope
+        try:
+            answer = await self._model.complete(request)
+            scope.unanswered = None
+            return await self._write(answer, request, identity)
+        except Unavailable as error:
+            scope.unanswered = error
+            raise
+        except RunFailed as error:
+            scope.stopped = error
+            raise
+
+    async def _write(self, answer: Completion, request: ChatRequest, identity: str) -> Completion:
+        """Write the answer with its request to the journal, and return it as it stands there."""
+        journal = self._scope.journal
+        completion = replace(
+            answer,
+            request=identity,
+            model=self._name,
+            prompt=request.messages,
+            interventions=request.interventions,
+        )
+        if journal is not None:
+            completion = journal.secrets.scrubbed_answer(completion)
+            await journal.call(self._scope.name, self._scope.turn, completion)
+        return completion
+
+
+def check_known(scope: Scope, completion: Completion | None) -> None:
+    """Refuse a completion that no model gave in this scope: the record could not show where it comes from.
+
+    Raises:
+        GdeError: no model gave the completion.
+        RunFailed: the run cannot go on, e.g. because an answer could not be written.
+    """
+    if scope.stopped is not None:
+        raise scope.stopped
+    if completion is not None and not scope.knows(completion):
+        raise GdeError(
+            f"the decision's completion is in no journal: {completion.text[:80]!r}. Decide by a completion of"
+            " context.model(...), or by a copy of one that keeps `request`"
+        )

