@@ -23,7 +23,6 @@ UNEXPECTED = 1
 COMMANDS = (
     "eval",
     "resume",
-    "work",
     "rescore",
     "probe",
     "report",

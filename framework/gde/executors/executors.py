@@ -9,7 +9,7 @@ from threading import Lock
 from types import FunctionType
 from typing import Annotated, Any, TypeVar
 
-from annotated_types import Ge, Gt
+from annotated_types import Ge
 
 from gde.errors import GdeError, WorkerDied
 from gde.executors.workers import Crew
@@ -34,18 +34,6 @@ class ProcessesConfig:
 
     workers: Annotated[int, Ge(1)] = 2
     """Processes at once; each loads the language model for itself, and computes in its share of the cores."""
-
-
-@dataclass(frozen=True)
-class LeasesConfig:
-    """Configuration of the executor `leases`."""
-
-    workers: Annotated[int, Ge(0)] = 2
-    """Processes that are started here; others join with `gde work RUN`. With 0 there are only those."""
-    leases: Annotated[int, Ge(1)] = 8
-    """Shares that the episodes are lent in, so many at once at most. The language model is loaded anew for each."""
-    seconds: Annotated[float, Gt(0)] = 30.0
-    """When nothing was heard of a worker for so long, its lease is over; living ones are heard of every second."""
 
 
 class Processes:

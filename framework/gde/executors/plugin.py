@@ -1,20 +1,15 @@
 """The executors that come with gde, without which nothing could be run."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, NoConfig, Offer
-
-if TYPE_CHECKING:
-    from gde.executors.executors import LeasesConfig
-    from gde.parts.context import Context
 
 
 @hookimpl
 def gde_executors() -> Sequence[AnyOffer]:
     """Where episodes run."""
-    from gde.executors.executors import LeasesConfig, Processes, ProcessesConfig, Serial
+    from gde.executors.executors import Processes, ProcessesConfig, Serial
 
     return (
         Offer(
@@ -29,16 +24,4 @@ def gde_executors() -> Sequence[AnyOffer]:
             config=ProcessesConfig,
             make=lambda config, _: Processes(config.workers),
         ),
-        Offer(
-            name="leases",
-            summary="Episodes lent to worker processes, which may join from other terminals of this machine.",
-            config=LeasesConfig,
-            make=_leases,
-        ),
     )
-
-
-def _leases(config: "LeasesConfig", _: "Context") -> object:
-    from gde.executors.leases import Leases
-
-    return Leases(config)

@@ -3,7 +3,7 @@
 A worker is a bare Python, or the fork of one that has only loaded (`gde.executors.nursery`): none of this process,
 which can deadlock once torch is loaded, and no second run of the caller's script, which therefore needs no main guard.
 Work comes as pickles by standard input, and outcomes go as pickles by standard output; what the work prints goes to
-standard error. Standard input stays open for as long as the worker is wanted. Where it ends, because the worker is stopped or
+standard error. Standard input stays open as long as the worker is wanted. Where it ends, because the worker is stopped or
 whoever started it is gone, the worker ends too, in the midst of its work as if it were interrupted.
 """
 

@@ -55,15 +55,6 @@ class WorksFarAway(WorksElsewhere, Protocol):
 
 
 @runtime_checkable
-class Joinable(Executor, Protocol):
-    """An executor whose work others come to do, with `gde work RUN`."""
-
-    @property
-    def deserted(self) -> bool:
-        """Whether work waits at this moment, and nobody is there or on the way to do it."""
-
-
-@runtime_checkable
 class Survivable(Protocol):
     """A job that can go on where a worker has died over it."""
 
