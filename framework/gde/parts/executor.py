@@ -66,14 +66,6 @@ class Survivable(Protocol):
         """
 
 
-@runtime_checkable
-class Loadable(Protocol):
-    """A job that can say what its workers will need, so that one process loads it for several."""
-
-    def load(self, item: Any) -> None:
-        """Import it, and do nothing else: workers are forked afterwards."""
-
-
 def after_death(job: object, item: Item, died: WorkerDied) -> Item:
     """What another worker is to do after one has died.
 
