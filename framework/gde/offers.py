@@ -146,6 +146,8 @@ class Offer(Generic[ConfigT, PartT]):
     """What the part would find on this machine without a download, a line a thing: weights, data. `gde doctor` asks."""
     at_once: int | None = None
     """How many of an environment a run has at most, where each is a process of its own; none for `run.concurrency`."""
+    blocking: bool = False
+    """Of an environment: its calls wait, e.g. for a simulator process, so each environment gets a thread of its own."""
     batches: bool = False
     """Of a language model: it computes in the process, and hardly more for many answers at once than for one. A worker
     then gets all the episodes that it can have under way before another gets any."""

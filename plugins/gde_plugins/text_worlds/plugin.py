@@ -32,6 +32,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             imports=("textworld",),
             extra=EXTRA,
             at_once=AT_ONCE,
+            blocking=True,
         ),
         Offer(
             name="alfworld",
@@ -43,6 +44,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             extra=EXTRA,
             at_hand=_alfworld_games,
             at_once=AT_ONCE,
+            blocking=True,
         ),
         Offer(
             name="scienceworld",
@@ -54,6 +56,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             programs={"java": INSTALL_JAVA},
             extra=EXTRA,
             at_once=AT_ONCE,
+            blocking=True,
         ),
     )
 
