@@ -26,6 +26,7 @@ from gde import Choice, Evidence, Plan, Result, load_evidence
 from gde.data.observation import Outcome
 from gde.data.trajectory import Decision, Trajectory
 from gde.numerics.tabular import solve
+from gde.offers import NoConfig, Offer
 from gde.parts.agent import Brief
 from gde.runs.evaluating import evaluate
 from gde.stages.context import agent_seed
@@ -65,7 +66,10 @@ class Slow(Corridor):
 
 def slow_steps(run: Path) -> dict[str, float]:
     """Wall time of some slow steps, 32 episodes at once, and what they would take one after another."""
-    plan = Plan(environment=Slow, agent=walker, episodes=134, metrics=METRICS, reporters=(NoPage,))
+    slow = Offer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), blocking=True)
+    plan = Plan(
+        environment=Choice(name="slow", part=slow), agent=walker, episodes=134, metrics=METRICS, reporters=(NoPage,)
+    )
     start = time.perf_counter()
     result = evaluate(plan, run)
     wall = time.perf_counter() - start

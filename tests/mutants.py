@@ -4,6 +4,7 @@ Cosmic Ray changes one operator, number or branch of a module at a time in a cop
 tests. A mutant that no test notices survives. Each target takes a random sample of its mutants, the same every time.
 """
 
+import os
 import random
 import re
 import shutil
@@ -23,7 +24,9 @@ WANTED = 0.85
 """Share of mutants that must be killed, those listed as equivalent left out."""
 SECONDS = 120
 """Time that the tests of one mutant may take; an endless loop counts as killed."""
-NO_CHANGE = re.compile(r"ReplaceBinaryOperator_BitOr|RemoveDecorator|NumberReplacer_ignored|ReplaceTrueWithFalse_ignored")
+NO_CHANGE = re.compile(
+    r"ReplaceBinaryOperator_BitOr|RemoveDecorator|NumberReplacer_ignored|ReplaceTrueWithFalse_ignored"
+)
 """Operators that only touch annotations (`int | None`) or that stop the module from being imported."""
 
 
@@ -83,7 +86,7 @@ def run(target: Target, tree: Path, folder: Path) -> tuple[int, list[str]]:
     )
     environment = {"PYTHONPATH": f"{tree / 'framework'}:{tree / 'plugins'}", "OMP_NUM_THREADS": "1"}
     call = [sys.executable, "-m", "cosmic_ray.cli"]
-    settings = {"cwd": tree, "env": {**__import__("os").environ, **environment}, "check": True}
+    settings = {"cwd": tree, "env": {**os.environ, **environment}, "check": True}
 
     subprocess.run([*call, "init", str(config), str(session)], **settings, capture_output=True)
     with use_db(str(session), WorkDB.Mode.open) as database:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from inspect_ai.model import (
@@ -19,19 +21,25 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
 from gde.data.plan import Choice, Plan
-from gde.data.trajectory import EpisodeKey
+from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
 from gde.offers import Facet
 from gde.parts.agent import Agent
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment
 from gde.parts.interventions import refuse_interventions
+from gde.parts.language_model import LanguageModel
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.request.settings import build
 from gde.runs.plain import trajectory_json
-from gde.stages.outside import play
+from gde.stages.asking import Scope
+from gde.stages.episode import Episode
+from gde.stages.failing import pass_on, reason_of
+from gde.stages.hosting import Host
+from gde.stages.models import Models
 from gde.stages.rollout import world_seed
+from gde.store.journal import Journal
 
 MESSAGES: Mapping[str, Callable[..., ChatMessage]] = {
     "system": ChatMessageSystem,
@@ -90,13 +98,14 @@ def _completion(output: ModelOutput, request: ChatRequest) -> Completion:
 
 
 class _Context(OutsideRun):
-    """Whatever model an agent names, Inspect's is asked."""
+    """Has Inspect's model asked, whichever model an agent names."""
 
-    def __init__(self, model: InspectModel, seed: int) -> None:
-        self._model, self.seed = model, seed
+    def __init__(self, scope: Scope, seed: int) -> None:
+        self._scope = scope
+        self.seed = seed
 
-    def model(self, name: str) -> InspectModel:  # type: ignore[override]  # noqa: ARG002
-        return self._model
+    def model(self, name: str) -> LanguageModel:
+        return self._scope.model(name)
 
 
 def usual_agent(environment: str, catalogue: Catalogue) -> str:
@@ -163,11 +172,41 @@ class Setting:
         made: Environment = offer.make(build(offer.config, self.config, self.environment), OutsideRun())
         return made
 
-    def make_agent(self, model: InspectModel) -> Agent:
-        """A new agent that asks the model."""
+    def make_agent(self, scope: Scope) -> Agent:
+        """A new agent that asks within the scope."""
         offer = Catalogue.default().find("agent", self.agent).offer
-        made: Agent = offer.make(build(offer.config, self.agent_config, self.agent), _Context(model, self.seed))
+        made: Agent = offer.make(build(offer.config, self.agent_config, self.agent), _Context(scope, self.seed))
         return made
+
+    async def play(self, key: EpisodeKey, model: InspectModel) -> Trajectory:
+        """Play an episode as a run would, but alone, and give its trajectory."""
+        with (
+            TemporaryDirectory(prefix="gde-") as folder,
+            closing(Journal.create(Path(folder) / "run.sqlite")) as journal,
+            closing(self.make_environment()) as environment,
+        ):
+            episode = Episode(
+                key=key,
+                root=self.seed,
+                seed=self.world_seed(key.world),
+                labels={},
+                host=Host(environment),
+                models=Models(lambda _: model, journal),
+                make_agent=self.make_agent,
+                journal=journal,
+                lends_world=True,
+            )
+            try:
+                ending, final = await episode.play()
+                await journal.end(key, ending, "", final)
+            except BaseException as error:
+                pass_on(error)
+                # The agent's errors belong to the episode. All others are shown by Inspect as those of its sample.
+                decisions = journal.decisions(str(key))
+                if not decisions or decisions[-1].status != "error":
+                    raise
+                await journal.end(key, "failed", reason_of(error), None)
+            return journal.trajectory(str(key))
 
     def world_seed(self, world: int) -> int:
         """That of the same world in a run of gde."""
@@ -193,9 +232,7 @@ def episode(setting: dict[str, Any]) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks by itself
         model, world = InspectModel(get_model()), int(state.metadata["world"])
         key = EpisodeKey(stratum=0, world=world, repeat=state.epoch - 1)
-        played = await play(
-            parts.make_environment, lambda: parts.make_agent(model), key, parts.seed, parts.world_seed(world)
-        )
+        played = await parts.play(key, model)
         state.metadata[RECORD] = trajectory_json(played)
         for turn in played.turns:
             state.messages.append(ChatMessageUser(content=turn.observation.text))

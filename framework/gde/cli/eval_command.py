@@ -27,7 +27,7 @@ def command(
     episodes: Annotated[int | None, typer.Option(help="Worlds per combination of swept values, at most.")] = None,
     seed: Annotated[int | None, typer.Option(help="The root of all randomness.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Episodes in flight at once.")] = None,
-    executor: Annotated[str | None, typer.Option(help="Where episodes run: serial, processes, leases or ray.")] = None,
+    executor: Annotated[str | None, typer.Option(help="Where episodes run: serial, processes or ray.")] = None,
     out: Annotated[Path | None, options.out("Run folder to make; default: a new one under runs/.")] = None,
     show_all: options.All = False,
     as_json: options.Json = False,

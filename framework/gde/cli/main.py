@@ -10,11 +10,11 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from gde.cli.descriptors import hold_standard
 from gde.cli.ending import be_patient, leave
 from gde.cli.foreign import shown
 from gde.cli.output import DEBUG
 from gde.errors import INTERRUPTED, GdeError
-from gde.executors.descriptors import hold_standard
 
 REFUSED = 2
 """The exit code of a request that cannot be read."""
@@ -23,7 +23,6 @@ UNEXPECTED = 1
 COMMANDS = (
     "eval",
     "resume",
-    "work",
     "rescore",
     "probe",
     "report",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gde.cli.descriptors import output_to_errors
 from gde.cli.foreign import escaped, shown
-from gde.executors.descriptors import output_to_errors
 
 if TYPE_CHECKING:
     from gde.data.result import Failure, Measurement, Result

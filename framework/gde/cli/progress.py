@@ -61,9 +61,7 @@ class Lines:
             self._stage, self._told, self._begun = progress.stage, "", now
             self._first = progress.done + progress.within
             self._last = now - LINE_EVERY + FIRST_AFTER
-        if progress.waits_for:  # which takes time that says nothing of what is left
-            self._begun, self._first = now, progress.done + progress.within
-        over, state = progress.done == progress.total, f"{progress.done}/{progress.total}{_told(progress)}"
+        over, state = progress.done == progress.total, f"{progress.done}/{progress.total}{progress.detail}"
         if state == self._told or (not over and now - self._last < LINE_EVERY):
             return
         self._told, self._last = state, now
@@ -71,7 +69,7 @@ class Lines:
 
     def _beside(self, progress: "Progress", elapsed: float) -> str:
         """What has happened within, the time that it took, and how much is likely to be left."""
-        told = [_told(progress)] if _told(progress) else []
+        told = [progress.detail] if progress.detail else []
         told += [duration(elapsed)] if elapsed >= 1 else []
         far = progress.done + progress.within
         done = far - self._first
@@ -101,10 +99,6 @@ def waiting(quiet: bool) -> Iterator[Callable[[str], None]]:
         yield begun
     finally:
         over.set()
-
-
-def _told(progress: "Progress") -> str:
-    return f"waits for {progress.waits_for}" if progress.waits_for else progress.detail
 
 
 def duration(seconds: float) -> str:
@@ -141,7 +135,7 @@ def _bar() -> Iterator["Watch"]:
                 tasks[progress.stage],
                 completed=progress.done + progress.within,
                 total=progress.total,
-                detail=_told(progress),
+                detail=progress.detail,
             )
 
         yield watch

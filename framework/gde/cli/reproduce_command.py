@@ -25,7 +25,7 @@ def command(
     reward: Annotated[list[str] | None, typer.Option(help="Reward model that judges besides; may be repeated.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be asked of models, and stop.")] = False,
     settings: options.Set = None,
-    executor: Annotated[str, typer.Option(help="Where episodes run: serial, processes, leases or ray.")] = "serial",
+    executor: Annotated[str, typer.Option(help="Where episodes run: serial, processes or ray.")] = "serial",
     out: Annotated[Path | None, options.out("Folder for the runs; what it has finished is kept.")] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

@@ -1,44 +1,53 @@
 """The executors that come with gde, without which nothing could be run."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from annotated_types import Ge
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
-    from gde.executors.executors import LeasesConfig
     from gde.parts.context import Context
+    from gde.parts.executor import Executor
+
+
+@dataclass(frozen=True)
+class ProcessesConfig:
+    """Configuration of the executor `processes`."""
+
+    workers: Annotated[int, Ge(1)] = 2
+    """Processes at once; each loads the language model for itself and computes in its share of the cores."""
 
 
 @hookimpl
 def gde_executors() -> Sequence[AnyOffer]:
     """Where episodes run."""
-    from gde.executors.executors import LeasesConfig, Processes, ProcessesConfig, Serial
-
     return (
         Offer(
             name="serial",
             summary="All episodes in this process, concurrently.",
             config=NoConfig,
-            make=lambda _, __: Serial(),
+            make=_serial,
         ),
         Offer(
             name="processes",
             summary="Episodes spread over worker processes.",
             config=ProcessesConfig,
-            make=lambda config, _: Processes(config.workers),
-        ),
-        Offer(
-            name="leases",
-            summary="Episodes lent to worker processes, which may join from other terminals of this machine.",
-            config=LeasesConfig,
-            make=_leases,
+            make=_processes,
         ),
     )
 
 
-def _leases(config: "LeasesConfig", _: "Context") -> object:
-    from gde.executors.leases import Leases
+def _serial(_: NoConfig, __: "Context") -> "Executor":
+    from gde.executors.serial import Serial
 
-    return Leases(config)
+    return Serial()
+
+
+def _processes(config: ProcessesConfig, _: "Context") -> "Executor":
+    from gde.executors.processes import Processes
+
+    return Processes(config.workers)

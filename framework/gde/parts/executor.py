@@ -55,15 +55,6 @@ class WorksFarAway(WorksElsewhere, Protocol):
 
 
 @runtime_checkable
-class Joinable(Executor, Protocol):
-    """An executor whose work others come to do, with `gde work RUN`."""
-
-    @property
-    def deserted(self) -> bool:
-        """Whether work waits at this moment, and nobody is there or on the way to do it."""
-
-
-@runtime_checkable
 class Survivable(Protocol):
     """A job that can go on where a worker has died over it."""
 
@@ -73,14 +64,6 @@ class Survivable(Protocol):
         Raises:
             WorkerDied: there is no use in that.
         """
-
-
-@runtime_checkable
-class Loadable(Protocol):
-    """A job that can say what its workers will need, so that one process loads it for several."""
-
-    def load(self, item: Any) -> None:
-        """Import it, and do nothing else: workers are forked afterwards."""
 
 
 def after_death(job: object, item: Item, died: WorkerDied) -> Item:

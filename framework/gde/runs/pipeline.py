@@ -14,7 +14,7 @@ from gde.data.json import Json, Labels
 from gde.data.probe import Arm
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
-from gde.parts.executor import Joinable, WorksElsewhere, WorksFarAway
+from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe
 from gde.request.catalogue import call_each
@@ -80,7 +80,7 @@ class Pipeline:
         executor: Any = self.resources.make(ready.executor)
         parts = shares(ready, worlds, self.journal, executor.workers)
         stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
-        with stopping, watching(self.folder.journal_path, total, self._listeners(executor)):
+        with stopping, watching(self.folder.journal_path, total, self._listeners()):
             job = Sharing(self.folder.journal_path, self.stop, self.keys_to)
             try:
                 if isinstance(executor, WorksFarAway):
@@ -126,7 +126,7 @@ class Pipeline:
             )
         return origin
 
-    def _listeners(self, executor: object) -> Listeners:
+    def _listeners(self) -> Listeners:
         """Hooks are called for plugins that implement them; nothing is read from the record for others."""
         hook = self.ready.catalogue.plugins.manager.hook
 
@@ -136,12 +136,7 @@ class Pipeline:
         def turn(key: str, turn: Turn) -> None:
             call_each(hook.gde_turn_finished, warnings.warn, episode=key, turn=turn)
 
-        def waits_for() -> str:
-            deserted = isinstance(executor, Joinable) and executor.deserted
-            return f"workers: start one with `gde work {self.folder.path}`" if deserted else ""
-
         return Listeners(
-            waits_for=waits_for,
             progress=self.watch,
             episode=episode if hook.gde_episode_finished.get_hookimpls() else None,
             turn=turn if hook.gde_turn_finished.get_hookimpls() else None,

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
@@ -102,7 +101,7 @@ def left_to(share: Share, journal: Journal) -> Left | None:
 
 @dataclass(frozen=True)
 class Sharing:
-    """Implements `gde.parts.executor.Survivable` and `Loadable`: rolls a share out."""
+    """Implements `gde.parts.executor.Survivable`: rolls a share out."""
 
     path: Path
     """Of the journal."""
@@ -120,13 +119,6 @@ class Sharing:
             closing(Resources(share.ready, journal, left=left_to(share, journal), keys_to=self.keys_to)) as resources,
         ):
             self.stop.run(_within(share, resources, journal))
-
-    def load(self, share: Share) -> None:
-        """What the parts that play episodes import."""
-        ready = share.ready
-        for part in (ready.environment, ready.agent, *ready.models.values()):
-            for module in part.entry.offer.imports:
-                import_module(module)
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
         """The share, to be gone on with by another worker.

@@ -1,7 +1,7 @@
-"""One episode from reset to its end in the journal, a function of the root seed and its key alone."""
+"""One episode from its world's beginning to its end, a function of the root seed and its key alone."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Real
 
@@ -9,27 +9,26 @@ from gde.data.json import Labels
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import GdeError, RunFailed, Unavailable
-from gde.offers import Facet
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
-from gde.request.resolve import Ready
 from gde.seeding import derive
 from gde.stages.asking import Scope, check_known
-from gde.stages.context import WORLD_FACETS, Resources, agent_seed, check_world
+from gde.stages.context import agent_seed, check_world
 from gde.stages.deadlines import Interruptible, limit
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.hosting import Host
 from gde.stages.judging import Judge, Moment
+from gde.stages.models import Models
 from gde.stages.simulating import Copy, Simulation
 from gde.store.journal import Journal
 
 CERTAIN = 1 + 1e-6
-"""Of probabilities, which may be above 1 by rounding."""
+"""The largest probability, which rounding may leave above 1."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """What an episode begins with."""
+    """The beginning of an episode."""
 
     observation: Observation
     task: Task
@@ -41,86 +40,125 @@ class Opening:
 class Episode:
     """One episode in an environment that is lent to it."""
 
-    ready: Ready
-    resources: Resources
     key: EpisodeKey
+    root: int
+    """The seed of the run."""
     seed: int
-    """Of the world."""
-    swept: Labels
-    """The values of the stratum."""
+    """The seed of the world."""
+    labels: Labels
+    """The swept values of its stratum."""
     host: Host
+    """The environment."""
+    models: Models
+    make_agent: Callable[[Scope], Agent]
+    """Makes an agent that asks models within the scope of this episode."""
     journal: Journal
+    turn_seconds: float | None = None
+    episode_seconds: float | None = None
+    lends_world: bool = False
+    """Whether the agent is given the environment."""
     private: Host | None = None
-    """Where the agent may try actions: the host of an environment that is lent to it alone; None for agents that try
-    none."""
-    begun: bool = False
-    """Whether its world is in the journal."""
+    """A second environment, in which the agent may try actions."""
+    certified: bool = False
+    """Whether the optimum of every tried situation is worked out."""
+    begun: bool = field(default=False, init=False)
+    """Whether the world is in the journal."""
 
     async def play(self) -> tuple[Ending, State | None]:
-        """Turn by turn to the end, and the state that it ends in."""
-        judge, plan = Judge(), self.ready.plan
-        async with limit(plan.episode_seconds, _late(plan.episode_seconds, "episode", "episode")):
-            async with limit(plan.turn_seconds, _late(plan.turn_seconds, "beginning of the world", "turn")):
+        """Play turn by turn and give how the episode ends, with its last state."""
+        judge = Judge()
+        async with limit(self.episode_seconds, _late(self.episode_seconds, "episode", "episode")):
+            async with limit(self.turn_seconds, _late(self.turn_seconds, "beginning of the world", "turn")):
                 opening = await self.host.call(begin_world, self.seed, judge)
-            await self._begin(opening)
-            scope = self.resources.models.scope(str(self.key))
-            return await self._take_turns(self._agent(opening, scope), scope, opening, judge)
 
-    async def _begin(self, opening: Opening) -> None:
-        known = self.journal.world(str(self.key))
-        if known is not None:
-            check_world(known, opening.world)
-        # What was swept is said by the plan, whatever the world calls by the same name.
-        labels = {**opening.world.labels, **self.swept}
-        await self.journal.begin(self.key, self.seed, opening.world, labels, opening.task.horizon)
-        self.begun = True
+            # The plan's word on a swept label goes before the world's.
+            labels = {**opening.world.labels, **self.labels}
+            known = self.journal.world(str(self.key))
+            if known is not None:
+                check_world(known, opening.world)
+            await self.journal.begin(self.key, self.seed, opening.world, labels, opening.task.horizon)
+            self.begun = True
 
-    def _agent(self, opening: Opening, scope: Scope) -> Agent:
-        chosen = self.ready.agent
-        agent: Agent = self.resources.make(chosen, scope)
-        lent = self.host.environment if WORLD_FACETS & chosen.needs else None
-        seed = agent_seed(self.ready.plan.seed, self.key)
-        simulator = None if self.private is None else self._simulator(self.private, opening, seed)
+            scope = self.models.scope(str(self.key))
+            agent = self._begin_agent(scope, opening, labels)
+            return await self._take_turns(agent, scope, opening, judge)
+
+    def _begin_agent(self, scope: Scope, opening: Opening, labels: Labels) -> Agent:
+        agent = self.make_agent(scope)
+        seed = agent_seed(self.root, self.key)
+        lent = self.host.environment if self.lends_world else None
+
+        simulator = None
+        if self.private is not None:
+            begun = Trajectory(
+                key=self.key,
+                seed=self.seed,
+                world=opening.world,
+                labels=labels,
+                horizon=opening.task.horizon,
+                turns=(),
+                ending="horizon",
+            )
+            simulator = Simulation(begun, self.host, Copy(self.private, derive(seed, "simulator"), self.certified))
+
         agent.begin(Brief(task=opening.task, seed=seed, environment=lent, simulator=simulator))
         return agent
-
-    def _simulator(self, private: Host, opening: Opening, dice: int) -> Simulation:
-        needed = {facet for judge in self.ready.judges.values() for facet in judge.needs}
-        begun = Trajectory(
-            key=self.key,
-            seed=self.seed,
-            world=opening.world,
-            labels={**opening.world.labels, **self.swept},
-            horizon=opening.task.horizon,
-            turns=(),
-            ending="horizon",
-        )
-        return Simulation(begun, self.host, Copy(private, derive(dice, "simulator"), Facet.TRUE_REWARD in needed))
 
     async def _take_turns(
         self, agent: Agent, scope: Scope, opening: Opening, judge: Judge
     ) -> tuple[Ending, State | None]:
-        known, observation, moment = self.journal.decisions(str(self.key)), opening.observation, opening.moment
-        seconds = self.ready.plan.turn_seconds
+        # Turns that were recorded before an interruption are repeated, from the answers in the journal.
+        known = self.journal.decisions(str(self.key))
+        observation = opening.observation
+        moment = opening.moment
+
         for index in range(opening.task.horizon):
-            if known[index : index + 1] and known[index].status == "error":
-                raise GdeError(known[index].detail)
+            recorded = known[index] if index < len(known) else None
+            if recorded is not None and recorded.status == "error":
+                raise GdeError(recorded.detail)
+
             scope.turn = index
-            late = _late(seconds, f"turn {index}", "turn")
-            async with limit(seconds, late):
-                decision, fault = await _decide(agent, observation, scope, seconds, late)
+            late = _late(self.turn_seconds, f"turn {index}", "turn")
+            async with limit(self.turn_seconds, late):
+                decision, fault = await self._decide(agent, observation, scope, late)
                 outcome, after = await self.host.call(advance, observation, decision, judge)
-            turn = turn_of(index, observation, decision, outcome, moment)
-            if index < len(known):
-                _check_repeated(index, known[index], decision)
+
+            if recorded is None:
+                await self.journal.turn(self.key, turn_of(index, observation, decision, outcome, moment))
             else:
-                await self.journal.turn(self.key, turn)
+                _check_repeated(index, recorded, decision)
             if decision.status == "error":
                 raise GdeError(decision.detail) from fault
-            observation, moment = outcome.observation, after
-            if outcome.terminated or outcome.truncated:
-                return "terminated" if outcome.terminated else "truncated", moment.state
+
+            observation = outcome.observation
+            moment = after
+            if outcome.terminated:
+                return "terminated", moment.state
+            if outcome.truncated:
+                return "truncated", moment.state
         return "horizon", moment.state
+
+    async def _decide(
+        self, agent: Agent, observation: Observation, scope: Scope, late: str
+    ) -> tuple[Decision, BaseException | None]:
+        """Give the decision, and the exception that the agent raised instead of deciding."""
+        try:
+            acting = agent.act(observation)
+            if self.turn_seconds is None:
+                decision = await acting
+            else:
+                decision = await Interruptible(acting, self.turn_seconds, late)
+            if not isinstance(decision, Decision):
+                raise TypeError(f"act must give a Decision, got {decision!r}")
+            check_known(scope, decision.completion)
+            if decision.status == "error" and scope.unanswered is not None:
+                raise scope.unanswered
+            return admitted(decision, observation), None
+        except (RunFailed, Unavailable):
+            raise
+        except BaseException as error:
+            pass_on(error)
+            return Decision.unusable("error", reason_of(error)), error
 
 
 def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
@@ -136,21 +174,23 @@ def begin_world(environment: Environment, seed: int, judge: Judge) -> Opening:
 def advance(
     environment: Environment, observation: Observation, decision: Decision, judge: Judge
 ) -> tuple[Outcome, Moment]:
-    """What follows from a decision. An unusable one leaves the world as it is and uses up its turn."""
+    """Take the step that was decided. An unusable decision leaves the world as it is and uses up its turn."""
     if decision.action is None:
         return Outcome.running(observation, success=judge.success), judge.moment(environment, observation)
+
     outcome = environment.step(decision.action)
     if not isinstance(outcome, Outcome):
         raise TypeError(f"step must give an Outcome, got {outcome!r}")
     if not isinstance(outcome.reward, Real) or not isfinite(outcome.reward):
         raise ValueError(f"step must give a reward that is a finite number, got {outcome.reward!r}")
+
     judge.success = outcome.success
     over = outcome.terminated or outcome.truncated
     return outcome, judge.moment(environment, None if over else outcome.observation)
 
 
 def turn_of(index: int, observation: Observation, decision: Decision, outcome: Outcome, moment: Moment) -> Turn:
-    """The record of one turn."""
+    """Make the record of one turn."""
     return Turn(
         index=index,
         observation=observation,
@@ -165,31 +205,11 @@ def turn_of(index: int, observation: Observation, decision: Decision, outcome: O
     )
 
 
-async def _decide(
-    agent: Agent, observation: Observation, scope: Scope, seconds: float | None = None, late: str = ""
-) -> tuple[Decision, BaseException | None]:
-    """The decision, and what the agent has raised instead of making one."""
-    try:
-        acting = agent.act(observation)
-        decision = await (acting if seconds is None else Interruptible(acting, seconds, late))
-        if not isinstance(decision, Decision):
-            raise TypeError(f"act must give a Decision, got {decision!r}")
-        check_known(scope, decision.completion)
-        if decision.status == "error" and scope.unanswered is not None:
-            raise scope.unanswered
-        return admitted(decision, observation), None
-    except (RunFailed, Unavailable):
-        raise
-    except BaseException as error:
-        pass_on(error)
-        return Decision.unusable("error", reason_of(error)), error
-
-
 def admitted(decision: Decision, observation: Observation) -> Decision:
-    """The decision, which becomes unusable where its action is not admissible.
+    """Give the decision, made unusable if its action is not admissible.
 
     Raises:
-        ValueError: it tells probabilities that are none, or of what could not be chosen.
+        ValueError: a probability is not in [0, 1], or is of an action that is not admissible.
     """
     if decision.probabilities:
         _check_probabilities(decision.probabilities, observation)
@@ -202,20 +222,22 @@ def admitted(decision: Decision, observation: Observation) -> Decision:
 def _check_probabilities(probabilities: Mapping[str, float], observation: Observation) -> None:
     for action, share in probabilities.items():
         try:
-            right = 0 <= share <= CERTAIN
+            valid = 0 <= share <= CERTAIN
         except TypeError:
-            right = False
-        if not right:
+            valid = False
+        if not valid:
             raise ValueError(f"act must give probabilities from 0 to 1, got {share!r} of {action!r}")
         if observation.actions is not None and action not in observation.actions:
             listed = ", ".join(observation.actions)
             raise ValueError(f"act must give probabilities of admissible actions, of {listed}, got {action!r}")
 
 
-def _check_repeated(index: int, known: Decision, decision: Decision) -> None:
-    if (known.status, known.action) != (decision.status, decision.action):
-        before, now = known.action or known.status, decision.action or decision.status
-        raise GdeError(f"the agent is not a function of its seed: turn {index} was {before}, repeated it is {now}")
+def _check_repeated(index: int, recorded: Decision, decision: Decision) -> None:
+    if (recorded.status, recorded.action) == (decision.status, decision.action):
+        return
+    before = recorded.action or recorded.status
+    now = decision.action or decision.status
+    raise GdeError(f"the agent is not a function of its seed: turn {index} was {before}, repeated it is {now}")
 
 
 def _late(seconds: float | None, what: str, setting: str) -> str:

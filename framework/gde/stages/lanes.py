@@ -1,75 +1,45 @@
-"""Work in several threads, each of which does its share in order; what comes of it is given in the order of all."""
+"""Work in several threads, with its outputs in order."""
 
-import ctypes
 import os
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future
-from queue import SimpleQueue
-from threading import Thread
-from typing import Generic, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 WorkT = TypeVar("WorkT")
 OutputT = TypeVar("OutputT")
 
 
 def cores() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def in_lanes(do: Callable[[WorkT], OutputT], work: Sequence[WorkT], lanes: Sequence[int]) -> Generator[OutputT]:
-    """What `do` makes of each work, in order. What is in one lane is done in order, by one thread; the lanes side by
-    side, and a single one by the thread that asks.
+    """Do the work of each lane in a thread of its own and yield all outputs in the order of `work`.
 
-    When the iterator is closed or interrupted, the threads are ended too, at the next line of Python that they come to.
+    A thread does the work of its lane in order. A single lane runs in the calling thread. Closing the iterator cancels
+    the work that has not begun and waits for the rest.
 
     Args:
-        do: what it raises is raised where its output would have been.
-        work: all of it begins at once, so what it gives is held until it is asked for.
-        lanes: the lane of each.
+        do: called with each work; what it raises is raised in place of its output.
+        work: all of it is queued at once, so outputs are held until they are asked for.
+        lanes: the lane of each work.
     """
     if len(set(lanes)) < 2:
         yield from map(do, work)
         return
-    shares = {lane: [each for each, of in zip(work, lanes, strict=True) if of == lane] for lane in set(lanes)}
-    threads = {lane: _Lane(do, share) for lane, share in shares.items()}
+
+    pools = {lane: ThreadPoolExecutor(1, thread_name_prefix="gde-lane") for lane in set(lanes)}
     try:
-        for thread in threads.values():
-            thread.start()
-        for lane in lanes:
-            yield threads[lane].next()
+        queued = deque(pools[lane].submit(do, each) for each, lane in zip(work, lanes, strict=True))
+        while queued:
+            yield queued.popleft().result()
     finally:
-        for thread in threads.values():
-            thread.end()
-
-
-class _Lane(Thread, Generic[WorkT, OutputT]):
-    """One thread."""
-
-    def __init__(self, do: Callable[[WorkT], OutputT], work: Sequence[WorkT]) -> None:
-        super().__init__(name="gde-lane")
-        self._do, self._work, self._over = do, work, False
-        self._given: SimpleQueue[Future[OutputT]] = SimpleQueue()
-
-    def run(self) -> None:
-        for each in self._work:
-            if self._over:
-                break
-            given: Future[OutputT] = Future()
-            try:
-                given.set_result(self._do(each))
-            except BaseException as error:
-                given.set_exception(error)
-            self._given.put(given)
-
-    def next(self) -> OutputT:
-        """What the next of its works has given, once it is done."""
-        return self._given.get().result()
-
-    def end(self) -> None:
-        """Have it end now. `SystemExit` is what ends a thread without a word, wherever it is by then."""
-        self._over = True
-        if self.is_alive():
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident or 0), ctypes.py_object(SystemExit))
-        if self.ident is not None:
-            self.join()
+        # No lane may begin another piece of work while an earlier lane is waited for.
+        for pool in pools.values():
+            pool.shutdown(wait=False, cancel_futures=True)
+        for pool in pools.values():
+            pool.shutdown()

@@ -24,8 +24,6 @@ class Progress:
     """What happens within a long step, e.g. "41 turns"."""
     within: float = 0.0
     """How much is done of the steps that are not over, in steps."""
-    waits_for: str = ""
-    """What has to happen before anything is done, e.g. that somebody joins; empty while it goes on."""
 
 
 Watch = Callable[[Progress], None]
@@ -42,8 +40,6 @@ class Listeners:
     progress: Watch
     episode: Callable[[Trajectory, int, int], None] | None = None
     turn: Callable[[str, Turn], None] | None = None
-    waits_for: Callable[[], str] = str
-    """As `Progress.waits_for`, at the moment."""
 
 
 @contextmanager
@@ -101,8 +97,8 @@ def _look(path: Path, total: int, listeners: Listeners, stop: Event, endings: _E
             if listeners.episode:
                 for i, episode in enumerate(ended, start=1):
                     listeners.episode(journal.trajectory(episode), done + i, total)
-            within, waits_for = endings.under_way(journal), listeners.waits_for()
-            listeners.progress(Progress("episodes", endings.n, total, played, within, waits_for))
+            within = endings.under_way(journal)
+            listeners.progress(Progress("episodes", endings.n, total, played, within))
 
 
 def _tell_turns(journal: Journal, last: int, listeners: Listeners) -> int:

@@ -11,7 +11,7 @@ from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.parts.environment import Environment, HasMDP, HasSimulator, HasState
 from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
-from gde.stages.hosting import Host, Pace
+from gde.stages.hosting import Host
 from gde.stages.simulating import Copy, Simulation
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol
 
@@ -34,7 +34,7 @@ def simulator(episode: Restorable, private: Restorable, seed: int, dice: int = 0
         turns=(),
         ending="horizon",
     )
-    return Simulation(begun, _host(episode), Copy(_host(private), dice, certified=True))
+    return Simulation(begun, Host(episode), Copy(Host(private), dice, certified=True))
 
 
 def check_simulator(
@@ -116,9 +116,3 @@ class _Walk:
         choices = observation.actions or self._actions or self._episode.task().actions or ()
         promise(choices, "an observation without actions needs `actions` to try, given to check_simulator")
         return str(self._rng.choice(choices))
-
-
-def _host(environment: Environment) -> Host:
-    host = Host(Pace(), None)
-    host.environment = environment
-    return host

@@ -13,7 +13,7 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from gde.errors import GdeError
-from gde.executors.workers import threads
+from gde.executors.work import threads
 from gde_plugins.ray_executor.config import RayConfig
 
 

@@ -10,7 +10,7 @@ from ray import cloudpickle
 from ray.exceptions import RayError
 
 from gde.errors import GdeError, RunFailed, WorkerDied
-from gde.executors.workers import LOOK, STOPPED, opened, outcome
+from gde.executors.work import STOPPED, opened, outcome
 from gde.parts.executor import Ask, after_death
 from gde_plugins.ray_executor.cluster import cluster, cores, here
 from gde_plugins.ray_executor.config import RayConfig
@@ -18,6 +18,8 @@ from gde_plugins.ray_executor.task import Message, Post, work
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")
+LOOK = 0.2
+"""Seconds between two looks at whether the work is to be stopped."""
 HEAD_START = 4.0
 """Seconds that the first worker has for itself where the run starts its own cluster: a short run is over by then, and
 to start another process would take longer than to do its work too."""

@@ -139,7 +139,8 @@ def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
 
 
 def _executor(workers: int) -> "Executor":
-    from gde.executors.executors import Processes, Serial
+    from gde.executors.processes import Processes
+    from gde.executors.serial import Serial
 
     return Processes(workers) if workers > 1 else Serial()
 

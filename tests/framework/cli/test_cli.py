@@ -299,7 +299,6 @@ def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -
         ),
         ("check .", "gde: . is a folder: wanted a plan file or a distribution"),
         ("rewardbench", "gde: gde rewardbench wants one of its commands; see `gde rewardbench --help`"),
-        ("work nosuch", "gde: no run folder nosuch: wanted the folder that `gde eval` made"),
     ],
 )
 def test_what_is_misread_is_told_in_a_line(gde: Gde, words: str, said: str) -> None:

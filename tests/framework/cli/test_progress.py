@@ -42,16 +42,6 @@ def test_no_line_is_said_twice_while_nothing_happens() -> None:
     assert 9 <= len(told(*moving)) <= 11
 
 
-def test_waiting_for_workers_is_told_once_and_says_nothing_of_what_is_left() -> None:
-    waiting = [(float(at), Progress("episodes", 0, 4, "0 turns", 0.0, "workers: come")) for at in range(0, 100, 5)]
-    working = [(float(at), Progress("episodes", at // 110, 4, f"{at} turns")) for at in (105, 115)]
-    assert told(*waiting, *working) == [
-        "episodes: 0/4 (waits for workers: come)",
-        "episodes: 0/4 (105 turns, 10 s)",
-        "episodes: 1/4 (115 turns, 20 s, about 1 min 0 s left)",
-    ]
-
-
 def test_the_end_is_told_once() -> None:
     assert told(*((float(at), Progress("episodes", 3, 3)) for at in range(0, 60, 20))) == ["episodes: 3/3"]
 

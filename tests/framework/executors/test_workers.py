@@ -14,8 +14,8 @@ from own_parts import die_before_its_fork, die_by, end_with, fail, process_of, s
 from processes import started_by, wait_for
 
 from gde import GdeError, RunFailed
-from gde.executors.executors import Processes
-from gde.executors.workers import threads
+from gde.executors.processes import Processes
+from gde.executors.work import threads
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -87,7 +87,7 @@ def test_stopping_ends_workers_soon_and_for_good() -> None:
 PROGRAM = """
 import sys
 from own_parts import wait_long
-from gde.executors.executors import Processes
+from gde.executors.processes import Processes
 print("begun", flush=True)
 list(Processes(1).map(wait_long, [120]))
 """

@@ -1,9 +1,8 @@
-"""Where calls of environments are made: slow ones side by side in threads, quick ones in the event loop."""
+"""Where calls of environments are made: those that block side by side in threads, all others in the event loop."""
 
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,11 @@ from typing import Any
 import pytest
 
 from gde.data.observation import Observation, Outcome
-from gde.data.plan import Plan
-from gde.parts.environment import Environment
+from gde.data.plan import Choice, Plan
+from gde.offers import NoConfig, Offer
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.runs.evaluating import evaluate
-from gde.stages import hosting
 from gde.stages.evidence import load_evidence
 from gde.stages.hosting import Hosts
 from gde.stages.rollout import at_once
@@ -79,9 +77,11 @@ def counted() -> Count:
     return COUNTED
 
 
-def test_slow_steps_overlap(counted: Count, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosting, "PATIENCE", 0.05)
-    choices: dict[str, Any] = {"environment": Slow, "agent": walker, "metrics": ("length",)}
+SLOW = Offer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), blocking=True)
+
+
+def test_steps_that_block_overlap(counted: Count, tmp_path: Path) -> None:
+    choices: dict[str, Any] = {"environment": Choice(name="slow", part=SLOW), "agent": walker, "metrics": ("length",)}
     result = evaluate(Plan(**choices, episodes=24, concurrency=12), tmp_path / "run")
     assert result.status == "ok"
     assert counted.most > 1
@@ -98,114 +98,27 @@ def test_an_offer_can_say_how_many_of_its_environments_there_are_at_once(most: i
     assert at_once(replace(ready, strata=(crowded,))) == episodes
 
 
-async def played(hosts: Hosts, call: Callable[[Environment], object], times: int) -> list[bool]:
-    """Whether each of some episodes, one after another, had a thread."""
-    threaded = []
+async def threads_of(hosts: Hosts, times: int) -> list[str]:
+    """The thread in which each of some episodes, one after another, has its environment called."""
+    threads = []
     for _ in range(times):
         async with hosts.borrow() as host:
-            threaded.append(host.thread is not None)
-            for _ in range(hosting.ENOUGH):
-                await host.call(call)
+            threads.append(await host.call(lambda _: threading.current_thread().name))
     await hosts.close()
-    return threaded
+    return threads
 
 
-@pytest.fixture
-def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that stands while other programs have the processor."""
-    monkeypatch.setattr(hosting, "perf_counter", time.thread_time)
+def test_calls_are_made_in_the_event_loop_unless_a_thread_is_asked_for() -> None:
+    inline = Hosts(lambda: Corridor(3), threaded=False)
+    assert asyncio.run(threads_of(inline, 2)) == [threading.main_thread().name] * 2
+    threaded = Hosts(lambda: Corridor(3), threaded=True)
+    assert asyncio.run(threads_of(threaded, 2)) == ["gde-environment"] * 2
 
 
-@pytest.mark.usefixtures("undisturbed")
-def test_quick_calls_are_made_in_the_event_loop_once_they_have_proved_so() -> None:
-    hosts = Hosts(lambda: Corridor(3), always_thread=False)
-    assert asyncio.run(played(hosts, lambda one: one.task(), 3)) == [True, False, False]
-
-
-def test_calls_that_wait_keep_their_threads() -> None:
-    hosts = Hosts(lambda: Corridor(3), always_thread=False)
-    assert asyncio.run(played(hosts, lambda one: time.sleep(0.005), 3)) == [True, True, True]
-
-
-@pytest.mark.usefixtures("undisturbed")
-def test_short_computations_are_no_reason_for_a_thread() -> None:
-    """Threads of one process take turns at computing: to change between them only costs."""
-    hosts = Hosts(lambda: Corridor(3), always_thread=False)
-    assert asyncio.run(played(hosts, lambda one: sum(range(100_000)), 3)) == [True, False, False]
-
-
-def test_calls_with_deadlines_always_have_threads() -> None:
-    hosts = Hosts(lambda: Corridor(3), always_thread=True)
-    assert asyncio.run(played(hosts, lambda one: one.task(), 3)) == [True, True, True]
-
-
-@pytest.mark.usefixtures("undisturbed")
-@pytest.mark.parametrize("seconds", [0.0, 0.3])
-def test_episodes_begin_one_at_a_time_until_calls_have_proved_quick(seconds: float) -> None:
-    """So that not all of them begin in threads, which would slow each other down and seem slow. However long each agent
-    takes between two calls, it takes a few episodes to find out."""
-    hosts, threaded = Hosts(lambda: Corridor(3), always_thread=False), []
-
-    async def episode() -> None:
-        async with hosts.borrow() as host:
-            threaded.append(host.thread is not None)
-            for _ in range(hosting.ENOUGH):
-                await host.call(lambda one: one.task())
-                await asyncio.sleep(seconds)
-
-    async def together() -> None:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(40):
-                group.create_task(episode())
-        await hosts.close()
-
-    asyncio.run(together())
-    assert 1 <= sum(threaded) <= hosting.ENOUGH
-
-
-def test_on_trial_calls_are_made_one_at_a_time(counted: Count) -> None:
-    hosts = Hosts(lambda: Slow(3), always_thread=False)
-
-    async def episode() -> None:
-        async with hosts.borrow() as host:
-            await host.call(lambda one: one.reset(1))
-            await host.call(lambda one: one.step(RIGHT))
-            told.append((host.pace.on_trial, counted.most))
-
-    async def together() -> None:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(8):
-                group.create_task(episode())
-        await hosts.close()
-
-    told: list[tuple[bool, int]] = []
-    asyncio.run(together())
-    assert all(most <= 1 for on_trial, most in told if on_trial)
-    assert counted.most > 1
-
-
-def test_the_others_do_not_wait_for_a_slow_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosting, "PATIENCE", 0.02)
-    hosts, released, waiting = Hosts(lambda: Corridor(3), always_thread=False), threading.Event(), []
-
-    async def slow() -> None:
-        async with hosts.borrow() as host:
-            waiting.append("slow")
-            await host.call(lambda one: released.wait(30))
-
-    async def other() -> None:
-        async with hosts.borrow():
-            waiting.append("other")
-        released.set()
-
-    async def together() -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(slow())
-            group.create_task(other())
-        await hosts.close()
-
-    asyncio.run(together())
-    assert waiting == ["slow", "other"]
+def test_calls_with_deadlines_have_threads_though_they_do_not_block(counted: Count, tmp_path: Path) -> None:
+    choices: dict[str, Any] = {"environment": Slow, "agent": walker, "metrics": ("length",)}
+    evaluate(Plan(**choices, episodes=2, turn_seconds=30.0), tmp_path / "run")
+    assert counted.threads == {"gde-environment"}
 
 
 def test_a_hanging_step_fails_its_episode_and_no_other(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""Threads side by side: what they give comes in the order of the work, and none of them outlives who asked."""
+"""Threads side by side: what they give comes in the order of the work, and none outlives the call."""
 
+import threading
 from contextlib import closing
-from threading import Barrier, Event, current_thread, enumerate, main_thread
-from time import sleep
+from threading import Barrier, Event, Timer, current_thread, enumerate, main_thread
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from gde.stages.lanes import cores, in_lanes
 
 
 def running() -> list[str]:
-    return [thread.name for thread in enumerate() if thread.name == "gde-lane"]
+    return [thread.name for thread in enumerate() if thread.name.startswith("gde-lane")]
 
 
 @given(st.lists(st.integers(0, 3), max_size=12))
@@ -47,21 +47,52 @@ def test_what_is_raised_is_raised_in_the_place_of_its_output() -> None:
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
-def test_threads_end_with_the_iterator_whatever_they_are_at(interruption: type[BaseException]) -> None:
-    begun, done = Event(), []
+def test_an_interruption_waits_for_what_is_under_way_and_begins_nothing_else(
+    interruption: type[BaseException],
+) -> None:
+    begun, interrupted = Event(), Event()
+    done: list[int] = []
 
     def work(n: int) -> int:
-        if n:
+        if n == 1:
             begun.set()
-            while True:
-                sleep(0.001)
+            assert interrupted.wait(30)
         done.append(n)
         return n
 
-    with pytest.raises(interruption), closing(in_lanes(work, [0, 1, 1, 0], [0, 1, 1, 0])) as outputs:
+    with pytest.raises(interruption), closing(in_lanes(work, [0, 1, 2, 3], [0, 1, 1, 1])) as outputs:
         assert next(outputs) == 0
         assert begun.wait(30)
+        Timer(0.1, interrupted.set).start()
         raise interruption
+    assert done == [0, 1]
+    assert not running()
+
+
+def test_closing_does_not_disturb_a_thread_that_has_ended_its_work() -> None:
+    ended: list[str] = []
+    faults: list[object] = []
+    local = threading.local()
+
+    class Ending:
+        def __del__(self) -> None:
+            ended.append("well")
+
+    def work(n: int) -> int:
+        local.kept = Ending()  # goes with its thread
+        return n
+
+    before = threading.excepthook
+    threading.excepthook = faults.append
+    try:
+        for _ in range(200):
+            outputs = in_lanes(work, [0, 1, 2], [0, 1, 2])
+            assert [next(outputs), next(outputs), next(outputs)] == [0, 1, 2]
+            outputs.close()
+    finally:
+        threading.excepthook = before
+    assert faults == []
+    assert len(ended) == 600
     assert not running()
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gde.errors import GdeError
-from gde.executors.executors import Processes, Serial
+from gde.executors.processes import Processes
+from gde.executors.serial import Serial
 from gde_plugins.reward_prediction.building import Order, build_domain, in_chunks
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, opened

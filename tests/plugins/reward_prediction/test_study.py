@@ -24,7 +24,7 @@ NAME = "rewardprediction"
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three tasks of the blocks world."""
-    from gde.executors.executors import Serial
+    from gde.executors.serial import Serial
 
     folder = tmp_path_factory.mktemp("data")
     domain = find_domain("blocksworld")

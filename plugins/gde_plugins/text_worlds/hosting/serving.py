@@ -17,7 +17,6 @@ from threading import Event, Thread
 from typing import IO, Any
 
 from gde.errors import GdeError
-from gde.executors.descriptors import moved
 
 GRACE = 5
 """Seconds after which a deadline is kept from inside, when nobody has kept it from outside."""
@@ -31,8 +30,10 @@ def serve(target: str, settings: str) -> None:
         settings: what it is made with, as a JSON object.
     """
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123  # a path would be opened by its text as well
-        questions = os.fdopen(moved(0, nothing.fileno()), "rb")
-    answers = os.fdopen(moved(1, 2), "wb")
+        questions = os.fdopen(os.dup(0), "rb")
+        os.dup2(nothing.fileno(), 0)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
     served = _Served(target, json.loads(settings))
     waiting: SimpleQueue[bytes | None] = SimpleQueue()
     busy = Event()

@@ -18,31 +18,19 @@ def hold_standard() -> None:
                 setattr(sys, name, os.fdopen(descriptor, "w" if descriptor else "r", errors="replace", closefd=False))
 
 
-def moved(descriptor: int, substitute: int) -> int:
-    """A new descriptor of the same file; the old one is the substitute's from now on.
-
-    Raises:
-        OSError: one of them is not open.
-    """
-    kept = os.dup(descriptor)
-    try:
-        os.dup2(substitute, descriptor)
-    except OSError:
-        os.close(kept)
-        raise
-    return kept
-
-
 @contextmanager
 def output_to_errors() -> Iterator[None]:
     """While the context lasts, what is written to standard output goes to standard error; nothing changes where one of
     them is closed."""
     _flush()
     try:
-        kept = moved(1, 2)
+        os.fstat(2)
+        kept = os.dup(1)
     except OSError:
         yield
         return
+
+    os.dup2(2, 1)
     try:
         yield
     finally:
