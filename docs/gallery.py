@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gde import Choice, Figure, Plan, evaluate
-from gde.reporting.drawing import svg
-from gde.reporting.figures import breakdowns
+from gde.reporting.figures.breakdowns import breakdowns
+from gde.reporting.figures.drawing import svg
 
 HERE = Path(__file__).parent / "gallery"
 SWEEP = Choice(name="grid", config={"size": [5, 7, 9, 11], "density": [0.0, 0.5, 1.0]})

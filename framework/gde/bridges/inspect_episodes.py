@@ -104,7 +104,7 @@ class _Context(OutsideRun):
         self._scope = scope
         self.seed = seed
 
-    def model(self, name: str) -> LanguageModel:
+    def model(self, name: str) -> LanguageModel:  # type: ignore[override]
         return self._scope.model(name)
 
 

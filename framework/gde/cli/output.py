@@ -56,7 +56,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 
 def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
     """The result, on one screen unless all of it is wanted, and the exit code that says how the run went."""
-    from gde.reporting.screen import screen
+    from gde.reporting.terminal.screen import screen
     from gde.store.folder import result_json
 
     if as_json:
@@ -83,11 +83,11 @@ def _show_tracebacks(failures: Sequence["Failure"]) -> None:
 
 def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
     """What several entrants did, side by side, and the exit code that says how their runs went."""
-    from gde.reporting.contest import screen
-    from gde.reporting.contests import write_page
+    from gde.reporting.page_files import write_contest_page
+    from gde.reporting.terminal.contest_screen import contest_screen
     from gde.runs.contest import contest_json
 
-    page = write_page(found)
+    page = write_contest_page(found)
     if as_json:
         show_json(contest_json(found))
     elif show_all:
@@ -95,7 +95,7 @@ def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> Non
             tell(f"{name}:")
             show_measurements(result.measurements)
     else:
-        tell("\n".join(screen(found)))
+        tell("\n".join(contest_screen(found)))
     if not as_json:
         for note in [found.reason] if found.reason else []:
             say(f"not compared: {note}")

@@ -15,13 +15,13 @@ def command(
 ) -> None:
     """Render the reports of a finished run again and print the files to open."""
     from gde.data.plan import Choice
-    from gde.reporting.contests import write_page
+    from gde.reporting.page_files import write_contest_page
     from gde.runs.adding import report
     from gde.runs.contest import is_contest, read_contest, report_contest
 
     choices = [Choice(name=name) for name in reporter or ()]
     if is_contest(run):
-        page = write_page(read_contest(run))
+        page = write_contest_page(read_contest(run))
         files = [*([str(page)] if page else []), *map(str, report_contest(run, choices))]
     else:
         files = [*map(str, report(run, choices))]

@@ -31,7 +31,7 @@ def command(
     quiet: options.Quiet = False,
 ) -> None:
     """Re-run a published study and print its numbers, ours and the difference side by side."""
-    from gde.reporting.studies import write_study
+    from gde.reporting.page_files import write_study
     from gde.runs.reproducing import reproduce
 
     request = _request(name, scale, agent, model, reward or [], settings or [], executor)

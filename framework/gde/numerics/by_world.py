@@ -1,4 +1,4 @@
-"""Metrics taken part by part, world by world: what comparisons of runs and of variations rest on."""
+"""Metrics computed world by world, as comparisons of runs and of variations need them."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ PlaceT = TypeVar("PlaceT", bound=Hashable)
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """What is measured, whatever the value."""
+    """The identity of a measurement without its value."""
 
     name: str
     unit: str
@@ -26,7 +26,7 @@ class Quantity:
 
     @classmethod
     def of(cls, measurement: Measurement) -> "Quantity":
-        """What `measurement` is a measurement of."""
+        """The quantity of a measurement."""
         where = tuple(sorted(measurement.where.items()))
         return cls(name=measurement.name, unit=measurement.unit, restricted=where)
 
@@ -36,36 +36,40 @@ class Quantity:
 
 
 def split(evidence: Evidence, place: Callable[[Trajectory], PlaceT]) -> dict[PlaceT, Evidence]:
-    """The evidence of each place that an episode can have, in the order of first episodes.
+    """Split the evidence by the place of its episodes, in the order of first episodes.
 
-    Probes are fitted to whole runs, so their reports are left out. A part is marked as one, so that metrics that
-    compare worlds have nothing to say on it.
+    Probe reports are left out, because probes are fitted to whole runs. Each part is marked as a part, so that metrics
+    that compare worlds give nothing for it.
     """
     trajectories: dict[PlaceT, list[Trajectory]] = {}
     for one in evidence.trajectories:
         trajectories.setdefault(place(one), []).append(one)
-    traces: dict[str, list[RewardTrace]] = {}
+    traces_of: dict[str, list[RewardTrace]] = {}
     for trace in evidence.reward_traces:
-        traces.setdefault(trace.episode, []).append(trace)
-    return {
-        where: replace(
+        traces_of.setdefault(trace.episode, []).append(trace)
+
+    parts = {}
+    for where, group in trajectories.items():
+        traces: list[RewardTrace] = []
+        for one in group:
+            traces += traces_of.get(str(one.key), [])
+        parts[where] = replace(
             evidence,
             trajectories=tuple(group),
-            reward_traces=tuple(trace for one in group for trace in traces.get(str(one.key), ())),
+            reward_traces=tuple(traces),
             probe_reports=(),
             part={"world": group[0].world.id},
         )
-        for where, group in trajectories.items()
-    }
+    return parts
 
 
 def measured(
     metrics: Sequence[tuple[str, Metric]], parts: Mapping[PlaceT, Evidence]
 ) -> dict[Quantity, dict[PlaceT, float]]:
-    """Every number that the named metrics give, by quantity and part; what a part cannot give is left out.
+    """The numbers of the named metrics, by quantity and part. Measurements without a value are left out.
 
     Raises:
-        GdeError: a metric raises; metric and world are named.
+        GdeError: a metric raises. The message names metric and world.
     """
     found: dict[Quantity, dict[PlaceT, float]] = {}
     for place, part in parts.items():

@@ -1,7 +1,7 @@
-"""Which episodes the numbers are about, and how they are averaged over worlds.
+"""Selections of episodes, and averages over their worlds.
 
-A run may have more episodes than fit into memory. A metric iterates over them, as often as it needs to, and keeps
-numbers of each, not the episode.
+A run may have more episodes than fit into memory. A metric may iterate over them several times, but it keeps numbers
+of each episode, not the episode itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,20 +19,20 @@ ValueT = TypeVar("ValueT")
 
 
 class Place(NamedTuple):
-    """A world, which averages are taken over, and the cluster that it is in, which intervals resample."""
+    """A world, over which averages are taken, and its cluster, which intervals resample."""
 
     world: str
     cluster: str
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "Place":
-        """Where the episode took place."""
+        """The place of an episode."""
         return cls(trajectory.world.id, trajectory.world.cluster)
 
 
 @dataclass(frozen=True)
 class Selection(Iterable[Trajectory]):
-    """Those trajectories that meet a condition. Each iteration looks for them again, so none is kept."""
+    """The trajectories that meet a condition, found again in each iteration; none is kept."""
 
     trajectories: Iterable[Trajectory]
     holds: Callable[[Trajectory], bool]
@@ -41,12 +41,12 @@ class Selection(Iterable[Trajectory]):
         return filter(self.holds, self.trajectories)
 
     def where(self, holds: Callable[[Trajectory], bool]) -> "Selection":
-        """Those of them that meet another condition, too."""
+        """Those that also meet another condition."""
         return Selection(self, holds)
 
 
 def finished(evidence: Evidence) -> Selection:
-    """Episodes that were played to an end. Failed ones say nothing of the agent; `outcomes` counts them."""
+    """The episodes that did not fail. Failed ones say nothing about the agent; `outcomes` counts them."""
     return Selection(evidence.trajectories, lambda one: one.ending != "failed")
 
 
@@ -64,27 +64,30 @@ def by_world(values: Iterable[tuple[Place, ValueT]]) -> dict[Place, list[ValueT]
 
 
 class Need(NamedTuple):
-    """Something that a number needs of every turn."""
+    """A requirement of a number on every turn."""
 
     what: str
     met: Callable[[Turn], bool]
 
 
 CERTIFIED = Need("certified optimal actions", lambda turn: turn.optimal is not None)
-"""Without them, actions cannot be held against optimal ones."""
+"""Needed to compare actions with optimal ones."""
 
 
 def lacking(trajectories: Iterable[Trajectory], *needs: Need) -> str:
-    """Which need is not met, and by how many turns; empty where all are."""
-    n_turns, unmet = 0, [0] * len(needs)
+    """The first need that is not met, and in how many turns; empty where all are met."""
+    n_turns = 0
+    unmet = [0] * len(needs)
     for trajectory in trajectories:
         n_turns += len(trajectory.turns)
         for i, need in enumerate(needs):
             unmet[i] += sum(not need.met(turn) for turn in trajectory.turns)
     if not n_turns:
         return NOTHING_FINISHED
-    reasons = (f"{n} of {n_turns} turns have no {need.what}" for n, need in zip(unmet, needs, strict=True) if n)
-    return next(reasons, "")
+    for need, n_unmet in zip(needs, unmet, strict=True):
+        if n_unmet:
+            return f"{n_unmet} of {n_turns} turns have no {need.what}"
+    return ""
 
 
 def is_optimal(turn: Turn) -> bool:
@@ -93,7 +96,7 @@ def is_optimal(turn: Turn) -> bool:
 
 
 class Count(NamedTuple):
-    """Of some decisions of one episode, how many hit."""
+    """Hits among some decisions of one episode."""
 
     cluster: str
     hits: int
@@ -101,7 +104,7 @@ class Count(NamedTuple):
 
 
 def count(trajectory: Trajectory, hits: Iterable[bool]) -> Count:
-    """The hits among some decisions of the episode."""
+    """Count the hits among some decisions of the episode."""
     found = list(hits)
     return Count(trajectory.world.cluster, sum(found), len(found))
 
@@ -111,9 +114,9 @@ def pooled_share(evidence: Evidence, name: str, counts: Iterable[Count], reason:
 
     Args:
         evidence: gives the seed for resampling.
-        name: of the measurement, and of the stream of random numbers.
-        counts: one an episode.
-        reason: what it means that there is no decision.
+        name: of the measurement, and of its stream of random numbers.
+        counts: one for each episode.
+        reason: why there may be no decision.
     """
     found = [one for one in counts if one.of]
     if not found:
@@ -130,16 +133,17 @@ def over_worlds(
     values: Mapping[Place, float],
     estimate: Callable[..., Estimate] = cluster_share,
 ) -> Measurement:
-    """The mean of one value a world, of at least one world, all with equal weight; n counts the worlds.
+    """The mean over at least one world, with equal weights and one value for each; n counts the worlds.
 
     Args:
         evidence: gives the seed for resampling.
-        name: of the measurement, and of the stream of random numbers.
+        name: of the measurement, and of its stream of random numbers.
         unit: of the values.
         values: in [0, 1].
         estimate: `gde.numerics.stats.cluster_mean` for values of another range.
     """
-    return over_episodes(evidence, name, unit, [(place.cluster, value) for place, value in values.items()], estimate)
+    in_clusters = [(place.cluster, value) for place, value in values.items()]
+    return over_episodes(evidence, name, unit, in_clusters, estimate)
 
 
 def over_episodes(
@@ -149,11 +153,14 @@ def over_episodes(
     values: Sequence[tuple[str, float]],
     estimate: Callable[..., Estimate] = cluster_share,
 ) -> Measurement:
-    """The mean of values, of at least one, each in its cluster; n counts them. Arguments are those of `over_worlds`."""
+    """The mean of at least one value, each with its cluster; n counts the values.
+
+    The other arguments are those of `over_worlds`.
+    """
     clusters, numbers = zip(*values, strict=True)
     return estimate(numbers, clusters, generator(evidence.seed, "metric", name)).measurement(name, unit)
 
 
 def unmeasured(name: str, unit: str, reason: str) -> Measurement:
-    """A number that cannot be had."""
+    """A measurement without a value."""
     return Measurement(name=name, value=None, unit=unit, n=0, reason=reason)

@@ -1,1 +1,1 @@
-"""What shows a result: on the terminal, as a page, and in the viewer."""
+"""Results on the terminal, as pages, and in the viewer."""

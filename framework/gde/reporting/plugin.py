@@ -1,4 +1,4 @@
-"""The reporter that comes with gde: one page for a run."""
+"""The bundled reporter: one page for a run."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_reporters() -> Sequence[AnyOffer]:
-    """What shows a result."""
+    """The reporters."""
     return (
         Offer(
             name="html",
-            summary="One self-contained page: the claim, the numbers, a few episodes step by step.",
+            summary="A self-contained page: the claim, the numbers, and episodes step by step.",
             config=NoConfig,
             make=_html,
             imports=("jinja2", "vl_convert"),
@@ -27,6 +27,6 @@ def gde_reporters() -> Sequence[AnyOffer]:
 
 
 def _html(_: NoConfig, __: "Context") -> object:
-    from gde.reporting.html import HtmlReporter
+    from gde.reporting.page.html import HtmlReporter
 
     return HtmlReporter()

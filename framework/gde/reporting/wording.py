@@ -9,24 +9,29 @@ from gde.data.result import Measurement
 from gde.numerics.stats import Interval
 
 SPACE = "\u00a0"
-"""No line breaks between a number and its unit."""
+"""No line break between a number and its unit."""
 MINUS = "\u2212"
 CONTROLS: Mapping[str, tuple[str, str]] = {
-    "coordinates": ("coordinates only", "told what is asked for, shown no activations"),
-    "shuffled": ("shuffled labels", "fitted to the truth of other turns"),
+    "coordinates": ("coordinates only", "gets the coordinates asked for, but no activations"),
+    "shuffled": ("shuffled labels", "fitted to the labels of other turns"),
     "untrained": ("random weights", "the same architecture, never trained"),
-    "embeddings": ("bag of tokens", "the mean input embedding of all that was read"),
+    "embeddings": ("bag of tokens", "the mean input embedding of all tokens read"),
 }
-"""A control's name and what is taken away from the probe in it."""
+"""A control's name, and how it differs from the probe."""
 LEAST = 0.001
-"""Smaller probabilities are not told apart."""
+"""Smaller probabilities are shown as "< 0.001"."""
 MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning", "reasoning": "while reasoning"}
 
 
 def caveats(numbers: Iterable[tuple[Measure, Labels]]) -> tuple[str, ...]:
-    """What a reader must know of some of the numbers, given what each is restricted to; every sentence once."""
-    told = (measure.caveat(where) for measure, where in numbers)
-    return tuple(dict.fromkeys(filter(None, told)))
+    """The caveats of numbers, given the labels of each; every sentence once."""
+    sentences = [measure.caveat(where) for measure, where in numbers]
+    return tuple(dict.fromkeys(filter(None, sentences)))
+
+
+def plural(n: int, noun: str) -> str:
+    """A number with its noun: "1 world", "2 worlds"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def heading(title: str, unit: str) -> str:
@@ -40,16 +45,18 @@ def inline(title: str) -> str:
 
 
 def symbol(unit: str) -> str:
-    """The unit as it follows a number; shares are shown in per cent, and "1 / reward" is per reward."""
-    return {"share": "%", "count": "", "probability": "", "distance": ""}.get(unit, unit.replace("1 / ", "per ", 1))
+    """The unit as it follows a number: "%" for shares, nothing for counts, "per reward" for "1 / reward"."""
+    symbols = {"share": "%", "count": "", "probability": "", "distance": ""}
+    return symbols.get(unit, unit.replace("1 / ", "per ", 1))
 
 
 def number(value: float, unit: str, digits: int = 1) -> str:
-    """A number without its unit; `digits` decimals for per cent."""
+    """A number without its unit; `digits` is the decimals of per cent."""
     if unit == "probability" and value < LEAST:
         return f"< {LEAST}"
     scale, decimals = {"share": (100, digits), "count": (1, 0), "probability": (1, 3)}.get(unit, (1, 2))
-    rounded = round(scale * value, decimals) + 0.0  # zero has no sign
+    # Adding zero removes the sign of a negative zero.
+    rounded = round(scale * value, decimals) + 0.0
     return f"{rounded:.{decimals}f}".replace("-", MINUS)
 
 
@@ -59,15 +66,15 @@ def quantity(value: float, unit: str, digits: int = 1) -> str:
 
 
 def bounds(interval: Interval | None, unit: str, digits: int = 1) -> str:
-    """The interval without its unit; empty for none."""
+    """The interval without its unit; empty for None."""
     if interval is None:
         return ""
-    low, high = (number(bound, unit, digits) for bound in interval)
-    return f"[{low},{SPACE}{high}]"
+    low, high = interval
+    return f"[{number(low, unit, digits)},{SPACE}{number(high, unit, digits)}]"
 
 
 def estimate(measurement: Measurement, digits: int = 1) -> str:
-    """Number, unit and interval; the reason where there is no number."""
+    """Number, unit and interval; without a number the reason."""
     if measurement.value is None:
         return f"not measured ({measurement.reason})"
     value = quantity(measurement.value, measurement.unit, digits)
@@ -76,18 +83,18 @@ def estimate(measurement: Measurement, digits: int = 1) -> str:
 
 def labels_text(labels: Labels) -> str:
     """Labels as a short phrase."""
-    return ", ".join(f"{name}{SPACE}{_label(value)}" for name, value in labels.items())
+    phrases = []
+    for name, value in labels.items():
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        phrases.append(f"{name}{SPACE}{text}")
+    return ", ".join(phrases)
 
 
 def arm_text(arm: Arm) -> str:
-    """What of a probe an arm is: its model, layer and moment, or what is taken away from it."""
+    """An arm in words: the name of a control, else variant, layer and position."""
     return place_text(arm) if arm.control == "none" else CONTROLS[arm.control][0]
 
 
 def place_text(arm: Arm) -> str:
-    """What of a probe an arm is, or is a control of."""
+    """Variant, layer and position of an arm."""
     return f"{arm.variant}, layer {arm.layer}, {MARKS.get(arm.mark, arm.mark)}"
-
-
-def _label(value: str | int | float | bool) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

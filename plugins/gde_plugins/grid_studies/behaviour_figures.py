@@ -5,8 +5,8 @@ from typing import Any
 
 from gde.data.figure import Figure
 from gde.data.result import Measurement, Result
-from gde.reporting.drawing import BLUE, numbers
-from gde.reporting.figures import breakdowns
+from gde.reporting.figures.breakdowns import breakdowns
+from gde.reporting.figures.drawing import BLUE, numbers
 
 SHOWN = ("difficulty.accuracy", "difficulty.jsd")
 METRICS: Mapping[str, str] = {"success": "goal success rate", "accuracy": "accuracy"}

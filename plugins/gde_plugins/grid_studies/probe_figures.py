@@ -7,7 +7,7 @@ from typing import Any
 from gde.data.cell_map import KINDS
 from gde.data.figure import Figure
 from gde.data.result import Measurement
-from gde.reporting.drawing import numbers
+from gde.reporting.figures.drawing import numbers
 from gde_plugins.grid_studies.ahead_rows import GUESSES, HORIZON, MARKS, PREFIXES
 from gde_plugins.grid_studies.cogmap_study import CONTROLS
 from gde_plugins.grid_studies.lookup import find

@@ -5,8 +5,8 @@ from dataclasses import replace
 from gde.data.measure import Measure
 from gde.data.probe import CONTROLS
 from gde.data.result import Measurement, Result
-from gde.reporting.cards import Card, cards
-from gde.reporting.scales import Mark, Scale
+from gde.reporting.figures.scales import Mark, Scale
+from gde.reporting.page.cards import Card, cards
 
 UNHEARD = (
     Measure(name="sway", title="Sway towards {thing}", unit="nats", better="more", headline=True, question="wants"),

@@ -39,7 +39,7 @@ def off(cells: float, arm: Arm = MAIN) -> list[Measurement]:
 def test_behaviour_is_told_with_intervals(result: Result) -> None:
     measured = share("accuracy", 0.84, 0.8, 0.88), share("success", 0.912, 0.82, 0.97)
     assert words(claim(with_numbers(result, *measured)).behaviour) == (
-        "In 23 worlds of grid, the agent gpt-oss reached the goal in 91 % [82, 97] of episodes and took an optimal "
+        "Across 23 grid worlds, the agent gpt-oss reached the goal in 91 % [82, 97] of episodes and took an optimal "
         "action in 84 % [80, 88] of steps, averaged over worlds."
     )
 
@@ -95,7 +95,7 @@ def test_which_control_is_the_strongest_depends_on_what_is_better(result: Result
 
 
 def test_a_probe_without_controls_says_so(result: Result) -> None:
-    assert "no control was measured to compare with" in claim(with_numbers(result, *off(0.5))).belief
+    assert "no control was measured" in claim(with_numbers(result, *off(0.5))).belief
 
 
 def test_a_probe_that_declares_nothing_is_told_by_its_first_number(result: Result) -> None:
@@ -129,8 +129,8 @@ def cautions(result: Result, subject: Subject) -> Sequence[str]:
 
 def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(result: Result) -> None:
     assert cautions(result, replace(SUBJECT, failed=1, unusable=7)) == [
-        "1 of 24 episodes failed and are in none of these numbers.",
-        "7 of 180 answers could not be used; they count as steps that were not optimal.",
+        "1 of 24 episodes failed; no number includes them.",
+        "7 of 180 answers could not be used; they count as non-optimal steps.",
     ]
     assert cautions(result, replace(SUBJECT, worlds=4)) == ["Fewer than 10 worlds: an impression, not a finding."]
 
@@ -151,4 +151,4 @@ def test_points_of_a_curve_do_not_stand_for_the_run(result: Result) -> None:
     ]
     mine = Measure(name="mine", title="Steps to the left")
     said = claim(replace(with_numbers(result, *numbers), measures=(mine,))).behaviour
-    assert said == "In 23 worlds of grid, the agent gpt-oss: steps to the left by distance."
+    assert said == "Across 23 grid worlds, the agent gpt-oss: steps to the left by distance."

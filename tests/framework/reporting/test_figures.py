@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -12,9 +11,9 @@ import pytest
 from gde.data.figure import Figure
 from gde.data.measure import Measure, Measures
 from gde.data.result import Measurement
-from gde.reporting import figures
-from gde.reporting.drawing import svg
-from gde.reporting.figures import breakdowns
+from gde.reporting.figures.breakdowns import breakdowns
+from gde.reporting.figures.drawing import svg
+from gde.reporting.page.templates import source
 
 SIZES = (7, 9, 11)
 NAMED = Measures((Measure(name="by", title="Success"),))
@@ -89,7 +88,7 @@ def test_no_style_of_the_page_is_meant_for_a_class_of_a_drawing() -> None:
     cells = [measured("by", 0.5, size=s, density=d, distance=i) for s in SIZES for d in (0.0, 0.5) for i in (1, 2)]
     (figure,) = breakdowns(cells, frozenset(), NAMED)
     drawn = {name for names in re.findall(r'class="([^"]*)"', svg(figure)) for name in names.split()}
-    sheet = (Path(figures.__file__).parent / "style.css").read_text(encoding="utf-8")
+    sheet = source("style.css")
     selectors = [each.strip() for rule in re.findall(r"([^{}]+)\{", sheet) for each in rule.split(",")]
     styled = {found[1] for each in selectors if (found := re.fullmatch(r"\.([\w-]+)(?:[:\[].*)?", each))}
     assert "cell" in drawn and "ring" in styled
@@ -104,7 +103,7 @@ def test_what_is_no_vega_lite_is_refused() -> None:
 ODD = """
 from xml.etree import ElementTree
 from gde.data.figure import Figure
-from gde.reporting.drawing import svg
+from gde.reporting.figures.drawing import svg
 
 odd = [*range(32), *range(127, 160), 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xFFFE, 0xFFFF]
 rows = [{f"field {chr(code)}": f"<{chr(code)}>", "value": code} for code in odd]

@@ -9,7 +9,7 @@ from typing import Any
 from gde.data.completion import Completion, Message
 from gde.data.evidence import Evidence
 from gde.data.trajectory import Decision
-from gde.reporting.films import Films, films
+from gde.reporting.page.films import Films, films
 
 
 def unpacked(made: Films | None) -> list[dict[str, Any]]:
@@ -24,7 +24,7 @@ def test_every_episode_is_told_turn_by_turn(evidence: Evidence) -> None:
     assert [film["key"] for film in told] == [str(one.key) for one in played]
     for film, one in zip(told, played, strict=True):
         assert [frame["shown"] for frame in film["turns"]] == [turn.observation.text for turn in one.turns]
-        assert ("missed" in film["marks"]) == (not one.succeeded)
+        assert ("goal not reached" in film["marks"]) == (not one.succeeded)
         assert ("unusable answers" in film["marks"]) == any(turn.decision.action is None for turn in one.turns)
         stray = any(turn.decision.action not in (turn.optimal or ()) for turn in one.turns if turn.decision.action)
         assert ("not optimal" in film["marks"]) == stray

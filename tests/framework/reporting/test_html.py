@@ -22,8 +22,8 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, Trajectory
 from gde.parts.reporter import Reporter
-from gde.reporting.films import films
-from gde.reporting.html import HtmlReporter, page
+from gde.reporting.page.films import films
+from gde.reporting.page.html import HtmlReporter, page
 from gde.reporting.wording import number
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=y>'
@@ -117,7 +117,7 @@ def test_headlines_come_first_and_all_else_is_folded_behind_them(result: Result,
         assert title not in first and title in rest
     summaries = re.findall(r"<summary>(.*?)</summary>", text[text.index('id="behaviour"') :])
     assert summaries[:2] == ["What the agent did", "What became of its answers (shares of turns)"]
-    shown = text[text.index("cogmap on held-out worlds") : text.index("All that cogmap measured")]
+    shown = text[text.index("cogmap on held-out worlds") : text.index("All numbers of cogmap")]
     assert "Agent distance" in shown and "Wall recall" not in shown
 
 
@@ -162,7 +162,7 @@ def test_a_decoded_map_stands_beside_the_true_grid_only_where_it_was_held_out(
     main = replace(evidence.probe_reports[0], rows=(("0/0/0", 0),), decoded=evidence.probe_reports[0].decoded[:1])
     text = Page(page(PLAN, result, replace(evidence, probe_reports=(main,)))).text
     assert text.count("Decoded agent") == 1
-    assert text.count("this turn was not held out") == 7
+    assert text.count("the probe was fitted on this turn") == 7
 
 
 def test_without_probes_and_sweeps_the_page_leaves_their_sections_out(result: Result, evidence: Evidence) -> None:
@@ -179,7 +179,7 @@ def test_an_empty_run_still_has_a_page(result: Result) -> None:
     subject = Subject(agent="gpt-oss", environment="grid")
     nothing = replace(result, measurements=(), provenance={}, status="failed", subject=subject)
     text = Page(page(PLAN, nothing, Evidence(trajectories=()))).text
-    assert "In 0 worlds of grid, the agent gpt-oss was run, and nothing of its behaviour measured." in text
+    assert "Across 0 grid worlds, the agent gpt-oss was run, but none of its behaviour was measured." in text
 
 
 def test_tests_have_a_table_with_a_row_for_each_measurement_and_condition(result: Result, evidence: Evidence) -> None:
@@ -246,7 +246,7 @@ def test_a_map_that_cannot_be_read_is_shown_as_text_with_the_reason(result: Resu
     first = evidence.trajectories[0]
     torn = replace(first, world=replace(first.world, facts={**first.world.facts, "rows": ["#?#"]}))
     text = Page(page(PLAN, result, replace(evidence, trajectories=(torn,)))).text
-    assert "Its map cannot be drawn: `rows` of a map: wanted the symbols #, _, got ['?']." in text
+    assert "The map cannot be drawn: `rows` of a map: wanted the symbols #, _, got ['?']." in text
     assert "True map" not in text
 
 
@@ -264,7 +264,7 @@ def test_the_longest_run_keeps_the_page_small(result: Result, evidence: Evidence
     endless = tuple(replace(one, turns=turns, world=longest.world) for one in evidence.trajectories)
     text = page(PLAN, result, replace(evidence, trajectories=endless))
     assert len(text.encode()) < 2_000_000
-    assert "The last 488 turns are not shown." in Page(text).text
+    assert "The page leaves out the last 488 turns." in Page(text).text
 
 
 def test_the_reporter_writes_the_same_page_twice(result: Result, evidence: Evidence, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from gde.data.observation import Observation, State, World
 from gde.data.plan import Choice, Plan
 from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, Trajectory
-from gde.reporting.html import HtmlReporter
+from gde.reporting.page.html import HtmlReporter
 
 ACTS = (
     '<script>fetch("URL")</script>',

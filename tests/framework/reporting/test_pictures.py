@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gde.data.cell_map import COLORS, CellMap, decoded_classes
 from gde.data.observation import State, World
-from gde.reporting.pictures import SPARE_TONES, decoded_picture, decoded_places, legend, true_picture
-from gde.reporting.templates import source
+from gde.reporting.figures.pictures import SPARE_TONES, decoded_picture, decoded_places, legend, true_picture
+from gde.reporting.page.templates import source
 
 HOSTILE = '"><script>&'
 

@@ -9,7 +9,7 @@ from gde.data.measure import Measure
 from gde.data.probe import CONTROLS, Arm
 from gde.data.result import Failure, Measurement, Result
 from gde.reporting.claim import claim
-from gde.reporting.screen import HEIGHT, WIDTH, Screen, screen
+from gde.reporting.terminal.screen import HEIGHT, WIDTH, Screen, screen
 from gde.reporting.wording import SPACE
 
 LONG = "It was trained by nobody in particular, on nothing much, and for a reason that takes three lines to tell. " * 3

@@ -3,7 +3,7 @@
 from gde.data.figure import Figure
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
-from gde.reporting.study import comparison_tables, study_page
+from gde.reporting.page.study_page import comparison_tables, study_page
 
 HOSTILE = "<script>alert(1)</script>"
 

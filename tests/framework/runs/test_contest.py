@@ -10,8 +10,9 @@ import pytest
 
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError, RunFolderError
-from gde.reporting.contest import screen, verdicts
-from gde.reporting.contests import write_page
+from gde.reporting.contest import verdicts
+from gde.reporting.page_files import write_contest_page
+from gde.reporting.terminal.contest_screen import contest_screen
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.comparing import compare
 from gde.runs.contest import Contest, contest, is_contest, members, report_contest, rescore_contest, resume_contest
@@ -53,20 +54,20 @@ def test_p_values_are_corrected_over_all_pairs_together(found: Contest, parts: C
 
 
 def test_page_and_screen_tell_every_entrant_and_what_is_clear(found: Contest) -> None:
-    page = write_page(found)
+    page = write_contest_page(found)
     assert page == found.folder / "report.html"
     text = page.read_text()
     assert all(f'href="{name}/report.html"' in text for name in found.results)
     assert "scripted" in text and "<script>" in text and "http:" not in text
-    lines = screen(found)
+    lines = contest_screen(found)
     assert len(lines) <= 22 and max(map(len, lines)) <= 80
-    assert any("points below scripted in the mean over" in line for line in verdicts(found))
+    assert any("points below scripted on average over" in line for line in verdicts(found))
 
 
 def test_entrants_that_do_the_same_do_not_differ(tmp_path: Path, parts: Catalogue) -> None:
     same = plans("scripted")["scripted"]
     found = contest({"one": same, "two": same}, tmp_path / "contest", parts)
-    assert verdicts(found) == ["No headline differs clearly between any two of them."]
+    assert verdicts(found) == ["No headline differs clearly between any two entrants."]
 
 
 def test_going_on_runs_only_what_is_not_finished(found: Contest, tmp_path: Path, parts: Catalogue) -> None:

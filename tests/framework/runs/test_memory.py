@@ -9,7 +9,7 @@ from weakref import ref
 import pytest
 
 from gde import Catalogue, Choice, Evidence, Measurement, Plan, Trajectory, load_evidence, rescore
-from gde.reporting.html import page
+from gde.reporting.page.html import page
 from gde.runs.evaluating import evaluate
 from gde.runs.exporting import export, summaries
 from gde.stages import evidence as stage

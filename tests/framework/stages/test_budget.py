@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gde import Choice, Completion, GdeError, Plan, RunFailed, evaluate, load_evidence, resume
-from gde.reporting.screen import screen
+from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import write_plan
 from gde.runs.evaluating import prepare

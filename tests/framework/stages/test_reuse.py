@@ -24,7 +24,7 @@ from gde import (
     evaluate,
     load_evidence,
 )
-from gde.reporting.screen import screen
+from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.runs.evaluating import prepare

@@ -12,7 +12,7 @@ from gde.data.evidence import Evidence
 from gde.data.plan import Choice, Plan
 from gde.data.view import moves
 from gde.numerics.tabular import solve
-from gde.reporting.episodes import episode_views
+from gde.reporting.page.episodes import episode_views
 from gde.request.settings import sweep
 from gde.runs.evaluating import evaluate
 from gde.stages.evidence import load_evidence

@@ -10,7 +10,7 @@ from gde.data.observation import State, World
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.reporting.pictures import decoded_picture, true_picture
+from gde.reporting.figures.pictures import decoded_picture, true_picture
 from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import CogmapConfig

@@ -1,7 +1,7 @@
-"""Two conditions compared: over pairs of the same clusters, or over clusters of their own.
+"""Comparisons of two conditions, paired within clusters or over clusters of their own.
 
-The unit is the cluster: values are averaged within each cluster first, and clusters weigh the same. Every test is
-two-sided.
+The unit is the cluster: values are averaged within each cluster first, and every cluster has the same weight. All tests
+are two-sided.
 """
 
 from dataclasses import dataclass
@@ -28,27 +28,28 @@ PERMUTATIONS = 9999
 BATCH = 1000
 """Permutations held in memory at once."""
 MINIMUM = 6
-"""Fewest clusters that differ with which a two-sided test of signs or signed ranks can reach p < 0.05 at all
-(2 / 2**6 = 0.031). With fewer it can never be significant, so it is not made."""
+"""Fewest clusters that differ for which a two-sided test of signs or signed ranks can reach p < 0.05
+(2 / 2**6 = 0.031). With fewer, no test is made."""
 MINIMUM_UNPAIRED = 4
 """Fewest clusters in each of two groups with which a permutation test can reach p < 0.05 (2 / C(8, 4) = 0.029)."""
-PUBLISHED_PAIRS, PUBLISHED_DIFFERENT = 10, 5
-"""Pairs, and pairs that differ, below which the released code of Arghal et al. (2026) gives no effect size."""
+PUBLISHED_PAIRS = 10
+PUBLISHED_DIFFERENT = 5
+"""Fewest pairs, and pairs that differ, for which the code of Arghal et al. (2026) gives an effect size."""
 DIGITS = 12
-"""Decimals, relative to the largest value, to which differences are equal: 0.3 - 0.2 is to tie with 0.1."""
+"""Decimals, relative to the largest value, to which differences are compared: 0.3 - 0.2 must tie with 0.1."""
 ENUMERATED = 13
-"""Most clusters that differ for which all signs of tied ranks are tried, which needs no randomness."""
+"""Most clusters that differ for which all signs of tied ranks are enumerated."""
 MOST_DECIMALS = 300
-"""More overflow."""
+"""Most decimals that `numpy.round` takes without overflow."""
 UNPAIRED = "not measured: the values are not paired"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """What clusters say of the difference a - b."""
+    """The difference a - b over clusters, with its tests and effect sizes."""
 
     estimate: Estimate
-    """The mean over clusters, with its interval; none where the differences do not vary."""
+    """The mean over clusters; its interval is None where the differences do not vary."""
     n_different: int | None
     """Clusters in which a and b differ; None where they are not paired."""
     permutation: Finding
@@ -64,14 +65,14 @@ class Difference:
 
     @property
     def p_value(self) -> float | None:
-        """Of the permutation test."""
+        """The p value of the permutation test."""
         return self.permutation.p_value
 
 
 def paired_difference(
     a: ArrayLike, b: ArrayLike, clusters: ArrayLike, rng: np.random.Generator, permutations: int = PERMUTATIONS
 ) -> Difference:
-    """The mean of a - b over clusters, with row i of a (N,) and b (N,) measured in the same `clusters[i]`.
+    """The mean of a - b over clusters; row i of a (N,) and of b (N,) belongs to `clusters[i]`.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
@@ -97,20 +98,25 @@ def unpaired_difference(
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> Difference:
-    """The mean of a (N,) over its clusters less that of b (M,), as if no cluster of a were one of b.
+    """The mean of a (N,) over its clusters minus that of b (M,) over its own, as independent groups.
 
-    A cluster in both makes test and interval conservative, so far as it has the same effect on both. The interval
-    joins the intervals of both means ("square and add": Newcombe 1998, Zou and Donner 2008): those of the bootstrap,
-    or, where every cluster is a hit or a miss, the score intervals of Wilson (1927).
+    A cluster in both groups makes test and interval conservative, as far as it affects both alike. The interval joins
+    the intervals of both means ("square and add": Newcombe 1998, Zou and Donner 2008). These are bootstrap intervals,
+    or Wilson's score intervals (1927) where every cluster is a hit or a miss.
 
     Raises:
         ValueError: as `paired_difference`.
     """
-    first, second = (cluster_means(*rows) for rows in ((a, clusters_a), (b, clusters_b)))
-    hits = _are_hits(first, second) and bool(np.ptp(first) or np.ptp(second))
-    means = [_share(group) if hits else cluster_mean(group, np.arange(len(group)), rng) for group in (first, second)]
+    first = cluster_means(a, clusters_a)
+    second = cluster_means(b, clusters_b)
+    if _are_hits(first, second) and (np.ptp(first) or np.ptp(second)):
+        mean_a = _share(first)
+        mean_b = _share(second)
+    else:
+        mean_a = cluster_mean(first, np.arange(len(first)), rng)
+        mean_b = cluster_mean(second, np.arange(len(second)), rng)
     return Difference(
-        estimate=_joined(*means),
+        estimate=_joined(mean_a, mean_b),
         n_different=None,
         permutation=exchange(first, second, rng, permutations),
         signed_rank=Finding(reason=UNPAIRED),
@@ -121,12 +127,13 @@ def unpaired_difference(
 
 
 def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Floats:
-    """(G,) a - b averaged within each cluster, clusters sorted. Differences that are equal but for rounding are equal.
+    """(G,) a - b averaged within each cluster, clusters sorted, without the noise of rounding.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    first = np.asarray(a, dtype=np.float64)
+    second = np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
         raise ValueError(f"both sides of a difference must be equally long, got {first.shape} and {second.shape}")
     sums, counts = cluster_sums(first - second, np.ones(first.shape), clusters)
@@ -134,7 +141,12 @@ def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Floa
 
 
 def rounded(values: Floats, largest: float) -> Floats:
-    """Values in which those are equal that differ by rounding alone, coming from numbers no larger than `largest`."""
+    """Round values so that those become equal that differ only by floating-point error.
+
+    Args:
+        values: of any shape.
+        largest: the largest magnitude of the numbers that the values were computed from.
+    """
     decimals = DIGITS - int(np.ceil(np.log10(largest))) if largest > 0 else DIGITS
     return np.round(values, min(decimals, MOST_DECIMALS))
 
@@ -149,17 +161,18 @@ def cluster_means(values: ArrayLike, clusters: ArrayLike) -> Floats:
 
 
 def sign_flip(differences: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> Finding:
-    """Of the hypothesis that exchanging a and b within a cluster changes nothing; differences (G,).
+    """Test the hypothesis that exchanging a and b within a cluster changes nothing; differences (G,).
 
-    Exact where the clusters allow no more than `permutations` flips, otherwise on that many drawn at random.
+    The p value is exact where there are at most `permutations` flips, otherwise it comes from that many random flips.
     """
-    if few := _too_few(differences):
+    few = _too_few(differences)
+    if few:
         return few
     return Finding(value=float(differences.mean()), p_value=_flipped(differences, rng, permutations))
 
 
 def _flipped(values: Floats, rng: np.random.Generator | None, permutations: int) -> float:
-    """P value of the sum of values (G,) when any of their signs may be flipped."""
+    """The p value of the sum of values (G,) under random signs."""
 
     def total(flipped: Floats, rest: Floats, axis: int) -> Floats:
         difference: Floats = (flipped - rest).sum(axis=axis)
@@ -171,7 +184,7 @@ def _flipped(values: Floats, rng: np.random.Generator | None, permutations: int)
 
 
 def exchange(a: Floats, b: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> Finding:
-    """Of the hypothesis that it makes no difference to a cluster in which group it is; a (G,) and b (H,)."""
+    """Test the hypothesis that the group does not matter to a cluster; a (G,) and b (H,)."""
     if min(len(a), len(b)) < MINIMUM_UNPAIRED:
         return Finding.missing(f"{len(a)} and {len(b)} clusters", f"{MINIMUM_UNPAIRED} each")
 
@@ -187,14 +200,18 @@ def exchange(a: Floats, b: Floats, rng: np.random.Generator, permutations: int =
 def signed_rank(differences: Floats) -> Finding:
     """Wilcoxon's signed-rank test; differences (G,).
 
-    Zeros are left out (Wilcoxon 1945) and ties share their mean rank. Exact without ties up to 50 clusters that
-    differ, and with ties up to 13; beyond that the normal approximation with its variance corrected for ties.
+    Zeros are left out (Wilcoxon 1945), and ties share their mean rank. The test is exact up to 50 clusters that differ
+    without ties, and up to 13 with ties. Beyond, it is the normal approximation with its variance corrected for ties.
     """
-    if few := _too_few(differences):
+    few = _too_few(differences)
+    if few:
         return few
     different = differences[differences != 0]
     signed = np.sign(different) * rankdata(np.abs(different))
-    smaller = float(min(signed[signed > 0].sum(), -signed[signed < 0].sum()))
+    positive = signed[signed > 0].sum()
+    negative = -signed[signed < 0].sum()
+    smaller = float(min(positive, negative))
+
     tied = len(np.unique(np.abs(signed))) < len(signed)
     if tied and len(signed) <= ENUMERATED:
         return Finding(value=smaller, p_value=_flipped(signed, None, 2**ENUMERATED))
@@ -202,7 +219,7 @@ def signed_rank(differences: Floats) -> Finding:
 
 
 def rank_biserial(differences: Floats) -> Finding:
-    """Rank sum of positive less that of negative differences, as a share of both (Kerby 2014); differences (G,)."""
+    """(positive - negative rank sum) / (total rank sum) of differences (G,) (Kerby 2014)."""
     if not differences.any():
         return Finding.missing(f"0 of {len(differences)} pairs differ", "1")
     return Finding(value=_correlation(differences))
@@ -213,7 +230,8 @@ def effect_paper(differences: Floats) -> Finding:
 
     W is the smaller of the rank sums, so this is the size of the rank-biserial correlation without its sign.
     """
-    n, different = len(differences), int(np.count_nonzero(differences))
+    n = len(differences)
+    different = int(np.count_nonzero(differences))
     if n < PUBLISHED_PAIRS or different < PUBLISHED_DIFFERENT:
         return Finding.missing(f"{different} of {n} pairs differ", f"{PUBLISHED_DIFFERENT} of {PUBLISHED_PAIRS}")
     return Finding(value=abs(_correlation(differences)))
@@ -235,32 +253,39 @@ def _too_few(differences: Floats) -> Finding | None:
 
 
 def _are_hits(a: Floats, b: Floats) -> bool:
-    """Whether nothing but 0 and 1 was measured in any cluster, like success in one episode."""
+    """Whether every cluster has the value 0 or 1, such as success in one episode."""
     return bool(np.isin(np.concatenate((a, b)), (0.0, 1.0)).all())
 
 
 def _mean(differences: Floats, n: int, rng: np.random.Generator, hits: bool) -> Estimate:
-    """Differences of conditions that are alike are symmetric, hence no bias or acceleration in the interval."""
-    G, interval = len(differences), None
+    """The mean of paired differences (G,) with its interval."""
+    G = len(differences)
+    interval = None
     if np.ptp(differences) and hits:
         interval = _adjusted_wald(differences)
     elif np.ptp(differences):
-        replicates = differences[rng.integers(G, size=(RESAMPLES, G), dtype=np.int32)].mean(axis=1)
+        drawn = rng.integers(G, size=(RESAMPLES, G), dtype=np.int32)
+        replicates = differences[drawn].mean(axis=1)
+        # Under equal conditions differences are symmetric: bias and acceleration would only add noise.
         interval = expanded_percentile(replicates, G)
     return Estimate(value=float(differences.mean()), interval=interval, n=n, n_clusters=G)
 
 
 def _adjusted_wald(differences: Floats) -> Interval:
-    """Of hits less hits (G,), each -1, 0 or 1, as if there were one more of either sign (Bonett and Price 2012). Where
-    few differ, the bootstrap draws the same few again and again, and covers the truth in 80 % instead of 95."""
+    """The interval of the mean of differences (G,), each -1, 0 or 1, after Bonett and Price (2012).
+
+    It adds one difference of either sign. Where few pairs differ, the bootstrap covers the truth in 80 % instead of 95.
+    """
     more = np.append(differences, (1.0, -1.0))
     half = float(norm.ppf((1 + CONFIDENCE) / 2) * more.std() / np.sqrt(len(more)))
-    return max(-1.0, float(more.mean()) - half), min(1.0, float(more.mean()) + half)
+    mean = float(more.mean())
+    return max(-1.0, mean - half), min(1.0, mean + half)
 
 
 def _share(hits: Floats) -> Estimate:
-    """Of hits (G,) with Wilson's score interval."""
-    G, interval = len(hits), None
+    """The share of hits (G,) with Wilson's score interval."""
+    G = len(hits)
+    interval = None
     if G > 1:
         low, high = binomtest(int(hits.sum()), G).proportion_ci(CONFIDENCE, method="wilson")
         interval = float(low), float(high)
@@ -268,8 +293,10 @@ def _share(hits: Floats) -> Estimate:
 
 
 def _joined(a: Estimate, b: Estimate) -> Estimate:
-    """a - b: the distances of the bounds from their means add up in squares. A group of equal values adds nothing."""
-    value, interval = a.value - b.value, None
+    """a - b, with the squared distances between bounds and means added up."""
+    value = a.value - b.value
+    interval = None
+    # A group of equal values has an interval of no width and adds nothing.
     if a.interval is not None and b.interval is not None and (np.ptp(a.interval) or np.ptp(b.interval)):
         below = hypot(a.value - a.interval[0], b.interval[1] - b.value)
         above = hypot(a.interval[1] - a.value, b.value - b.interval[0])

@@ -1,10 +1,12 @@
-"""Estimates with intervals that respect clusters.
+"""Estimates whose intervals respect clusters.
 
-Steps of one world are no independent observations, so whole worlds are resampled. Every estimate here is a ratio of
-sums over clusters. Its interval is the bias-corrected and accelerated bootstrap (Efron 1987), read at levels widened
-from the normal to Student's t on G - 1 degrees of freedom (Hesterberg 2015, "expanded percentile"), because the plain
-bootstrap is too narrow by about sqrt((G - 1) / G) for G clusters. It keeps to the range of the data; the bootstrap-t
-does not, and collapses for shares near 0 or 1. Simulated coverage is in `tests/framework/numerics/stats`.
+The steps of one world are not independent, so whole worlds are resampled. Every estimate is a ratio of sums over
+clusters. Its interval is the bias-corrected and accelerated bootstrap, BCa (Efron 1987).
+
+The plain bootstrap is too narrow by about sqrt((G - 1) / G) for G clusters. The levels of the interval are therefore
+widened from the normal distribution to Student's t on G - 1 degrees of freedom (Hesterberg 2015, "expanded
+percentile"). Unlike the bootstrap-t, the interval stays in the range of the data and does not collapse for shares near
+0 or 1. `tests/framework/numerics/stats` simulates its coverage.
 """
 
 from dataclasses import dataclass
@@ -20,16 +22,16 @@ Interval = tuple[float, float]
 CONFIDENCE = 0.95
 RESAMPLES = 2000
 DRAWN_AT_ONCE = 2**20
-"""Entries: in all there are as many as clusters times resamples, more than memory would hold."""
+"""Most entries drawn in one block: all clusters times resamples need not fit into memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A number and how far to trust it."""
+    """A number with its interval."""
 
     value: float
     interval: Interval | None
-    """None with fewer than two clusters: nothing can be said about other worlds."""
+    """None with fewer than two clusters, which say nothing about other worlds."""
     n: int
     """Observations."""
     n_clusters: int
@@ -46,7 +48,9 @@ def cluster_mean(
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """The mean of all values (N,). Equal values give an interval of no width; for shares use `cluster_share`.
+    """The mean of all values (N,), with `clusters` (N,). For shares use `cluster_share`.
+
+    Equal values give an interval of no width.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
@@ -84,12 +88,12 @@ def cluster_share(
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """The share of `hits` (N,) in `trials` (N,), 0 <= hits <= trials; without `trials`, one each.
+    """The share of `hits` (N,) in `trials` (N,), 0 <= hits <= trials; one trial each by default.
 
-    A share that is the same in all clusters, e.g. 0 or 1, leaves nothing to resample. It gets the Clopper-Pearson
-    interval of as many independent trials as there are clusters: 20 worlds without a miss show a share above 0.83,
-    however many steps they hold. Where misses (or hits) are so rare that a bound of the bootstrap is 1 (or 0), although
-    one was seen, that bound is that of Korn and Graubard (1998).
+    A share that is equal in all clusters, e.g. 0 or 1, leaves nothing to resample. It gets the Clopper-Pearson interval
+    with the number of clusters as the number of trials: 20 worlds without a miss show a share above 0.83, whatever
+    their number of steps. If hits and misses occur but a bound of the bootstrap is 0 or 1, Korn and Graubard (1998)
+    give that bound.
 
     Raises:
         ValueError: as `cluster_ratio`, or hits outside their trials.
@@ -103,17 +107,19 @@ def cluster_share(
     if np.allclose(above, value * below, rtol=1e-12, atol=0):
         interval = _binomial(value, int((below > 0).sum()), confidence)
     else:
-        interval = _within(_interval(above, below, rng, confidence, resamples), above, below, confidence)
+        bootstrap = _interval(above, below, rng, confidence, resamples)
+        interval = _within(bootstrap, above, below, confidence)
     return Estimate(value=value, interval=interval, n=len(hits), n_clusters=len(above))
 
 
 def cluster_sums(numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLike) -> tuple[Floats, Floats]:
-    """(G,) and (G,) both summed within clusters, these in sorted order.
+    """Sum both within clusters: (G,) and (G,), clusters in sorted order.
 
     Raises:
         ValueError: as `cluster_ratio`.
     """
-    above, below = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    above = np.asarray(numerator, dtype=np.float64)
+    below = np.asarray(denominator, dtype=np.float64)
     groups = np.asarray(clusters)
     if not above.shape == below.shape == groups.shape == (len(groups),) or not len(groups):
         shapes = above.shape, below.shape, groups.shape
@@ -135,64 +141,77 @@ def _interval(
 ) -> Interval | None:
     """Expanded BCa interval of above.sum() / below.sum(), resampling the G entries together."""
     informative = (above != 0) | (below != 0)
-    above, below = above[informative], below[informative]
+    above = above[informative]
+    below = below[informative]
     G = len(above)
     if G < 2:
         return None
+
     ratio = above.sum() / below.sum()
     if np.allclose(above, ratio * below, rtol=1e-12, atol=0):
         return float(ratio), float(ratio)
+    # A rare class can be absent from a resample, which then has no ratio.
     tops, bottoms = _resampled(above, below, rng, resamples)
-    # A rare class can be absent from a resample; the ratio is then taken over those that hold it.
-    ratios = tops[bottoms > 0] / bottoms[bottoms > 0]
-    others = below.sum() - below
-    jackknife = (above.sum() - above)[others > 0] / others[others > 0]
+    defined = bottoms > 0
+    ratios = tops[defined] / bottoms[defined]
+
+    above_others = above.sum() - above
+    below_others = below.sum() - below
+    defined = below_others > 0
+    jackknife = above_others[defined] / below_others[defined]
     return expanded_bca(float(ratio), ratios, jackknife, G, confidence)
 
 
 def _resampled(above: Floats, below: Floats, rng: np.random.Generator, resamples: int) -> tuple[Floats, Floats]:
-    """(R,) and (R,) the sums of both over G entries drawn with replacement, the same ones of each."""
+    """(R,) and (R,) the sums of both over the same G entries, drawn with replacement."""
     G = len(above)
     sums = np.empty((2, resamples))
-    # Row by row the generator gives what it would give at once: how many rows a block has changes no number.
+    # The generator gives the same numbers in blocks as at once, so the size of a block changes nothing.
     rows = max(1, DRAWN_AT_ONCE // G)
     for start in range(0, resamples, rows):
-        block = slice(start, min(start + rows, resamples))
-        drawn = rng.integers(G, size=(block.stop - start, G), dtype=np.int32)
-        sums[0, block], sums[1, block] = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
+        stop = min(start + rows, resamples)
+        drawn = rng.integers(G, size=(stop - start, G), dtype=np.int32)
+        sums[0, start:stop] = above[drawn].sum(axis=1)
+        sums[1, start:stop] = below[drawn].sum(axis=1)
     return sums[0], sums[1]
 
 
 def expanded_bca(
     value: float, replicates: Floats, jackknife: Floats, n_clusters: int, confidence: float = CONFIDENCE
 ) -> Interval:
-    """The interval described above, of any statistic of clusters.
+    """The expanded BCa interval of any statistic of clusters.
 
     Args:
         value: the statistic of all clusters.
         replicates: (R,) the statistic of resampled clusters.
-        jackknife: (G,) the statistic without one cluster each, for all clusters without which it has a value.
+        jackknife: (up to G,) the statistic without each cluster, where it is defined.
         n_clusters: at least 2.
         confidence: nominal coverage.
     """
-    R, half_width = len(replicates), _half_width(n_clusters, confidence)
+    R = len(replicates)
     share_below = ((replicates < value).mean() + (replicates <= value).mean()) / 2
     bias = norm.ppf(np.clip(share_below, 1 / R, 1 - 1 / R))
+
+    half_width = _half_width(n_clusters, confidence)
     shifted = bias + np.array([-half_width, half_width])
-    levels = norm.cdf(bias + shifted / np.maximum(1 - _acceleration(jackknife) * shifted, 1e-3))
+    # A strong acceleration would turn the denominator negative.
+    denominator = np.maximum(1 - _acceleration(jackknife) * shifted, 1e-3)
+    levels = norm.cdf(bias + shifted / denominator)
     low, high = np.quantile(replicates, levels)
     return float(low), float(high)
 
 
 def expanded_percentile(replicates: Floats, n_clusters: int, confidence: float = CONFIDENCE) -> Interval:
-    """The same without bias and acceleration, whose estimates only add noise where the statistic is symmetric."""
+    """The interval without bias and acceleration, whose estimates add only noise to a symmetric statistic."""
     half_width = _half_width(n_clusters, confidence)
     low, high = np.quantile(replicates, norm.cdf([-half_width, half_width]))
     return float(low), float(high)
 
 
 def _half_width(n_clusters: int, confidence: float) -> float:
-    return float(np.sqrt(n_clusters / (n_clusters - 1)) * t.ppf((1 + confidence) / 2, n_clusters - 1))
+    """Half of the expanded interval, in standard errors: sqrt(G / (G - 1)) t[G - 1]."""
+    widening = np.sqrt(n_clusters / (n_clusters - 1))
+    return float(widening * t.ppf((1 + confidence) / 2, n_clusters - 1))
 
 
 def _acceleration(jackknife: Floats) -> float:
@@ -203,7 +222,7 @@ def _acceleration(jackknife: Floats) -> float:
 
 
 def _within(interval: Interval | None, above: Floats, below: Floats, confidence: float) -> Interval | None:
-    """The interval of a share, with bounds that deny neither the hits nor the misses that were seen."""
+    """Replace a bound of 0 although hits were seen, or of 1 although misses were seen."""
     if interval is None or (interval[0] > 0 and interval[1] < 1):
         return interval
     value = float(above.sum() / below.sum())
@@ -212,22 +231,31 @@ def _within(interval: Interval | None, above: Floats, below: Floats, confidence:
 
 
 def _effective_trials(above: Floats, below: Floats, confidence: float) -> float:
-    """Independent trials that would tell as much (Korn and Graubard 1998), degrees of freedom allowed for."""
-    G, n, value = int((below > 0).sum()), below.sum(), above.sum() / below.sum()
-    variance = G / (G - 1) * ((above - value * below) ** 2).sum() / n**2
+    """The equivalent number of independent trials (Korn and Graubard 1998), with its degrees of freedom."""
+    G = int((below > 0).sum())
+    n = below.sum()
+    value = above.sum() / n
+    residuals = above - value * below
+    variance = G / (G - 1) * (residuals**2).sum() / n**2
+
     level = (1 + confidence) / 2
     freedom = t.ppf(level, max(n, G) - 1) / t.ppf(level, G - 1)
     return float(min(n, value * (1 - value) / variance) * freedom**2)
 
 
 def _binomial(value: float, n_clusters: int, confidence: float) -> Interval | None:
-    """That of a share seen in `n_clusters` trials, of which one alone says nothing."""
+    """The exact interval of a share in `n_clusters` trials; None for a single one."""
     return _clopper_pearson(value, n_clusters, confidence) if n_clusters >= 2 else None
 
 
 def _clopper_pearson(value: float, trials: float, confidence: float) -> Interval:
-    """The exact interval of a share; a part of a trial is a part of a success."""
-    hits, tail = value * trials, (1 - confidence) / 2
-    low = float(beta.ppf(tail, hits, trials - hits + 1)) if value > 0 else 0.0
-    high = float(beta.ppf(1 - tail, hits + 1, trials - hits)) if value < 1 else 1.0
+    """The exact interval of a share (Clopper-Pearson); trials need not be whole."""
+    hits = value * trials
+    tail = (1 - confidence) / 2
+    low = 0.0
+    if value > 0:
+        low = float(beta.ppf(tail, hits, trials - hits + 1))
+    high = 1.0
+    if value < 1:
+        high = float(beta.ppf(1 - tail, hits + 1, trials - hits))
     return low, high

@@ -1,4 +1,4 @@
-"""Many tests at once: adjusted p values."""
+"""p values adjusted for families of tests."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,19 +8,25 @@ Adjustment = Callable[[Sequence[float]], tuple[float, ...]]
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Adjusted p values in the order given (Holm 1979): rejecting those below alpha keeps the family error at alpha."""
+    """Adjust p values after Holm (1979), in the given order.
+
+    The i-th smallest of m p values becomes the largest of (m - j + 1) p_j over j <= i, at most 1. Rejecting those below
+    alpha keeps the probability of any false rejection at alpha.
+    """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
+    multipliers = np.arange(len(p), 0, -1)
+    increasing = np.maximum.accumulate(p[order] * multipliers)
     adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    adjusted[order] = np.minimum(increasing, 1.0)
     return tuple(adjusted.tolist())
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Adjusted p values in the order given (Benjamini and Hochberg 1995).
+    """Adjust p values after Benjamini and Hochberg (1995), in the given order.
 
-    Of those below alpha, at most a share alpha is expected to be false, for tests that are independent or positively
-    dependent, as comparisons of several variations with the same worlds are.
+    Of those below alpha, at most a share alpha is expected to be false. This holds for independent and for positively
+    dependent tests, such as comparisons of several variations with the same worlds.
     """
     from scipy.stats import false_discovery_control
 
@@ -28,6 +34,10 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def adjusted(p_values: Sequence[float | None], adjust: Adjustment) -> tuple[float | None, ...]:
-    """As `adjust`, with None for tests that were not made: they are no members of the family (Tarone 1990)."""
-    found = iter(adjust([p for p in p_values if p is not None]))
+    """Adjust the p values that are not None.
+
+    None stands for a test that was not made, which is no member of the family (Tarone 1990).
+    """
+    made = [p for p in p_values if p is not None]
+    found = iter(adjust(made))
     return tuple(None if p is None else next(found) for p in p_values)

@@ -1,4 +1,4 @@
-"""What a test or an effect size says, or why it says nothing."""
+"""The outcome of a test or an effect size, or why there is none."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -21,12 +21,15 @@ class Finding:
     """Why there is no value; empty otherwise."""
 
     def __post_init__(self) -> None:
-        if (self.value is None) != bool(self.reason) or not all(map(isfinite, self._numbers())):
+        has_either = (self.value is None) == bool(self.reason)
+        numbers = [self.value, self.p_value, *(self.interval or ())]
+        are_finite = all(isfinite(each) for each in numbers if each is not None)
+        if not has_either or not are_finite:
             raise ValueError(f"a finding has either a finite value or a reason, got {self}")
 
     @classmethod
     def missing(cls, got: str, needs: str) -> "Finding":
-        """Nothing, because there is too little to go by."""
+        """No statistic, because there are too few data."""
         return cls(reason=f"not measured: {got}, needs {needs}")
 
     def statistic(self, name: str, unit: str, n: int) -> Measurement:
@@ -36,6 +39,3 @@ class Finding:
     def significance(self, name: str, n: int) -> Measurement:
         """The p value as a measurement of the run."""
         return Measurement(name=name, value=self.p_value, unit="probability", n=n, reason=self.reason)
-
-    def _numbers(self) -> tuple[float, ...]:
-        return tuple(each for each in (self.value, self.p_value, *(self.interval or ())) if each is not None)

@@ -1,4 +1,4 @@
-"""How small a difference a design could have seen."""
+"""The smallest difference that a design can detect."""
 
 from math import sqrt
 
@@ -15,23 +15,28 @@ POWER = 0.8
 def minimum_detectable(standard_error: float, degrees: int, power: float = POWER, alpha: float = ALPHA) -> float:
     """The difference that a two-sided test finds with probability `power` (Bloom 1995).
 
-    That is (t[1 - alpha / 2] + t[power]) standard errors, with t on `degrees` of freedom. Alpha is that of a single
-    test; Holm's correction over m tests asks for alpha / m in the worst case.
+    It is (t[1 - alpha / 2] + t[power]) standard errors, with Student's t on `degrees` of freedom. Alpha is that of a
+    single test. Holm's correction over m tests needs alpha / m in the worst case.
 
     Raises:
         ValueError: `degrees` below 1.
     """
     if degrees < 1:
         raise ValueError(f"degrees of freedom must be at least 1, got {degrees}")
-    return float((t.ppf(1 - alpha / 2, degrees) + t.ppf(power, degrees)) * standard_error)
+    multiple = t.ppf(1 - alpha / 2, degrees) + t.ppf(power, degrees)
+    return float(multiple * standard_error)
 
 
 def minimum_detectable_of(groups: list[Floats]) -> Finding:
-    """The minimum detectable mean of one group (G,), or difference of the means of two, from their observed spread."""
-    degrees = sum(len(group) - 1 for group in groups)
-    if min(map(len, groups)) < 2:
+    """The minimum detectable mean of one group (G,), or difference between the means of two groups.
+
+    The standard error comes from the observed variances: sqrt(sum of variance / size).
+    """
+    if min(len(group) for group in groups) < 2:
         return Finding.missing("1 cluster", "2")
-    error = sqrt(sum(float(np.var(group, ddof=1)) / len(group) for group in groups))
+    degrees = sum(len(group) - 1 for group in groups)
+    squared_errors = [float(np.var(group, ddof=1)) / len(group) for group in groups]
+    error = sqrt(sum(squared_errors))
     if error == 0:
         return Finding(reason="not measured: the values do not vary")
     return Finding(value=minimum_detectable(error, degrees))

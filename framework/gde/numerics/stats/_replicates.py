@@ -1,7 +1,7 @@
-"""Does a condition change anything in any cluster, in whatever direction?
+"""A test of whether a condition changes anything in any cluster, in whatever direction.
 
-Effects that differ in sign from cluster to cluster cancel in a mean difference: who prefers to go left gains in one
-half of the grids what the other half loses. Replicates within clusters show them.
+Effects that differ in sign between clusters cancel in a mean difference: an agent that prefers to go left gains in one
+half of the grids what it loses in the other. Replicates within clusters show such effects.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from gde.numerics.stats._finding import Finding
 
 PERMUTATIONS = 999
 MINIMUM_REPLICATED = 2
-"""Replicates of each condition that some cluster needs: with one of each, exchanging them changes no square."""
+"""Fewest replicates of each condition in some cluster. With one of each, an exchange changes no square."""
 
 
 def exchange_replicates(
@@ -23,46 +23,59 @@ def exchange_replicates(
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> Finding:
-    """Of the hypothesis that replicates within a cluster do not depend on the condition.
+    """Test the hypothesis that replicates within a cluster do not depend on the condition.
 
-    The statistic is the mean over clusters of the squared difference between the means of the two conditions; random
-    permutations exchange replicates within clusters. Clusters without both conditions are left out.
+    The statistic is the mean over clusters of the squared difference between the means of the two conditions. Random
+    permutations exchange replicates within clusters, and p is (1 + as large) / (1 + permutations). Clusters without
+    both conditions are left out.
 
     Args:
-        values: (N,) one a replicate; replicates of a cluster are independent of each other, given the cluster.
-        varied: (N,) the condition of each.
-        clusters: (N,)
+        values: (N,) one for each replicate; replicates of a cluster are independent of each other, given the cluster.
+        varied: (N,) the condition of each: 0 or 1.
+        clusters: (N,) the cluster of each.
         rng: draws the permutations.
-        permutations: how many.
+        permutations: their number.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
     condition = np.asarray(varied, dtype=np.float64)
-    n_varied, n_all = cluster_sums(condition, np.ones(condition.shape), clusters)
-    index = np.unique(np.asarray(clusters), return_inverse=True)[1]
-    both = ((n_varied > 0) & (n_varied < n_all))[index]
-    cluster_sums(values, np.ones(condition.shape), clusters)  # refuses what has no mean
+    ones = np.ones(condition.shape)
+    n_varied, n_all = cluster_sums(condition, ones, clusters)
+    n_plain = n_all - n_varied
+
+    # Only for its errors: values that have no mean are refused.
+    cluster_sums(values, ones, clusters)
     observed = np.asarray(values, dtype=np.float64)
-    if not (np.minimum(n_varied, n_all - n_varied) >= MINIMUM_REPLICATED).any():
+    if not (np.minimum(n_varied, n_plain) >= MINIMUM_REPLICATED).any():
         return Finding.missing("1 replicate of a condition in a cluster", str(MINIMUM_REPLICATED))
-    weights = np.where(condition > 0, 1 / n_varied.clip(1)[index], -1 / (n_all - n_varied).clip(1)[index])
-    return _permuted(observed[both], weights[both], index[both], rng, permutations)
+
+    # Weighted sums within clusters are then differences between the means of the conditions.
+    index = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    weights = np.where(condition > 0, 1 / n_varied.clip(1)[index], -1 / n_plain.clip(1)[index])
+    has_both = ((n_varied > 0) & (n_varied < n_all))[index]
+    return _permuted(observed[has_both], weights[has_both], index[has_both], rng, permutations)
 
 
 def _permuted(
     values: Floats, weights: Floats, index: NDArray[np.intp], rng: np.random.Generator, permutations: int
 ) -> Finding:
     order = np.argsort(index, kind="stable")
-    values, weights, index = values[order], weights[order], index[order]
+    values = values[order]
+    weights = weights[order]
+    index = index[order]
     starts = np.flatnonzero(np.diff(index, prepend=-1))
+    largest_square = float(np.abs(values).max()) ** 2
 
     def statistic(of: Floats) -> float:
         squares = np.add.reduceat(weights * of, starts) ** 2
-        return float(rounded(squares.mean(keepdims=True), float(np.abs(values).max()) ** 2)[0])
+        mean = squares.mean(keepdims=True)
+        return float(rounded(mean, largest_square)[0])
 
     observed = statistic(values)
-    # Sorting index + noise below 1 shuffles within clusters and keeps them apart.
-    shuffled = (values[np.argsort(index + rng.random(len(index)))] for _ in range(permutations))
-    as_large = sum(statistic(each) >= observed for each in shuffled)
+    as_large = 0
+    for _ in range(permutations):
+        # Sorting the index plus noise below 1 shuffles within clusters and keeps them apart.
+        shuffled = values[np.argsort(index + rng.random(len(index)))]
+        as_large += statistic(shuffled) >= observed
     return Finding(value=observed, p_value=(1 + as_large) / (1 + permutations))

@@ -1,4 +1,4 @@
-"""Does a quantity rise or fall with another? Tests are two-sided and respect clusters."""
+"""Tests of whether a quantity rises or falls with another, two-sided and clustered."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,10 +10,11 @@ from gde.numerics.stats._finding import Finding
 
 MINIMUM_RANKED = 5
 """Fewest clusters with which a permutation of ranks can reach p < 0.05 (2 / 5! = 0.017)."""
-MINIMUM_BLOCKS, MINIMUM_CONDITIONS = 3, 3
+MINIMUM_BLOCKS = 3
+MINIMUM_CONDITIONS = 3
 """Fewest blocks and conditions with which Page's test can reach p < 0.05, two-sided (2 / 3!**3 = 0.009)."""
 MINIMUM_REGRESSED = 6
-"""Fewest clusters whose jackknife is still right; simulated in tests/stats."""
+"""Fewest clusters for which the jackknife is right, by the simulations of tests/framework/numerics/stats."""
 
 
 def spearman(
@@ -21,18 +22,22 @@ def spearman(
 ) -> Finding:
     """Spearman's rank correlation of x (N,) and y (N,), both averaged within clusters first.
 
-    The p value comes from permuting whole clusters: exact where no more than `permutations` orders exist, otherwise on
-    that many drawn at random.
+    The p value comes from permutations of whole clusters: all of them where there are at most `permutations`,
+    otherwise that many drawn at random.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
-    ranks = [rankdata(cluster_means(values, clusters)) for values in (x, y)]
-    if len(ranks[0]) < MINIMUM_RANKED:
-        return Finding.missing(f"{len(ranks[0])} clusters", str(MINIMUM_RANKED))
-    if not all(map(np.ptp, ranks)):
+    ranks_x = rankdata(cluster_means(x, clusters))
+    ranks_y = rankdata(cluster_means(y, clusters))
+    if len(ranks_x) < MINIMUM_RANKED:
+        return Finding.missing(f"{len(ranks_x)} clusters", str(MINIMUM_RANKED))
+    if not np.ptp(ranks_x) or not np.ptp(ranks_y):
         return Finding(reason="not measured: the values do not vary")
-    first, second = ((each - each.mean()) / np.linalg.norm(each - each.mean()) for each in ranks)
+
+    # The correlation of two centred vectors of length one is the sum of their products.
+    first = _normalised(ranks_x)
+    second = _normalised(ranks_y)
 
     def correlation(permuted: Floats, axis: int) -> Floats:
         products: Floats = (permuted * second).sum(axis=axis)
@@ -43,11 +48,18 @@ def spearman(
     return Finding(value=float(np.clip(test.statistic, -1, 1)), p_value=float(test.pvalue))
 
 
-def page(table: ArrayLike) -> Finding:
-    """Page's L of a table (blocks, conditions): do values rise, or fall, from the first condition to the last?
+def _normalised(values: Floats) -> Floats:
+    """Centred, and scaled to length one."""
+    centred: Floats = values - values.mean()
+    normalised: Floats = centred / np.linalg.norm(centred)
+    return normalised
 
-    L is that of a rise. SciPy's test is one-sided, so the smaller p value of the two directions is doubled. It is
-    exact or a normal approximation by the size of the table; ties within a block make either conservative.
+
+def page(table: ArrayLike) -> Finding:
+    """Page's L of a table (blocks, conditions): a trend from the first condition to the last.
+
+    L is that of a rise. SciPy's test is one-sided, so the smaller p value of both directions is doubled. SciPy chooses
+    between the exact and the normal distribution by the size of the table; ties in a block make either conservative.
 
     Raises:
         ValueError: the table has not two axes, or a value that is not finite.
@@ -56,44 +68,56 @@ def page(table: ArrayLike) -> Finding:
     if values.ndim != 2 or not np.isfinite(values).all():
         raise ValueError(f"wanted a finite table of blocks by conditions, got shape {values.shape}")
     if values.shape[0] < MINIMUM_BLOCKS or values.shape[1] < MINIMUM_CONDITIONS:
-        got = "{} blocks of {} conditions".format(*values.shape)
+        blocks, conditions = values.shape
+        got = f"{blocks} blocks of {conditions} conditions"
         return Finding.missing(got, f"{MINIMUM_BLOCKS} of {MINIMUM_CONDITIONS}")
     if not np.ptp(values, axis=1).any():
         return Finding(reason="not measured: the values do not vary")
+
     values = rounded(values, float(np.abs(values).max()))
-    rise, fall = page_trend_test(values), page_trend_test(values[:, ::-1])
-    return Finding(value=float(rise.statistic), p_value=float(min(1.0, 2 * min(rise.pvalue, fall.pvalue))))
+    rise = page_trend_test(values)
+    fall = page_trend_test(values[:, ::-1])
+    p_value = min(1.0, 2 * min(rise.pvalue, fall.pvalue))
+    return Finding(value=float(rise.statistic), p_value=float(p_value))
 
 
 def linear_trend(x: ArrayLike, y: ArrayLike, clusters: ArrayLike) -> Finding:
     """The slope of the least-squares line of y (N,) on x (N,), rows of equal weight.
 
-    Its standard error is the jackknife over clusters (CV3 of MacKinnon et al. 2023, without the factor
-    (G - 1) / G, as in HC3), read with Student's t on G - 1 degrees of freedom. The usual robust error (Liang and Zeger
+    The standard error is the jackknife over clusters: CV3 of MacKinnon et al. (2023), without the factor (G - 1) / G,
+    as in HC3. Test and interval use Student's t on G - 1 degrees of freedom. The usual robust error (Liang and Zeger
     1986) is too small where clusters are few or differ in size.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
     sums = _moments(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), clusters)
-    G, others = len(sums), sums.sum(axis=0) - sums
+    G = len(sums)
+    without_one = sums.sum(axis=0) - sums
     if G < MINIMUM_REGRESSED:
         return Finding.missing(f"{G} clusters", str(MINIMUM_REGRESSED))
-    if np.isclose(_spread(others), 0, atol=1e-9 * sums[:, 3].sum()).any():
+    if np.isclose(_spread(without_one), 0, atol=1e-9 * sums[:, 3].sum()).any():
         return Finding(reason="not measured: the values vary in less than two clusters")
+
     slope = float(_slope(sums.sum(axis=0)))
-    error = float(np.sqrt(((_slope(others) - slope) ** 2).sum()))
+    deviations = _slope(without_one) - slope
+    error = float(np.sqrt((deviations**2).sum()))
     half_width = float(t.ppf((1 + CONFIDENCE) / 2, G - 1)) * error
-    p_value = float(2 * t.sf(abs(slope) / error, G - 1)) if error > 0 else float(slope == 0)
+    # Without an error, any slope but zero is certain.
+    p_value = float(slope == 0)
+    if error > 0:
+        p_value = float(2 * t.sf(abs(slope) / error, G - 1))
     return Finding(value=slope, p_value=p_value, interval=(slope - half_width, slope + half_width))
 
 
 def _moments(x: Floats, y: Floats, clusters: ArrayLike) -> Floats:
     """(G, 5) sums within clusters of 1, x, y, x * x and x * y, with both centred."""
     ones = np.ones(x.shape)
+    # Only for its errors: values that have no mean are refused.
     for values in (x, y):
-        cluster_sums(values, ones, clusters)  # refuses what has no mean
-    x, y = x - x.mean(), y - y.mean()
+        cluster_sums(values, ones, clusters)
+    x = x - x.mean()
+    y = y - y.mean()
     return np.stack([cluster_sums(values, ones, clusters)[0] for values in (ones, x, y, x * x, x * y)], axis=1)
 
 
@@ -105,5 +129,6 @@ def _spread(sums: Floats) -> Floats:
 
 def _slope(sums: Floats) -> Floats:
     """Of the least-squares line, from (..., 5) moments."""
-    slope: Floats = (sums[..., 4] - sums[..., 1] * sums[..., 2] / sums[..., 0]) / _spread(sums)
+    products: Floats = sums[..., 4] - sums[..., 1] * sums[..., 2] / sums[..., 0]
+    slope: Floats = products / _spread(sums)
     return slope

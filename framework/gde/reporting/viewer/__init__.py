@@ -1,1 +1,1 @@
-"""Runs in a browser on this machine: a list, live while they go on, side by side."""
+"""Runs in a browser on this machine: a list, live progress, and two runs side by side."""

@@ -1,12 +1,12 @@
-"""The pages: runs, one run, two side by side, episodes of all.
+"""The pages of the viewer: runs, one run, two runs side by side, the episodes of all runs.
 
-Reached from this machine alone, under its own name: a page elsewhere that has its name point to this machine is turned
-away by the Host header, one that asks in a reader's browser by Sec-Fetch-Site. Only GET, nothing is written.
+The viewer answers only GET, only this machine, and writes nothing. The Host header exposes a foreign page whose name
+resolves to this machine, and Sec-Fetch-Site a foreign page that sends requests from a reader's browser.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gde.errors import GdeError
-from gde.reporting.contest import contest_page
-from gde.reporting.html import page
-from gde.reporting.policy import content_policy
-from gde.reporting.templates import source, template
+from gde.reporting.page.contest_page import contest_page
+from gde.reporting.page.html import page
+from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.viewer.library import contest_of, library, state
 from gde.request.catalogue import Catalogue
 from gde.runs.comparing import compare
@@ -35,14 +34,16 @@ from gde.stages.evidence import load_evidence
 from gde.store.folder import RESULT, RunFolder
 
 HOSTS = ["127.0.0.1", "localhost"]
+ENDINGS = ("terminated", "truncated", "horizon", "failed")
 SHOWN = 500
 """Episodes in one table."""
 TURNS = 50
-"""Turns in one answer of a live page."""
+"""Turns in one answer to a live page."""
 PAGES = 16
-"""Reports that are kept as they were rendered."""
+"""Rendered reports kept in memory."""
 HEADERS = {
-    "Content-Security-Policy": "frame-ancestors 'none'",  # the rest is in each page, with the hashes of what it holds
+    # Each page adds a policy with the hashes of its own style and script.
+    "Content-Security-Policy": "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -53,84 +54,105 @@ HEADERS = {
 def create_app(root: Path, catalogue: Catalogue | None = None) -> Starlette:
     """The viewer of the runs in a folder, as an ASGI application."""
     pages = Pages(root, catalogue or Catalogue.default())
-    routes = [
-        Route("/", _answering(pages.runs), methods=["GET"]),
-        Route("/compare", _answering(pages.compare), methods=["GET"]),
-        Route("/episodes", _answering(pages.episodes), methods=["GET"]),
-        Route("/live/{name:path}", _answering(pages.live), methods=["GET"]),
-        Route("/contest/{name:path}", _answering(pages.contest), methods=["GET"]),
-        Route("/run/{name:path}", _answering(pages.run), methods=["GET"]),
-    ]
+    answers = {
+        "/": pages.runs,
+        "/compare": pages.compare,
+        "/episodes": pages.episodes,
+        "/live/{name:path}": pages.live,
+        "/contest/{name:path}": pages.contest,
+        "/run/{name:path}": pages.run,
+    }
+    routes = [Route(path, _with_errors_as_text(answer), methods=["GET"]) for path, answer in answers.items()]
     guards = [Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False), Middleware(OwnPages)]
     return Starlette(routes=routes, middleware=guards)
 
 
 class OwnPages:
-    """Answers its own pages and who types an address, nobody else, and tells browsers to keep the answers."""
+    """Refuses requests that a browser sends for another site, and adds the security headers to answers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope.get("headers", ()))
+        # Browsers send "none" for an address typed by a reader. Other clients send nothing.
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            await PlainTextResponse("asked for by another site", status_code=403)(scope, receive, send)
+            refusal = PlainTextResponse("Another site sent this request. Type the address instead.", status_code=403)
+            await refusal(scope, receive, send)
             return
 
-        async def told(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        await self._app(scope, receive, told)
+        await self._app(scope, receive, send_with_headers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeRow:
+    """An episode in the table of episodes."""
+
+    run: str
+    episode: str
+    ending: str
+    labels: str
+
+    def matches(self, words: Sequence[str], ending: str) -> bool:
+        """Whether the row has this ending, if one is given, and holds all words."""
+        text = f"{self.run} {self.episode} {self.ending} {self.labels}".lower()
+        return ending in ("", self.ending) and all(word in text for word in words)
 
 
 class Pages:
-    """What is answered; runs are looked up by their names, never by a path that somebody gives."""
+    """The answers. Runs are looked up by name among those in the folder, never by a path from a request."""
 
     def __init__(self, root: Path, catalogue: Catalogue) -> None:
-        self._root, self._catalogue = root, catalogue
+        self._root = root
+        self._catalogue = catalogue
         self._report = lru_cache(maxsize=PAGES)(self._rendered)
 
     def runs(self, _: Request) -> Response:
-        """The list."""
+        """The list of runs."""
         states = [state(name, path) for name, path in library(self._root).items()]
         return self._page("runs", states=states, live=any(each.live for each in states))
 
     def run(self, request: Request) -> Response:
-        """The report of a finished run, made anew from its record; else its turns as they come."""
-        name, path = self._named(request.path_params["name"])
+        """The report of a finished run, rendered from its record; a live page for a run that goes on."""
+        name = request.path_params["name"]
+        path = self._path_of(name)
         if not (path / RESULT).is_file():
             return self._page("live", state=state(name, path), live=True)
         return HTMLResponse(self._report(path, (path / RESULT).stat().st_mtime_ns))
 
     def live(self, request: Request) -> Response:
-        """How far a run is, and its turns after the one that was told last."""
-        name, path = self._named(request.path_params["name"])
+        """The progress of a run, and its turns after the one named by `after`, as JSON."""
+        name = request.path_params["name"]
+        path = self._path_of(name)
         after = _number(request.query_params.get("after", "0"))
         with closing(RunFolder.open(path).journal(write=False)) as journal:
             last = journal.last_turn()
             _, turns = journal.turns_since(max(after, last - TURNS))
             within = journal.under_way()
+
+        rows = []
+        for episode, turn in turns:
+            decision = turn.decision.action or f"none, {turn.decision.status}"
+            rows.append({"episode": episode, "turn": turn.index + 1, "decision": decision, "best": turn.optimal})
         now = state(name, path)
-        told = [
-            {
-                "episode": episode,
-                "turn": turn.index + 1,
-                "decision": turn.decision.action or f"none, {turn.decision.status}",
-                "best": turn.optimal,
-            }
-            for episode, turn in turns
-        ]
-        counted = {"done": now.done, "within": within, "total": now.total, "status": now.status, "count": now.turns}
-        return JSONResponse({**counted, "over": (path / RESULT).is_file(), "last": last, "turns": told})
+        progress = {"done": now.done, "within": within, "total": now.total, "status": now.status, "count": now.turns}
+        return JSONResponse({**progress, "over": (path / RESULT).is_file(), "last": last, "turns": rows})
 
     def compare(self, request: Request) -> Response:
         """Two runs side by side, paired by world where they share any."""
-        (a, path_a), (b, path_b) = (self._named(request.query_params.get(side, "")) for side in "ab")
+        a = request.query_params.get("a", "")
+        b = request.query_params.get("b", "")
+        path_a = self._path_of(a)
+        path_b = self._path_of(b)
         if a == b:
-            raise GdeError("choose two runs that are not the same")
-        results = {name: RunFolder.open(path).read_result() for name, path in ((a, path_a), (b, path_b))}
+            raise GdeError("A and B are the same run. Choose two different runs.")
+
+        results = {a: RunFolder.open(path_a).read_result(), b: RunFolder.open(path_b).read_result()}
         found = Contest(folder=self._root, results=results)
         try:
             found = replace(found, compared=(compare(path_a, path_b, self._catalogue),))
@@ -141,66 +163,70 @@ class Pages:
     def contest(self, request: Request) -> Response:
         """All entrants of a contest side by side."""
         asked = request.path_params["name"]
-        known = {name: path for name, path in library(self._root).items() if contest_of(name, path) == asked != name}
-        if not known:
-            raise GdeError(f"unknown contest {asked!r}: the list has those that there are")
-        found = read_contest(next(iter(known.values())).parent, self._catalogue)
-        return HTMLResponse(contest_page(found, {name: f"/run/{quote(f'{asked}/{name}')}" for name in found.results}))
+        entrants = []
+        for name, path in library(self._root).items():
+            if name != asked and contest_of(name, path) == asked:
+                entrants.append(path)
+        if not entrants:
+            raise GdeError(f"Unknown contest {asked!r}. Choose one from the list of runs.")
+
+        found = read_contest(entrants[0].parent, self._catalogue)
+        links = {name: f"/run/{quote(f'{asked}/{name}')}" for name in found.results}
+        return HTMLResponse(contest_page(found, links))
 
     def episodes(self, request: Request) -> Response:
-        """Episodes of all runs, those that have every word that is asked for."""
-        asked = request.query_params
-        words, ending = asked.get("find", "").lower().split(), asked.get("ending", "")
-        found = [
-            row
-            for row in self._all_episodes(asked.get("run", ""))
-            if (not ending or row["ending"] == ending) and all(word in row["text"] for word in words)
-        ]
-        choices = ["terminated", "truncated", "horizon", "failed"]
+        """The episodes of all runs that hold all words of the search."""
+        asked = {name: request.query_params.get(name, "") for name in ("find", "ending", "run")}
+        words = asked["find"].lower().split()
+        rows = [row for row in self._episode_rows(asked["run"]) if row.matches(words, asked["ending"])]
         return self._page(
             "episodes",
-            rows=found[:SHOWN],
-            n=len(found),
-            asked={"find": asked.get("find", ""), "ending": ending, "run": asked.get("run", "")},
-            endings=choices,
+            rows=rows[:SHOWN],
+            n=len(rows),
+            asked=asked,
+            endings=ENDINGS,
             names=list(library(self._root)),
             live=False,
         )
 
-    def _all_episodes(self, only: str) -> Iterator[dict[str, Any]]:
+    def _episode_rows(self, only: str) -> list[EpisodeRow]:
+        """The episodes of one run, or of all runs that can be read."""
+        rows = []
         for name, path in library(self._root).items():
-            if only and name != only:
+            if only not in ("", name):
                 continue
-            try:
-                rows = summaries(path)
-            except GdeError:
-                continue
-            for row in rows:
-                labels = " ".join(f"{key} {value}" for key, value in row.items() if key not in ("episode", "ending"))
-                text = f"{name} {row['episode']} {row['ending']} {labels}".lower()
-                yield {"run": name, "episode": row["episode"], "ending": row["ending"], "labels": labels, "text": text}
+            with suppress(GdeError):
+                for summary in summaries(path):
+                    others = [key for key in summary if key not in ("episode", "ending")]
+                    labels = " ".join(f"{key} {summary[key]}" for key in others)
+                    rows.append(
+                        EpisodeRow(run=name, episode=summary["episode"], ending=summary["ending"], labels=labels)
+                    )
+        return rows
 
-    def _named(self, name: str) -> tuple[str, Path]:
+    def _path_of(self, name: str) -> Path:
         known = library(self._root)
         if name not in known:
-            raise GdeError(f"unknown run {name!r}: the list has those that there are")
-        return name, known[name]
+            raise GdeError(f"Unknown run {name!r}. Choose one from the list of runs.")
+        return known[name]
 
     def _rendered(self, path: Path, _: int) -> str:
-        """The report of a result of this age."""
+        """The report of a run; the age of its result is part of the cache's key."""
         folder = RunFolder.open(path)
         return page(folder.plan(), folder.read_result(), load_evidence(path, self._catalogue))
 
     def _page(self, kind: str, **values: Any) -> HTMLResponse:
-        style, script = source("style.css"), source("viewer.js", __package__)
+        style = source("style.css")
+        script = source("viewer.js", __package__)
+        policy = content_policy(style, script, "'self'")
         text = template(f"{kind}.html.j2", __package__).render(
-            **values, root=str(self._root), style=style, script=script, policy=content_policy(style, script, "'self'")
+            **values, root=str(self._root), style=style, script=script, policy=policy
         )
         return HTMLResponse(text)
 
 
-def _answering(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """What cannot be had is told in a line."""
+def _with_errors_as_text(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Answer an error with its message."""
 
     def answered(request: Request) -> Response:
         try:
@@ -212,4 +238,5 @@ def _answering(answer: Callable[[Request], Response]) -> Callable[[Request], Res
 
 
 def _number(text: str) -> int:
+    """A small whole number from a request; 0 for anything else."""
     return int(text) if text.isdecimal() and len(text) < 12 else 0

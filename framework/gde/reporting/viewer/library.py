@@ -1,4 +1,4 @@
-"""The runs beneath a folder, and how each of them is; nothing is written, and nothing in them is run."""
+"""The runs beneath a folder and their states. Nothing is written, and nothing in the runs is executed."""
 
 import time
 from contextlib import closing, suppress
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gde.errors import GdeError
 from gde.reporting.findings import headlines
-from gde.reporting.wording import estimate
+from gde.reporting.wording import estimate, plural
 from gde.stages.budget import spent_before
 from gde.stages.models import NOTED
 from gde.store.atomic import HOLDER
@@ -15,69 +15,80 @@ from gde.store.folder import CONTEST, JOURNAL, PLAN, RESULT, RunFolder
 from gde.store.journal import Journal
 
 DEPTH = 3
-"""Folders beneath the one that is shown in which runs are looked for."""
+"""Levels of folders that are searched for runs."""
 QUIET_SECONDS = 120.0
-"""A run whose record has not changed for so long is taken as stopped."""
+"""A run whose record has not changed for this long counts as stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunState:
-    """One run in a line of the list."""
+    """A run as a line of the list."""
 
     name: str
-    """Its path beneath the folder that is shown."""
+    """Its path beneath the folder shown."""
     contest: str = ""
-    """The path of the contest that it is an entrant of; empty for none."""
+    """The path of its contest; empty for none."""
     agent: str = ""
     environment: str = ""
     model: str = ""
     status: str
-    """That of its result, or "running", "unfinished", "unreadable"."""
+    """The status of its result, or "running", "unfinished", "unreadable"."""
     done: int = 0
+    """Finished episodes."""
     total: int = 0
-    """Episodes."""
+    """Episodes of the plan."""
     turns: int = 0
     calls: int = 0
     tokens: int | None = 0
-    """Of all calls; None where a server did not tell."""
+    """Tokens of all calls; None where a server did not count them."""
     found: str = ""
-    """The first headline with its interval; why there is none."""
+    """The first headline with its interval, or why there is none."""
 
     @property
     def live(self) -> bool:
-        """Whether there is more to come."""
+        """Whether more is to come."""
         return self.status == "running"
 
 
 def library(root: Path) -> dict[str, Path]:
-    """The run folders in a folder, itself included, by their paths beneath it, the last one written to first and the
-    entrants of a contest together; links are not followed."""
-    found, level = dict[str, Path](), [root]
+    """Find the run folders in a folder, itself included, by their paths beneath it.
+
+    The run written last comes first, and entrants of a contest stand together. Links are not followed.
+    """
+    found: dict[str, Path] = {}
+    level = [root]
     for _ in range(DEPTH + 1):
-        runs = [path for path in level if (path / PLAN).is_file()]
-        found |= {str(path.relative_to(root)) if path != root else root.resolve().name: path for path in runs}
-        level = [below for path in level if path not in runs for below in _folders(path)]
+        below = []
+        for path in level:
+            if (path / PLAN).is_file():
+                name = root.resolve().name if path == root else str(path.relative_to(root))
+                found[name] = path
+            else:
+                below += _folders(path)
+        level = below
+
     changed = {name: _changed(path) for name, path in found.items()}
-    together: dict[str, float] = {}
+    contest_changed: dict[str, float] = {}
     for name, path in found.items():
-        place = contest_of(name, path)
-        together[place] = max(together.get(place, 0.0), changed[name])
+        contest = contest_of(name, path)
+        contest_changed[contest] = max(contest_changed.get(contest, 0.0), changed[name])
 
     def order(name: str) -> tuple[float, str, float, str]:
-        place = contest_of(name, found[name])
-        return together[place], place, changed[name], name
+        contest = contest_of(name, found[name])
+        return contest_changed[contest], contest, changed[name], name
 
     return {name: found[name] for name in sorted(found, key=order, reverse=True)}
 
 
 def contest_of(name: str, path: Path) -> str:
-    """The path of the contest that a run is an entrant of; that of any other run is its own."""
+    """The path of the contest that a run belongs to; its own path where it belongs to none."""
     above = name.rpartition("/")[0]
     return above if above and (path.parent / CONTEST).is_file() else name
 
 
 def state(name: str, path: Path) -> RunState:
-    """How a run is by now."""
+    """Read the present state of a run."""
+    contest = contest_of(name, path)
     try:
         folder = RunFolder.open(path)
         plan = folder.plan()
@@ -86,7 +97,7 @@ def state(name: str, path: Path) -> RunState:
             status, found = _status(folder, journal)
             return RunState(
                 name=name,
-                contest=contest if (contest := contest_of(name, path)) != name else "",
+                contest=contest if contest != name else "",
                 agent=plan.agent.label,
                 environment=plan.environment.label,
                 model=", ".join(journal.noted(NOTED) or ()),
@@ -103,24 +114,35 @@ def state(name: str, path: Path) -> RunState:
 
 
 def _status(folder: RunFolder, journal: Journal) -> tuple[str, str]:
+    """The status of a run, and its first headline or how far it is."""
     if not (folder.path / RESULT).is_file():
-        return ("running" if _is_written(folder) else "unfinished"), f"{journal.last_turn()} turns so far"
+        status = "running" if _is_written(folder) else "unfinished"
+        return status, f"{plural(journal.last_turn(), 'turn')} so far"
+
     result = folder.read_result()
-    first = next(iter(headlines(result)), None)
-    return result.status, f"{first.measure.title} {estimate(first.numbers[0])}" if first else "nothing measured"
+    found = headlines(result)
+    if not found:
+        return result.status, "nothing measured"
+    return result.status, f"{found[0].measure.title} {estimate(found[0].numbers[0])}"
 
 
 def _is_written(folder: RunFolder) -> bool:
-    """Whether somebody is at it: who was killed leaves the note of the writer behind, but writes no more."""
+    """Whether a run is going on."""
+    # A killed run leaves the writer's note behind, but its record changes no more.
     return (folder.path / HOLDER).is_file() and time.time() - _changed(folder.path) < QUIET_SECONDS
 
 
 def _changed(run: Path) -> float:
-    """When the record was last written to, in seconds since the epoch."""
-    with suppress(OSError):  # the files beside the record come and go
-        # Who reads makes and empties files beside the journal, too.
-        files = [path.stat() for path in run.glob(f"{JOURNAL}*") if not path.name.endswith("-shm")]
-        return max((each.st_mtime for each in files if each.st_size), default=0.0)
+    """When the record last changed, in seconds since the epoch."""
+    # The files beside the journal come and go while they are looked at.
+    with suppress(OSError):
+        latest = 0.0
+        for path in run.glob(f"{JOURNAL}*"):
+            found = path.stat()
+            # Readers create "-shm" files and empty ones, which are no sign of a writer.
+            if found.st_size and not path.name.endswith("-shm"):
+                latest = max(latest, found.st_mtime)
+        return latest
     return 0.0
 
 

@@ -13,32 +13,35 @@ PACKAGES = ("starlette", "uvicorn", "jinja2", "vl_convert")
 
 
 def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
-    """Serve the runs in a folder until interrupted; nobody but this machine can reach it.
+    """Serve the runs in a folder to this machine alone, until interrupted.
 
     Args:
-        root: the folder.
-        port: 0 for any that is free.
-        ready: is told the address.
+        root: the folder with the runs.
+        port: 0 for any free port.
+        ready: called with the address.
 
     Raises:
         MissingExtra: the packages of the viewer are not installed.
-        GdeError: no folder, or the port is taken.
+        GdeError: the folder is missing, or the port is taken.
     """
-    if missing := [name for name in PACKAGES if find_spec(name) is None]:
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
         raise MissingExtra("gde view --serve", missing, "view")
     import uvicorn
 
     from gde.reporting.viewer.app import create_app
 
     if not root.is_dir():
-        raise GdeError(f"no folder {root}: wanted one with runs in it")
+        raise GdeError(f"{root} is no folder. Name a folder with runs.")
     with closing(socket.socket()) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
         except OSError as error:
-            raise GdeError(f"port {port} of {HOST}: {error.strerror}; choose another with --port") from error
+            raise GdeError(f"Port {port} of {HOST}: {error.strerror}. Choose another with --port.") from error
         ready(f"http://{HOST}:{listening.getsockname()[1]}/")
-        server = uvicorn.Server(uvicorn.Config(create_app(root), log_level="warning", access_log=False, lifespan="off"))
-        with suppress(KeyboardInterrupt):  # the way to end it
+        config = uvicorn.Config(create_app(root), log_level="warning", access_log=False, lifespan="off")
+        server = uvicorn.Server(config)
+        # Ctrl-C is the way to end it.
+        with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])

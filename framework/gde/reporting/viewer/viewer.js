@@ -1,4 +1,4 @@
-/* Keeps the list, and the page of a run that goes on, up to date. All that comes is set as text or was escaped here. */
+/* Keeps the list and the live page up to date. Everything received is set as text, or was escaped by the server. */
 (() => {
   const every = (seconds, act) => { const go = async () => { try { if (await act()) return; } catch { /* the server is gone or busy */ } setTimeout(go, 1000 * seconds); }; go(); };
   const list = document.querySelector("table[data-live]");

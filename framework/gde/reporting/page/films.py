@@ -1,4 +1,4 @@
-"""Every episode as a film that the page's player shows, packed into one block of data."""
+"""The episodes that the page's player shows, packed into one block of data."""
 
 import json
 from base64 import b64encode
@@ -7,69 +7,70 @@ from gzip import compress
 from typing import Any
 
 from gde.data.evidence import Evidence
-from gde.reporting.episodes import MARKED, EpisodeView, TurnView, keys_of, legend_of, views
-from gde.reporting.pictures import Keys
+from gde.reporting.figures.pictures import Keys
+from gde.reporting.page.episodes import MARKED, EpisodeView, TurnView, keys_of, legend_of, views
 
 MOST = 400
-"""Episodes in a page: of a larger run every k-th is there, and the page says so."""
+"""Episodes in a page. Of a larger run the page shows every k-th, and says so."""
 ROOM = 32_000_000
-"""Characters before packing; maps repeat themselves and pack to a twentieth."""
+"""Characters of all episodes before packing, which makes them about twenty times smaller."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Films:
-    """What the player is given."""
+    """The data of the player."""
 
     packed: str
     """Base64 of gzipped JSON: a list of episodes."""
     marks: tuple[str, ...]
-    """What some of them can be found by."""
+    """The filters that find some of them."""
     legend: Keys
-    """What is to be seen in the pictures of all of them."""
+    """The legend of all pictures."""
     n_shown: int
     n_episodes: int
 
 
 def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | None:
-    """The episodes of a run, of a large one in even steps from the first on; None where none has a turn.
+    """The episodes of a run as films; None where no episode has a turn.
 
     Args:
-        evidence: the run, of which no more episodes are read than are shown.
+        evidence: the run. Only the episodes shown are read.
         most: episodes shown.
-        room: characters that they may take before packing; those that come after it are left out.
+        room: characters of all episodes before packing. Later episodes are left out.
     """
-    n_episodes = len(evidence.trajectories)
-    told, keys, marks = list[str](), dict[str, str](), set[str]()
+    packed: list[str] = []
+    keys: dict[str, str] = {}
+    marks: set[str] = set()
     for view in views(spread(evidence, most).trajectories, evidence):
         film = _film(view)
         room -= len(film)
-        if told and room < 0:
+        if packed and room < 0:
             break
-        told.append(film)
+        packed.append(film)
         keys |= keys_of(view)
-        marks |= {*view.marks}
-    if not told:
+        marks.update(view.marks)
+    if not packed:
         return None
+
     # Without a time stamp, equal runs give equal pages.
-    packed = compress(f"[{','.join(told)}]".encode(), mtime=0)
+    data = compress(f"[{','.join(packed)}]".encode(), mtime=0)
     return Films(
-        packed=b64encode(packed).decode(),
+        packed=b64encode(data).decode(),
         marks=tuple(mark for mark in MARKED if mark in marks),
         legend=legend_of(keys),
-        n_shown=len(told),
-        n_episodes=n_episodes,
+        n_shown=len(packed),
+        n_episodes=len(evidence.trajectories),
     )
 
 
 def spread(evidence: Evidence, most: int = MOST) -> Evidence:
-    """The same with the episodes that a page shows: of a large run every k-th from the first on, and only they are
-    read."""
+    """The evidence with the episodes that a page shows: of a large run every k-th from the first on."""
     step = max(1, -(-len(evidence.trajectories) // most))
     return evidence if step == 1 else replace(evidence, trajectories=evidence.trajectories[::step])
 
 
 def _film(view: EpisodeView) -> str:
-    """An episode as JSON. Pictures are markup that this package made; all else is text, and is shown as such."""
+    """An episode as JSON. Pictures are markup made by this package; the player shows all else as text."""
     film = {
         "key": view.key,
         "labels": dict(view.labels),
@@ -83,6 +84,7 @@ def _film(view: EpisodeView) -> str:
 
 
 def _frame(turn: TurnView) -> dict[str, Any]:
+    """A turn; fields without content are left out."""
     pictures = turn.pictures
     frame = {
         "truth": pictures.truth,

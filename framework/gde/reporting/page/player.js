@@ -1,4 +1,4 @@
-/* Plays the episodes of the run. Pictures were drawn, and escaped, when the page was made; all other text is set as text. */
+/* Plays the episodes of the run. The pictures were escaped when the page was made; everything else is set as text. */
 (async () => {
   const root = document.getElementById("player");
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
@@ -8,7 +8,7 @@
   const varied = (name) => new Set(films.map((one) => one.labels[name])).size > 1;
   const labels = Object.fromEntries(films.map((one) =>
     [one.key, Object.entries(one.labels).filter(([name]) => varied(name)).map((pair) => pair.join(" ")).join(", ")]));
-  const title = (one) => `${one.key}  ${one.marks.includes("missed") ? "✗" : "✓"}  ${labels[one.key]}`;
+  const title = (one) => `${one.key}  ${one.marks.includes("goal not reached") ? "✗" : "✓"}  ${labels[one.key]}`;
   let mark = "";
   const long = films.filter((one) => one.turns.length > 2);
   const decoded = (one) => one.marks.includes("decoded");
@@ -75,7 +75,7 @@
   function open(one, index) {
     film = one;
     part("episode").value = film.key;
-    write("task", film.task && `Asked for: ${film.task}`);
+    write("task", film.task && `Task: ${film.task}`);
     write("outcome", `${film.outcome[0].toUpperCase()}${film.outcome.slice(1)}.`);
     strip();
     show(index);

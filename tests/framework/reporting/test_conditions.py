@@ -9,8 +9,8 @@ import pytest
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result, Subject
-from gde.reporting.drawing import svg
-from gde.reporting.strata import entrant_maps, stratum_maps
+from gde.reporting.figures.drawing import svg
+from gde.reporting.page.conditions import entrant_maps, stratum_maps
 
 SIZES, KINDS = (7, 9, 11), ("none", "fog")
 MEASURES = (
@@ -88,7 +88,7 @@ def test_a_stratum_without_a_value_stays_empty_and_the_caption_says_so() -> None
     (figure,) = stratum_maps(
         run([*others, number("success", None, last.where)], {"size": [7], "density": [0]})
     ).headlines
-    assert "Empty places" in figure.caption
+    assert "Empty cells" in figure.caption
     assert svg(figure).count(">n 17<") == 5
 
 

@@ -1,4 +1,4 @@
-/* Tables that sort, and that are copied as CSV or LaTeX; figures that are kept as SVG. */
+/* Sorts tables, copies them as CSV or LaTeX, and saves figures as SVG. */
 (() => {
   const text = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
   const rows = (table) => [...table.querySelectorAll("tr")].filter((row) => row.cells.length)
@@ -54,7 +54,7 @@
     });
   }
 
-  // A table that is wider than its place is shown as where there is less of it: row by row.
+  // A table that is wider than its place is shown row by row, as on a narrow screen.
   function fit() {
     for (const place of document.querySelectorAll(".scroll")) {
       place.classList.remove("narrow");
@@ -81,6 +81,6 @@
   }
   for (const figure of document.querySelectorAll("figure[aria-label]")) {
     const picture = figure.querySelector("svg");
-    if (picture) figure.append(tools(button("SVG", "Keep this figure as SVG", () => keep(picture, figure.getAttribute("aria-label")))));
+    if (picture) figure.append(tools(button("SVG", "Save this figure as SVG", () => keep(picture, figure.getAttribute("aria-label")))));
   }
 })();

@@ -1,4 +1,4 @@
-"""What figures have in common: their style, the fields of their rows, and how they become pictures."""
+"""The style that all figures share, and their drawing as inline SVG."""
 
 import json
 import re
@@ -26,17 +26,17 @@ STYLE: Mapping[str, Json] = {
     "header": {"labelColor": "#7a838b", "titleColor": "#7a838b"},
     "title": {"color": "#7a838b"},
 }
-"""Greys that can be read on light and on dark paper."""
+"""Greys that are legible on light and on dark backgrounds."""
 BLUE = "#2b7fc4"
 NARROW = 430
-"""Pixels that stand beside others in a row."""
+"""Greatest width in pixels of a figure that shares a row."""
 PICTURES_OF_CONTROLS = 0x2400
-"""Where Unicode has a visible sign for each of the first 32 characters, e.g. ␛ for escape."""
+"""The first of Unicode's visible signs for control characters, e.g. ␛ for escape."""
 NO_XML = {
     **{code: PICTURES_OF_CONTROLS + code for code in range(32) if chr(code) not in "\t\n\r"},
     **dict.fromkeys([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD),
 }
-"""A visible stand-in for every character that XML 1.0 forbids: given one, the library that draws ends the process."""
+"""A visible stand-in for every character that XML 1.0 forbids: vl_convert ends the process when it gets one."""
 WIDTH = re.compile(r'<svg[^>]*\bwidth="([\d.]+)"')
 
 
@@ -55,55 +55,57 @@ class Picture:
 
 
 def picture(figure: Figure) -> Picture:
-    """The figure, drawn.
+    """Draw a figure.
 
     Raises:
-        ValueError: the specification is no Vega-Lite that can be drawn.
+        ValueError: the specification is no valid Vega-Lite.
     """
     return Picture(figure=figure, svg=svg(figure))
 
 
 def svg(figure: Figure) -> str:
-    """The figure as inline SVG. Equal figures give equal text.
+    """Draw a figure as inline SVG. Equal figures give equal text.
 
     Raises:
-        ValueError: the specification is no Vega-Lite that can be drawn.
+        ValueError: the specification is no valid Vega-Lite.
     """
     import vl_convert
 
-    spec = {**figure.spec, "config": {**STYLE, **_config(figure.spec)}}
-    drawn: str = vl_convert.vegalite_to_svg(json.dumps(_drawable(spec)))
-    drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)  # of no use within a page
-    # Ids are counted on from picture to picture: they get names that are the figure's own.
-    names = {name: index for index, name in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawn)))}
+    own_style = figure.spec.get("config", {})
+    style = {**STYLE, **own_style} if isinstance(own_style, Mapping) else STYLE
+    spec = {**figure.spec, "config": style}
+    drawn: str = vl_convert.vegalite_to_svg(json.dumps(_without_forbidden_characters(spec)))
+    # Inline SVG needs no namespaces.
+    drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)
+
+    # The library numbers its ids through the whole process. New ids make the text depend on the figure alone.
+    old_ids = dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawn))
     prefix = re.sub(r"\W+", "-", figure.title.lower())
-    return re.sub(
-        r'(\bid="|url\(#|href="#)([^")]+)',
-        lambda found: f"{found[1]}{prefix}-{names[found[2]]}" if found[2] in names else found[0],
-        drawn,
-    )
+    new_ids = {name: f"{prefix}-{index}" for index, name in enumerate(old_ids)}
+
+    def renamed(found: re.Match[str]) -> str:
+        return found[1] + new_ids.get(found[2], found[2])
+
+    return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', renamed, drawn)
 
 
 def numbers(one: Measurement) -> dict[str, Any]:
-    """Value and interval as the fields of a row; without an interval its bounds are null, which is not drawn."""
+    """Value and interval as fields of a row. Without an interval its bounds are null, and nothing is drawn."""
     low, high = one.interval or (None, None)
     return {"value": one.value, "low": low, "high": high}
 
 
 def unit_title(unit: str) -> str | None:
-    """The title of an axis; per cent is at its numbers."""
+    """The title of an axis. Per cent stands at the numbers instead."""
     return None if unit == "share" else symbol(unit) or None
 
 
-def _drawable(value: Json) -> Json:
-    """The same with texts, names of fields included, that XML can hold."""
+def _without_forbidden_characters(value: Json) -> Json:
+    """Replace the characters that XML forbids, also in names of fields."""
     if isinstance(value, str):
         return value.translate(NO_XML)
     if isinstance(value, Mapping):
-        return {name.translate(NO_XML): _drawable(each) for name, each in value.items()}
-    return [*map(_drawable, value)] if isinstance(value, Sequence) else value
-
-
-def _config(spec: Mapping[str, Json]) -> Mapping[str, Json]:
-    config = spec.get("config", {})
-    return config if isinstance(config, Mapping) else {}
+        return {name.translate(NO_XML): _without_forbidden_characters(each) for name, each in value.items()}
+    if isinstance(value, Sequence):
+        return [_without_forbidden_characters(each) for each in value]
+    return value

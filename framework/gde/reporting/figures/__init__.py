@@ -1,0 +1,1 @@
+"""Vega-Lite figures and inline SVG pictures."""

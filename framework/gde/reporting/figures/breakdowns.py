@@ -1,0 +1,79 @@
+"""Curves and heat maps of numbers that are broken down by numeric labels."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gde.data.figure import Figure
+from gde.data.json import Json, is_number
+from gde.data.measure import Measures
+from gde.data.result import Measurement
+from gde.reporting.figures.drawing import BLUE, numbers, unit_title
+from gde.reporting.figures.maps import heat_map, panels
+
+SIZE: Mapping[str, Json] = {"width": 270, "height": 180}
+FEW_POINTS = 12
+"""Most places on an axis that are each labelled."""
+FEWEST = 2
+"""Fewest points of a curve and cells of a map."""
+Breakdown = tuple[str, tuple[str, ...]]
+"""The name of measurements and the labels that they are broken down by."""
+
+
+def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str], meanings: Measures) -> tuple[Figure, ...]:
+    """Draw a curve for a breakdown by one numeric label, a heat map for two, a row of heat maps for three.
+
+    Args:
+        measurements: of the whole run.
+        strata: names of the swept labels. A measurement that also has a value for the whole run is not drawn by
+            these: the tables show it.
+        meanings: the titles of the measurements.
+    """
+    figures = []
+    for (name, keys), found in drawn(measurements, strata).items():
+        title, _ = meanings[name].titled({})
+        figures.append(SHAPES[len(keys)](title, keys, found))
+    return tuple(figures)
+
+
+def drawn(measurements: Sequence[Measurement], strata: frozenset[str]) -> dict[Breakdown, list[Measurement]]:
+    """The measurements that `breakdowns` draws, by name and labels."""
+    whole = {one.name for one in measurements if not one.where}
+    groups: dict[Breakdown, list[Measurement]] = {}
+    for one in measurements:
+        in_tables = one.name in whole and one.where.keys() <= strata
+        if one.value is None or in_tables or len(one.where) not in SHAPES:
+            continue
+        if all(is_number(value) for value in one.where.values()):
+            groups.setdefault((one.name, tuple(one.where)), []).append(one)
+    return {breakdown: found for breakdown, found in groups.items() if len(found) >= FEWEST}
+
+
+def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
+    (key,) = keys
+    x: dict[str, Any] = {"field": key, "type": "quantitative", "title": key, "scale": {"zero": False}}
+    places = sorted({one.where[key] for one in found}, key=float)
+    if len(places) <= FEW_POINTS:
+        x["axis"] = {"values": places, "format": "~g"}
+
+    unit = found[0].unit
+    y: dict[str, Any] = {"field": "value", "type": "quantitative", "title": unit_title(unit)}
+    if unit == "share":
+        y["scale"] = {"domain": [0, 1]}
+        y["axis"] = {"format": ".0%"}
+
+    band = {
+        "mark": {"type": "area", "opacity": 0.2, "color": BLUE},
+        "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
+    }
+    line = {"mark": {"type": "line", "color": BLUE, "point": {"color": BLUE}}, "encoding": {"y": y}}
+    rows = [{**one.where, "n": one.n, **numbers(one)} for one in found]
+    spec: dict[str, Any] = {"data": {"values": rows}, "encoding": {"x": x}, "layer": [band, line], **SIZE}
+    return Figure(title=f"{title} by {key}", caption="Band: pointwise 95 % interval.", spec=spec)
+
+
+SHAPES: Mapping[int, Callable[[str, Sequence[str], Sequence[Measurement]], Figure]] = {
+    1: _curve,
+    2: heat_map,
+    3: panels,
+}
+"""What draws a breakdown, by the number of its labels."""

@@ -1,0 +1,139 @@
+"""Heat maps: a number in each cell, with its interval and the number of observations."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from gde.data.figure import Figure
+from gde.data.json import is_number
+from gde.data.result import Measurement
+from gde.reporting.figures.drawing import numbers, unit_title
+from gde.reporting.wording import bounds, number
+
+ROOMY = 8
+"""Most columns whose cells have room for intervals."""
+HEIGHT = 46
+"""Height in pixels of a cell with an interval."""
+SMALL_CELL = (40, 24)
+"""Width and height in pixels of a cell without an interval."""
+LETTER = 5.6
+"""Width in pixels of a letter of an interval."""
+MARGIN = 10
+"""Pixels left and right of an interval."""
+AXIS = 60
+"""Width in pixels of an axis."""
+PAGE = 1000
+"""Pixels for panels side by side."""
+LINES = (("text", 12, -11), ("interval", 9.5, 4), ("told", 9.5, 16))
+"""The lines of a cell: field, font size, and pixels below the middle."""
+ONE_LINE = (("text", 10, 0),)
+FIELDS = ("row", "column", "panel")
+"""Neutral names for the labels: a label's own name may clash with a field or hold dots."""
+
+
+def heat_map(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
+    """A heat map of two labels: rows and columns."""
+    spec: dict[str, Any] = {"data": {"values": _rows(keys, found)}, **_map(keys, found)}
+    return Figure(title=f"{title} by {keys[0]} and {keys[1]}", caption=_caption(keys, found), spec=spec)
+
+
+def panels(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
+    """A heat map of two labels for every value of the third."""
+    row, column, panel = keys
+    inner = _map(keys, found)
+    panel_width = inner["width"]["step"] * len(_ordered(column, found)) + AXIS
+    spec: dict[str, Any] = {
+        "data": {"values": _rows(keys, found)},
+        "facet": {"field": "panel", "type": "ordinal", "title": panel, "sort": _ordered(panel, found)},
+        "columns": max(1, int(PAGE // panel_width)),
+        "spec": inner,
+    }
+    return Figure(title=f"{title} by {row}, {column} and {panel}", caption=_caption(keys, found), spec=spec)
+
+
+def _rows(keys: Sequence[str], found: Sequence[Measurement]) -> list[dict[str, Any]]:
+    """One row of data for each number."""
+    rows = []
+    for one in found:
+        row: dict[str, Any] = dict(zip(FIELDS, (one.where[key] for key in keys), strict=False))
+        row |= numbers(one)
+        row["n"] = one.n
+        row["text"] = number(one.value or 0.0, one.unit, 0) + ("%" if one.unit == "share" else "")
+        row["interval"] = _interval(one)
+        row["told"] = f"n {one.n}"
+        rows.append(row)
+    return rows
+
+
+def _interval(one: Measurement) -> str:
+    return bounds(one.interval, one.unit, 0)
+
+
+def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
+    """The Vega-Lite specification of one panel, without its data."""
+    row, column, *_ = keys
+    x = {
+        "field": "column",
+        "type": "ordinal",
+        "title": column,
+        "sort": _ordered(column, found),
+        "axis": {"labelAngle": 0},
+    }
+    rows = _ordered(row, found)
+    # Numbers rise upwards; words are read downwards.
+    upwards = all(is_number(value) for value in rows)
+    y = {"field": "row", "type": "ordinal", "title": row, "sort": rows[::-1] if upwards else rows}
+
+    if found[0].unit == "share":
+        low, high = 0.0, 1.0
+    else:
+        values = [one.value or 0.0 for one in found]
+        low, high = min(values), max(values)
+    color = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"scheme": "viridis", "domain": [low, high]},
+        "legend": None,
+    }
+    layers: list[dict[str, Any]] = [{"mark": "rect", "encoding": {"color": color}}]
+
+    # Viridis is dark at its low end, so the text is white there and black above.
+    bright = low + 0.6 * (high - low)
+    ink = {"condition": {"test": f"datum.value > {bright}", "value": "#111"}, "value": "#fff"}
+    for field, size, down in LINES if _is_roomy(keys, found) else ONE_LINE:
+        weight = 600 if field == "text" else 400
+        mark = {"type": "text", "fontSize": size, "dy": down, "fontWeight": weight}
+        layers.append({"mark": mark, "encoding": {"text": {"field": field, "type": "nominal"}, "color": ink}})
+
+    width, height = _cell_size(keys, found)
+    return {"encoding": {"x": x, "y": y}, "layer": layers, "width": {"step": width}, "height": {"step": height}}
+
+
+def _cell_size(keys: Sequence[str], found: Sequence[Measurement]) -> tuple[int, int]:
+    """Width and height of a cell in pixels."""
+    if not _is_roomy(keys, found):
+        return SMALL_CELL
+    longest = max(len(_interval(one)) for one in found)
+    return round(LETTER * longest) + 2 * MARGIN, HEIGHT
+
+
+def _ordered(key: str, found: Sequence[Measurement]) -> list[Any]:
+    """The values of a label: numbers by size, words in the order of the plan."""
+    values: list[Any] = list(dict.fromkeys(one.where[key] for one in found))
+    return sorted(values) if all(is_number(value) for value in values) else values
+
+
+def _is_roomy(keys: Sequence[str], found: Sequence[Measurement]) -> bool:
+    return len(_ordered(keys[1], found)) <= ROOMY
+
+
+def _caption(keys: Sequence[str], found: Sequence[Measurement]) -> str:
+    unit = unit_title(found[0].unit)
+    value = f"Value in {unit}" if unit else "Value"
+    roomy = _is_roomy(keys, found)
+    caption = f"{value}, 95 % interval, n." if roomy else f"{value}; result.json has the intervals."
+
+    n_cells = prod(len(_ordered(key, found)) for key in keys)
+    if len(found) < n_cells:
+        caption += " Empty cells: not measured, or too few worlds."
+    return caption

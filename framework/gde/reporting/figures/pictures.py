@@ -1,0 +1,269 @@
+"""Maps as inline SVG. Colours come from the page's style sheet, so they follow light and dark mode.
+
+Names of kinds and things come from the record of a run: they are escaped, and never used as a style.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import cycle
+from math import atan2, degrees
+
+import numpy as np
+from markupsafe import escape
+from numpy.typing import NDArray
+
+from gde.data.cell_map import COLORS, PAD, CellMap, Position, Thing, decoded_classes
+
+GAP = 0.04
+"""Space around a square, in cells."""
+SHADES = 4
+"""Steps in which opacity shows a cell's probability."""
+TONES: Mapping[str, str] = {"empty": "free", "wall": "wall", "agent": "agent", "goal": "goal", PAD: "outside"}
+SPARE_TONES = tuple(f"spare{index}" for index in range(8))
+"""The styles of all other kinds, taken in turn."""
+AGENT = "agent"
+"""The thing that arrows start from."""
+OPTIMAL = "optimal moves"
+TAKEN = "move taken, not optimal"
+PLACES = "true places, in the decoded map"
+MARKS = (OPTIMAL, TAKEN, PLACES)
+"""The last entries of a legend, in this order."""
+OUTSIDE = "outside"
+"""How a legend names `PAD`."""
+ARROW = '<path class="arrow {}" d="M0 0H1.7M1.4-.25L1.7 0 1.4 .25"/>'
+RINGS = '<circle class="ring tone-agent" cx=".3" r=".4"/><circle class="ring tone-goal" cx="1.35" r=".4"/>'
+Keys = Mapping[str, str]
+"""A legend: each meaning with its picture as SVG."""
+
+
+def true_picture(shown: CellMap, optimal: Sequence[Position], taken: Position | None) -> str:
+    """Draw the true map with its things, the optimal moves and a move that was not optimal.
+
+    Args:
+        shown: the truth.
+        optimal: (rows, columns) moved by each optimal action.
+        taken: (rows, columns) moved by the action taken; None where it is no move.
+    """
+    tones = dict(zip(shown.kinds, _tones(shown.kinds), strict=True))
+    visible = _visible_things(shown)
+    full_shade = np.full(shown.codes.shape, SHADES)
+    parts = _cells(_coloured(shown), full_shade, [*tones.values(), *COLORS])
+
+    agents = [thing.place for thing in visible if thing.name == AGENT]
+    for place in agents:
+        parts.extend(_arrow(place, move, "best") for move in optimal)
+    if taken and taken not in optimal:
+        parts.extend(_arrow(place, taken, "stray") for place in agents)
+
+    for thing in visible:
+        if thing.direction:
+            parts.append(_pointer(thing.place, thing.direction))
+    for thing in visible:
+        if thing.letter:
+            parts.append(_letter(thing.place, thing.letter, _style(thing, tones), _in_words(thing)))
+
+    things = [_in_words(thing, f" at {thing.place}") for thing in shown.things]
+    contents = ", ".join(things) or "nothing on it"
+    label = f"True map, {shown.height} by {shown.width}: {contents}"
+    return _svg(shown.height, shown.width, label, parts)
+
+
+def decoded_picture(probabilities: NDArray[np.float32], shown: CellMap) -> str:
+    """Draw the likeliest class of every cell, the likeliest places of things, and rings around the true places.
+
+    Args:
+        probabilities: (size, size, C) in the order of `decoded_classes`; only the map's own extent is drawn.
+        shown: the truth.
+    """
+    inside = probabilities[: shown.height, : shown.width]
+    shades = np.clip(np.ceil(inside.max(axis=-1) * SHADES), 1, SHADES).astype(np.int64)
+    tones = _tones(decoded_classes(shown.kinds))
+    parts = _cells(inside.argmax(axis=-1), shades, tones)
+
+    # Rings mark the truth, so that a wrong cell under a ring shows at a glance.
+    for thing in shown.things:
+        if thing.kind:
+            parts.append(_ring(thing.place, tones[shown.kinds.index(thing.kind)]))
+
+    decoded = decoded_places(probabilities, shown)
+    letters_at: defaultdict[Position, list[str]] = defaultdict(list)
+    for thing, place in decoded:
+        letters_at[place].append(thing.letter)
+    for place, letters in letters_at.items():
+        parts.append(_letter(place, "/".join(filter(None, letters))))
+
+    places = ", ".join(f"{thing.name} likeliest at {place}" for thing, place in decoded)
+    return _svg(shown.height, shown.width, f"Decoded map: {places or 'nothing to place'}", parts)
+
+
+def decoded_places(probabilities: NDArray[np.float32], shown: CellMap) -> list[tuple[Thing, Position]]:
+    """Find where each thing that is the only one of its kind is likeliest, anywhere in the decoded map."""
+    counts = Counter(thing.kind for thing in shown.things)
+    places = []
+    for thing in shown.things:
+        if thing.kind and counts[thing.kind] == 1:
+            of_kind = probabilities[..., shown.kinds.index(thing.kind)]
+            row, column = divmod(int(of_kind.argmax()), of_kind.shape[1])
+            places.append((thing, (row, column)))
+    return places
+
+
+def legend(
+    shown: CellMap, optimal: Sequence[Position], taken: Position | None, probabilities: NDArray[np.float32] | None
+) -> Keys:
+    """Explain what the two pictures of a turn show, in the order of the map's kinds.
+
+    The arguments are those of `true_picture` and `decoded_picture`.
+    """
+    codes = {code for code in np.unique(_coloured(shown)).tolist() if code < len(shown.kinds)}
+    if probabilities is not None:
+        likeliest = probabilities[: shown.height, : shown.width].argmax(axis=-1)
+        codes.update(np.unique(likeliest).tolist())
+    keys = dict(_class_key(shown, code) for code in sorted(codes))
+
+    # Things with a colour of their own, or of no kind, look different from the class of their cell.
+    special = [thing for thing in _visible_things(shown) if thing.letter and (thing.color or not thing.kind)]
+    keys |= dict(sorted(_thing_key(thing) for thing in special))
+
+    if optimal:
+        keys[OPTIMAL] = _key(ARROW.format("best"))
+    if taken and taken not in optimal:
+        keys[TAKEN] = _key(ARROW.format("stray"))
+    if probabilities is not None:
+        keys[PLACES] = _key(RINGS)
+    return keys
+
+
+def _class_key(shown: CellMap, code: int) -> tuple[str, str]:
+    """The name of a class, and one cell of it, with the letter that all things of the class share."""
+    classes = decoded_classes(shown.kinds)
+    name = OUTSIDE if classes[code] == PAD else classes[code]
+    parts = _cells(np.full((1, 1), code), np.full((1, 1), SHADES), _tones(classes))
+
+    letters = {thing.letter for thing in shown.things if thing.kind == classes[code]}
+    if len(letters) == 1:
+        parts.append(_letter((0, 0), letters.pop()))
+    return name, _svg(1, 1, name, parts)
+
+
+def _thing_key(thing: Thing) -> tuple[str, str]:
+    """The colour and kind of a thing, or its name without a kind, and its picture."""
+    name = " ".join(filter(None, (thing.color, thing.kind or thing.name)))
+    parts = []
+    if thing.kind:
+        parts += _cells(np.zeros((1, 1), np.int64), np.full((1, 1), SHADES), [thing.color])
+    parts.append(_letter((0, 0), thing.letter, _style(thing, {})))
+    return name, _svg(1, 1, name, parts)
+
+
+def _key(drawing: str) -> str:
+    return f'<svg class="key" viewBox="-.2 -.5 2.2 1" aria-hidden="true">{drawing}</svg>'
+
+
+def _tones(classes: Sequence[str]) -> list[str]:
+    """The style of each class of cells."""
+    spare = cycle(SPARE_TONES)
+    return [TONES.get(name) or next(spare) for name in classes]
+
+
+def _visible_things(shown: CellMap) -> list[Thing]:
+    """The first thing of every cell."""
+    first: dict[Position, Thing] = {}
+    for thing in shown.things:
+        first.setdefault(thing.place, thing)
+    return list(first.values())
+
+
+def _coloured(shown: CellMap) -> NDArray[np.int64]:
+    """(height, width) index into the map's kinds and, after them, `COLORS`."""
+    codes = shown.codes.copy()
+    for thing in _visible_things(shown):
+        if thing.kind and thing.color:
+            codes[thing.place] = len(shown.kinds) + COLORS.index(thing.color)
+    return codes
+
+
+def _svg(height: int, width: int, label: str, parts: Iterable[str]) -> str:
+    box = f'class="grid" viewBox="0 0 {width} {height}"'
+    content = "".join(parts)
+    return f'<svg {box} role="img" aria-label="{escape(label)}">{content}</svg>'
+
+
+def _cells(codes: NDArray[np.int64], shades: NDArray[np.int64], tones: Sequence[str]) -> list[str]:
+    """Draw all cells, those of one class and shade as one path.
+
+    Args:
+        codes: (height, width) class of each cell.
+        shades: (height, width) from 1 to `SHADES`.
+        tones: the style of each class.
+    """
+    # A page holds tens of thousands of cells: an element for each would make it slow.
+    squares: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+    for (row, column), code in np.ndenumerate(codes):
+        shade = int(shades[row, column])
+        squares[int(code), shade].append(_square(row, column))
+
+    paths = []
+    for (kind, shade), of_class in sorted(squares.items()):
+        outline = "".join(of_class)
+        paths.append(f'<path class="cell tone-{tones[kind]} shade{shade}" d="{outline}"/>')
+    return paths
+
+
+# The maps of a run draw the same squares some thousand times.
+@cache
+def _square(row: int, column: int) -> str:
+    """A cell as part of a path."""
+    width = 1 - 2 * GAP
+    return f"M{column + GAP:g} {row + GAP:g}h{width:g}v{width:g}h-{width:g}z"
+
+
+def _in_words(thing: Thing, where: str = "") -> str:
+    """The name of a thing, with its colour, kind and note in brackets unless the name says them."""
+    looks = f"{thing.color} {thing.kind}".strip() if thing.color else ""
+    if looks in thing.name:
+        looks = ""
+    more = ", ".join(filter(None, (looks, thing.note)))
+    return f"{thing.name}{where} ({more})" if more else f"{thing.name}{where}"
+
+
+def _letter(place: Position, letter: str, style: str = "", name: str = "") -> str:
+    """A letter in a cell; the name appears as a tooltip."""
+    row, column = place
+    small = " small" if len(letter) > 1 else ""
+    classes = f"letter{small} {style}".rstrip()
+    title = f"<title>{escape(name)}</title>" if name else ""
+    return f'<text class="{classes}" x="{column + 0.5}" y="{row + 0.5}">{title}{escape(letter)}</text>'
+
+
+def _style(thing: Thing, tones: Mapping[str, str]) -> str:
+    if thing.color:
+        return f"tone-{thing.color}"
+    return f"tone-{tones[thing.kind]}" if thing.kind else "object"
+
+
+def _ring(place: Position, tone: str) -> str:
+    row, column = place
+    circle = f'cx="{column + 0.5}" cy="{row + 0.5}" r=".44"'
+    # The casing keeps the ring visible on a cell of its own colour.
+    return f'<circle class="ring casing" {circle}/><circle class="ring tone-{tone}" {circle}/>'
+
+
+def _arrow(place: Position, move: Position, style: str) -> str:
+    shape = 'd="M.52 0H1.2M.95-.22L1.22 0 .95.22"'
+    # The wider first stroke keeps the arrow legible on walls.
+    strokes = f'<path class="arrow casing" {shape}/><path class="arrow {style}" {shape}/>'
+    return f'<g transform="{_turned(place, move)}">{strokes}</g>'
+
+
+def _pointer(place: Position, direction: Position) -> str:
+    """A tip on the edge of the cell that a thing faces."""
+    return f'<path class="pointer" transform="{_turned(place, direction)}" d="M.4-.26L.68 0 .4.26z"/>'
+
+
+def _turned(place: Position, direction: Position) -> str:
+    """Move the origin to the middle of a cell and turn the x axis towards `direction`."""
+    row, column = place
+    angle = round(degrees(atan2(*direction)))
+    return f"translate({column + 0.5} {row + 0.5}) rotate({angle})"

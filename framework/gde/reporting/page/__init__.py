@@ -1,0 +1,1 @@
+"""The HTML pages of a run, of a contest and of a reproduced study."""

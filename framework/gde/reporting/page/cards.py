@@ -1,0 +1,234 @@
+"""The three cards that open a report: what the agent did, what it believes, what it wants.
+
+Parts declare which of their numbers a card shows (`Measure.question`, `headline`, `beside`): nothing here knows a
+metric or a probe by name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gde.data.figure import Figure
+from gde.data.json import NONE
+from gde.data.measure import Question
+from gde.data.result import Measurement, Result
+from gde.reporting.figures.layers import layer_curve
+from gde.reporting.figures.scales import Mark, Scale
+from gde.reporting.findings import Finding, Probed, findings, headlines, of_metrics, probed, whole
+from gde.reporting.wording import arm_text, bounds, inline, labels_text, number, quantity, symbol
+
+TITLES: Mapping[Question, str] = {"did": "What it did", "believes": "What it believes", "wants": "What it wants"}
+LEAST = 0.005
+"""Smaller numbers of a ranking round to zero: one line lists them all."""
+SHOWN = 2
+"""Numbers of one measure on a card; the tables have all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One number of a card."""
+
+    title: str
+    value: str
+    """Empty where there is none; the note says why."""
+    note: str
+    """Interval, number of observations, baselines; in small print."""
+    picture: str = ""
+    """Inline SVG."""
+    beneath: "tuple[Line, ...]" = ()
+    """Its controls, on the same scale."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """The numbers of rivals, e.g. of the goals that an agent may pursue: a row for each."""
+
+    title: str
+    columns: tuple[str, ...]
+    """Their units."""
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """Name, inline SVG of the first column, and the text of each column."""
+    key: str
+    """The titles of the columns."""
+    rest: str = ""
+    """The rivals whose numbers all round to zero."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """The answer to one question."""
+
+    question: Question
+    title: str
+    verdict: str
+    """In a few words; may be empty."""
+    lines: tuple[Line, ...]
+    rankings: tuple[Ranking, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+def cards(result: Result) -> list[Card]:
+    """The cards that the result has numbers for."""
+    found: dict[Question, list[Finding]] = {question: [] for question in TITLES}
+    for one in headlines(result):
+        found[one.measure.question].append(one)
+    made = (_did(found["did"], result), _believes(found["believes"], result), _wants(found["wants"], result))
+    return [card for card in made if card.lines or card.rankings]
+
+
+def _did(found: Sequence[Finding], result: Result) -> Card:
+    lines = []
+    for one in found:
+        lines += _lines(one, result)
+    return Card(question="did", title=TITLES["did"], verdict="", lines=tuple(lines))
+
+
+def _wants(found: Sequence[Finding], result: Result) -> Card:
+    lines = []
+    rankings = []
+    for one in found:
+        ranking = _ranking(one, result)
+        if ranking is None:
+            lines += _lines(one, result)
+        else:
+            rankings.append(ranking)
+    return Card(question="wants", title=TITLES["wants"], verdict="", lines=tuple(lines), rankings=tuple(rankings))
+
+
+def _believes(found: Sequence[Finding], result: Result) -> Card:
+    lines = []
+    for one in found:
+        lines += _lines(one, result)
+
+    probes = probed(result)
+    figures = []
+    for probe in probes:
+        lines += _decoded(probe)
+        curve = layer_curve(probe, result)
+        if curve is not None:
+            figures.append(curve)
+
+    verdict = _verdict(probes[0]) if probes else ""
+    return Card(
+        question="believes", title=TITLES["believes"], verdict=verdict, lines=tuple(lines), figures=tuple(figures)
+    )
+
+
+def _lines(one: Finding, result: Result) -> list[Line]:
+    """The best numbers of a measure, each with its baselines."""
+    scale = Scale.of(one.numbers)
+    lines = []
+    for each in one.numbers[:SHOWN]:
+        where = {key: value for key, value in each.where.items() if value != NONE}
+        title, rest = one.measure.titled(where)
+        if rest:
+            title = f"{title}: {labels_text(rest)}"
+        if each.value is None:
+            lines.append(Line(title=title, value="", note=each.reason))
+            continue
+
+        marks = _baselines(each, result)
+        notes = [f"n {each.n}", *(f"{mark.title} {quantity(mark.value, each.unit, 0)}" for mark in marks)]
+        line = _line(title, each, scale, ", ".join(notes))
+        lines.append(replace(line, picture=scale.picture(each, marks)))
+    return lines
+
+
+def _baselines(one: Measurement, result: Result) -> list[Mark]:
+    """What other agents would get instead."""
+    marks = []
+    for rival in whole(of_metrics(result)):
+        measure = result.meanings[rival.name]
+        if measure.beside == one.name and rival.where == one.where and rival.value is not None:
+            marks.append(Mark(title=measure.title, value=rival.value))
+    return marks
+
+
+def _decoded(probe: Probed) -> list[Line]:
+    """Each headline of a probe over its controls."""
+    if not probe.numbers:
+        return [Line(title=probe.arm.probe, value="", note=probe.reason or "the probe gave no numbers")]
+
+    lines = []
+    for place, one in enumerate(probe.numbers):
+        # The first number shows all its controls, the others only the strongest.
+        rivals = [(arm, rival) for arm, rival in one.controls if place == 0 or arm == one.arm]
+        scale = Scale.of([one.ours, *(rival for _, rival in rivals)])
+        title, _ = one.measure.titled(one.ours.where)
+        line = _line(title, one.ours, scale, f"n {one.ours.n}")
+        beneath = tuple(_line(f"control: {arm_text(arm)}", rival, scale) for arm, rival in rivals)
+        lines.append(replace(line, beneath=beneath))
+    return lines
+
+
+def _line(title: str, one: Measurement, scale: Scale, more: str = "") -> Line:
+    note = ", ".join(filter(None, [bounds(one.interval, one.unit), more]))
+    return Line(title=title, value=quantity(one.value or 0.0, one.unit), note=note, picture=scale.picture(one))
+
+
+def _verdict(probe: Probed) -> str:
+    """In how many of its numbers a probe is clearly better than its controls."""
+    compared = [one for one in probe.numbers if one.rival is not None]
+    if not compared:
+        return ""
+    n_better = sum(one.clear for one in compared)
+    n_beaten = sum(one.beaten for one in compared)
+
+    numbers = f"{n_better or 'none'} of {len(compared)} numbers"
+    if n_better == len(compared):
+        numbers = f"all {n_better} numbers"
+    worse = f", worse in {n_beaten}" if n_beaten else ""
+    return f"{probe.arm.probe} ({arm_text(probe.arm)}): clearly better than its best control in {numbers}{worse}."
+
+
+def _ranking(one: Finding, result: Result) -> Ranking | None:
+    """Rank the numbers of a measure that differ in a single label; None where there are none such.
+
+    Measures whose names start with this one's and a dot are further columns.
+    """
+    labels = {tuple(each.where) for each in one.numbers}
+    first = labels.pop()
+    if len(one.numbers) < 2 or labels or len(first) != 1:
+        return None
+    (key,) = first
+
+    companions = [other for other in findings(result) if other.measure.name.startswith(f"{one.measure.name}.")]
+    columns = [one]
+    columns += [other for other in companions if all(tuple(each.where) == first for each in other.numbers)]
+
+    table: dict[str, list[Measurement | None]] = {}
+    for place, column in enumerate(columns):
+        for each in column.numbers:
+            row = table.setdefault(str(each.where[key]), [None] * len(columns))
+            row[place] = each
+
+    scale = Scale.of(one.numbers)
+    rows = []
+    zeros = []
+    for name, row in table.items():
+        if any(_is_notable(each) for each in row):
+            picture = scale.picture(row[0]) if row[0] else ""
+            rows.append((name, picture, tuple(_cell(each) for each in row)))
+        else:
+            zeros.append(name)
+
+    titles = [column.measure.titled({key: f"each {key}"})[0] for column in columns]
+    units = [column.numbers[0].unit for column in columns]
+    listed = "; ".join([titles[0], *map(inline, titles[1:])])
+    return Ranking(
+        title=titles[0],
+        columns=tuple(symbol(unit) or unit for unit in units),
+        rows=tuple(rows),
+        key=f"Columns: {listed}.",
+        rest=", ".join(zeros),
+    )
+
+
+def _is_notable(one: Measurement | None) -> bool:
+    """Whether a number is worth a row."""
+    return one is not None and one.value is not None and (abs(one.value) >= LEAST or one.interval is not None)
+
+
+def _cell(one: Measurement | None) -> str:
+    if one is None or one.value is None:
+        return "\u2013"
+    return number(one.value, one.unit)

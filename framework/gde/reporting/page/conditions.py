@@ -1,0 +1,129 @@
+"""The numbers by condition: tables, and heat maps where two or three settings are swept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gde.data.evidence import Evidence
+from gde.data.figure import Figure
+from gde.data.measure import Measure
+from gde.data.result import Measurement, Result
+from gde.reporting.figures.maps import heat_map, panels
+from gde.reporting.findings import findings, headlines, probed, swept
+from gde.reporting.page.probe_tables import probe_stratum_table
+from gde.reporting.page.tables import Table, stratum_table
+from gde.reporting.wording import inline, labels_text, quantity
+
+MAPS = {2: heat_map, 3: panels}
+"""What draws a map, by the number of settings."""
+ENTRANT = "agent"
+"""The label of a contest's panels."""
+SHOWN = 2
+"""Numbers of one headline with a map, as on the cards."""
+Whole = tuple[Measure, Measurement]
+"""A measure, and its number in the whole run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StratumMaps:
+    """A map for each number that has values by condition."""
+
+    headlines: tuple[Figure, ...] = ()
+    """The headlines of the run and of the main probe, where they differ between conditions."""
+    same: tuple[str, ...] = ()
+    """Headlines that are the same in all conditions, in words."""
+    others: tuple[Figure, ...] = ()
+    """All other numbers that differ between conditions."""
+
+
+def stratum_maps(result: Result) -> StratumMaps:
+    """The maps of a run; none unless two or three settings are swept."""
+    settings = frozenset(swept(result))
+    if len(settings) not in MAPS:
+        return StratumMaps()
+
+    drawn = []
+    same = []
+    told = set()
+    for measure, one in _headline_numbers(result):
+        cells = _cells(one, result, settings)
+        if len(cells) < 2:
+            continue
+        told.add((one.name, labels_text(one.where)))
+        title, _ = measure.titled(one.where)
+        if _differs(cells):
+            drawn.append(_drawn(title, cells, settings))
+        else:
+            same.append(f"{inline(title)} {quantity(cells[0].value or 0.0, one.unit)}")
+
+    others = []
+    for finding in findings(result):
+        for one in finding.numbers:
+            if one.where or (one.name, "") in told:
+                continue
+            cells = _cells(one, result, settings)
+            if _differs(cells):
+                others.append(_drawn(finding.measure.titled(one.where)[0], cells, settings))
+    return StratumMaps(headlines=tuple(drawn), same=tuple(same), others=tuple(others))
+
+
+def entrant_maps(results: Mapping[str, Result]) -> list[Figure]:
+    """The headlines of several agents over the same two settings, a panel for each agent."""
+    first = next(iter(results.values()))
+    settings = frozenset(swept(first))
+    if len(settings) != 2:
+        return []
+
+    figures = []
+    for measure, one in _headline_numbers(first):
+        cells = []
+        for name, result in results.items():
+            own = _cells(one, result, settings)
+            cells += [replace(cell, where={**cell.where, ENTRANT: name}) for cell in own]
+        if _differs(cells):
+            title, _ = measure.titled(one.where)
+            figures.append(panels(title, [*_axes(cells, settings), ENTRANT], cells))
+    return figures
+
+
+def stratum_tables(result: Result, evidence: Evidence, strata: frozenset[str]) -> list[tuple[str, Table]]:
+    """Caption and table of the headlines of the agent and of the first probe by condition; none without a sweep."""
+    found = {
+        "The headlines by condition, with 95 % intervals.": stratum_table(result, strata),
+        "The first probe above, by condition.": probe_stratum_table(evidence, strata, result.meanings),
+    }
+    return [(caption, table) for caption, table in found.items() if table is not None]
+
+
+def _headline_numbers(result: Result) -> list[Whole]:
+    numbers: list[Whole] = []
+    for finding in headlines(result):
+        numbers += [(finding.measure, one) for one in finding.numbers[:SHOWN]]
+    for probe in probed(result)[:1]:
+        numbers += [(one.measure, one.ours) for one in probe.numbers]
+    return numbers
+
+
+def _drawn(title: str, cells: Sequence[Measurement], settings: frozenset[str]) -> Figure:
+    return MAPS[len(settings)](title, _axes(cells, settings), cells)
+
+
+def _cells(whole: Measurement, result: Result, settings: frozenset[str]) -> list[Measurement]:
+    """The number in each condition where it has a value."""
+    keys = whole.where.keys() | settings
+    cells = []
+    for one in result.measurements:
+        same_number = one.name == whole.name and one.where.items() >= whole.where.items()
+        if same_number and one.value is not None and one.where.keys() == keys:
+            cells.append(one)
+    return cells
+
+
+def _axes(cells: Sequence[Measurement], settings: frozenset[str]) -> list[str]:
+    """The settings as rows, columns and panels: most values as columns, fewest as panels."""
+    counts = {key: len({one.where[key] for one in cells}) for key in sorted(settings, reverse=True)}
+    *others, row, column = sorted(counts, key=counts.__getitem__)
+    return [row, column, *others]
+
+
+def _differs(cells: Sequence[Measurement]) -> bool:
+    return len({one.value for one in cells}) > 1

@@ -1,0 +1,78 @@
+"""The report of a run as one self-contained page."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gde.data.evidence import Evidence
+from gde.data.plan import Plan
+from gde.data.result import Result
+from gde.reporting.claim import claim
+from gde.reporting.figures.breakdowns import breakdowns
+from gde.reporting.figures.drawing import picture
+from gde.reporting.findings import of_metrics
+from gde.reporting.page.cards import cards
+from gde.reporting.page.conditions import stratum_maps, stratum_tables
+from gde.reporting.page.episodes import episode_views
+from gde.reporting.page.films import films, spread
+from gde.reporting.page.probe_tables import probe_tables
+from gde.reporting.page.tables import group_tables, provenance_rows, stratum_keys, tests_tables
+from gde.reporting.page.templates import content_policy, source, template
+from gde.store.atomic import write_whole
+
+NAME = "report.html"
+
+
+@dataclass(frozen=True)
+class HtmlReporter:
+    """Implements `gde.parts.reporter.Reporter`: no link to elsewhere, only its own script, everything escaped."""
+
+    def render(self, plan: Plan, result: Result, evidence: Evidence, folder: Path) -> Path:
+        write_whole(folder / NAME, page(plan, result, evidence))
+        return folder / NAME
+
+
+def page(plan: Plan, result: Result, evidence: Evidence) -> str:
+    """The page's HTML. Equal arguments give equal text."""
+    meanings = result.meanings
+
+    # A page of a large run reads and shows every k-th episode only.
+    shown = spread(evidence)
+    strata = stratum_keys(shown)
+    episodes = episode_views(shown)
+    has_maps = any(turn.pictures.decoded for episode in episodes for turn in episode.turns)
+
+    answers = cards(result)
+    has_ticks = any("tick" in line.picture for card in answers for line in card.lines)
+    maps = stratum_maps(result)
+    figures = breakdowns(of_metrics(result), strata, meanings)
+
+    played = films(evidence)
+    style = source("style.css")
+    script = source("page.js")
+    if played:
+        script += source("player.js")
+
+    return template(f"{NAME}.j2").render(
+        plan=plan,
+        result=result,
+        claim=claim(result),
+        notice=str(result.provenance.get("notice") or ""),
+        cards=[(card, [picture(figure) for figure in card.figures]) for card in answers],
+        ticks=has_ticks,
+        groups=group_tables(result, strata),
+        stratum_maps=[picture(figure) for figure in maps.headlines],
+        same_maps=maps.same,
+        more_maps=[picture(figure) for figure in maps.others],
+        stratum_tables=stratum_tables(result, evidence, strata),
+        tests=tests_tables(result),
+        figures=[picture(figure) for figure in figures],
+        probes=probe_tables(evidence, strata, meanings),
+        episodes=episodes,
+        legend=played.legend if played else {},
+        films=played,
+        style=style,
+        script=script,
+        policy=content_policy(style, script),
+        maps=has_maps,
+        provenance=list(provenance_rows(result.provenance)),
+    )

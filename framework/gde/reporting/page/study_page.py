@@ -1,0 +1,70 @@
+"""The page of a reproduced study: its figures, and the printed numbers beside ours."""
+
+from collections.abc import Sequence
+
+from gde.data.figure import Figure
+from gde.data.result import Measurement
+from gde.parts.reproduction import Comparison
+from gde.reporting.figures.drawing import picture
+from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table
+from gde.reporting.page.templates import template
+from gde.reporting.wording import bounds, heading, number
+
+
+def study_page(
+    name: str, rows: Sequence[Comparison], figures: Sequence[Figure], notices: Sequence[str], missing: str = ""
+) -> str:
+    """The page's HTML. Equal arguments give equal text.
+
+    Args:
+        name: of the study.
+        rows: in the order of their tables.
+        figures: figures to draw.
+        notices: what every reader must know about the models.
+        missing: why there are no figures.
+    """
+    return template("study.html.j2").render(
+        name=name,
+        notices=notices,
+        tables=comparison_tables(rows),
+        figures=[picture(figure) for figure in figures],
+        missing=missing,
+    )
+
+
+def comparison_tables(rows: Sequence[Comparison]) -> list[tuple[str, Table]]:
+    """Heading and table of the rows under each heading, in order of first appearance."""
+    by_heading: dict[str, list[Comparison]] = {}
+    for row in rows:
+        by_heading.setdefault(row.table, []).append(row)
+
+    tables = []
+    for title, own in by_heading.items():
+        rules = list(dict.fromkeys(rule for row in own for rule in row.others))
+        group = Group(title="", rows=tuple(_row(row, rules) for row in own))
+        tables.append((title, Table(columns=("paper", "ours", "difference", *rules, "n"), groups=(group,))))
+    return tables
+
+
+def _row(row: Comparison, rules: Sequence[str]) -> Row:
+    unit = row.ours.unit
+    paper = ABSENT if row.paper is None else _text(row.paper, unit)
+    difference = ABSENT if row.difference is None else _text(row.difference, unit)
+    if row.difference is not None and row.difference > 0:
+        difference = f"+{difference}"
+
+    cells = [Cell(text=paper), _cell(row.ours), Cell(text=difference)]
+    cells += [_cell(row.others[rule]) if rule in row.others else Cell(text=ABSENT) for rule in rules]
+    cells.append(Cell(text=str(row.ours.n)))
+    return Row(head=heading(row.quantity, unit), hint=row.source, cells=tuple(cells))
+
+
+def _cell(one: Measurement) -> Cell:
+    if one.value is None:
+        return Cell(text=ABSENT, reason=one.reason)
+    return Cell(text=_text(one.value, one.unit), bounds=bounds(one.interval, one.unit))
+
+
+def _text(value: float, unit: str) -> str:
+    """A number without its unit; small ones have three significant digits."""
+    return number(value, unit) if unit in {"share", "count"} or abs(value) >= 0.1 else f"{value:.3g}"

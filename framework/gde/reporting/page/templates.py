@@ -1,0 +1,53 @@
+"""The templates, styles and scripts of pages: self-contained, and everything escaped."""
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from gde.reporting.wording import labels_text
+
+HERE = "gde.reporting.page"
+
+
+def template(name: str, package: str = HERE) -> Template:
+    """A template in a package, by default in this one."""
+    return _templates(package).get_template(name)
+
+
+# Compiling the templates takes longer than filling most of them in.
+@cache
+def _templates(package: str) -> Environment:
+    environment = Environment(
+        loader=PackageLoader(package, ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["labels_text"] = labels_text
+    return environment
+
+
+def source(name: str, package: str = HERE) -> str:
+    """The text of a style sheet or a script in a package, by default in this one."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def content_policy(style: str, script: str, reach: str = "'none'") -> str:
+    """The Content-Security-Policy of a page that allows one style sheet and one script, by their hashes.
+
+    Args:
+        style: the style sheet.
+        script: the script.
+        reach: what the page may connect to: nothing, or "'self'", its own server.
+    """
+    own = f"style-src {_hash(style)}; script-src {_hash(script)}"
+    return f"default-src 'none'; base-uri 'none'; form-action {reach}; connect-src {reach}; {own}"
+
+
+def _hash(text: str) -> str:
+    digest = b64encode(sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"

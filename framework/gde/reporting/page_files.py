@@ -1,0 +1,50 @@
+"""The pages of contests and studies as files, where the packages for them are installed."""
+
+import json
+from pathlib import Path
+
+from gde.runs.contest import Contest
+from gde.runs.reproducing import Study, study_json
+from gde.store.atomic import write_whole
+
+STUDY_PAGE = "reproduction.html"
+STUDY_TABLES = "reproduction.json"
+
+
+def write_contest_page(found: Contest) -> Path | None:
+    """Write the page of a contest into its folder. Gives its path, or None where packages are missing.
+
+    Raises:
+        RunFailed: the folder is not writable.
+    """
+    try:
+        from gde.reporting.page.contest_page import NAME, contest_page
+    except ModuleNotFoundError:
+        return None
+    write_whole(found.folder / NAME, contest_page(found))
+    return found.folder / NAME
+
+
+def write_study(study: Study) -> tuple[Path | None, str]:
+    """Write the tables of a reproduced study as JSON, and its page.
+
+    Returns:
+        The path of the page, or None and the reason why there is none.
+
+    Raises:
+        RunFailed: the folder is not writable.
+    """
+    study.folder.mkdir(parents=True, exist_ok=True)
+    tables = json.dumps(study_json(study), ensure_ascii=False, indent=1)
+    write_whole(study.folder / STUDY_TABLES, f"{tables}\n")
+
+    try:
+        from gde.reporting.page.study_page import study_page
+
+        page = study_page(study.name, study.rows, study.figures, study.notices, study.figures_missing)
+    except ModuleNotFoundError as error:
+        return None, f"{error.name} is not installed; pip install 'gde-eval[report]'"
+    except ValueError as error:
+        return None, f"a figure of {study.name} cannot be drawn: {error}"
+    write_whole(study.folder / STUDY_PAGE, page)
+    return study.folder / STUDY_PAGE, ""

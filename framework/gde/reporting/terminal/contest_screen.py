@@ -1,0 +1,42 @@
+"""A contest on one screen: the headlines of all entrants, and the clearest differences."""
+
+from textwrap import shorten, wrap
+
+from gde.data.result import Measurement
+from gde.reporting.contest import TOLD, cautions, contended, verdicts
+from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, plain
+from gde.reporting.wording import bounds, quantity
+from gde.runs.contest import Contest
+
+CAUTIONS = 2
+"""Cautions shown."""
+BELOW = 4
+"""Lines that the command prints under the screen."""
+
+
+def contest_screen(found: Contest) -> tuple[str, ...]:
+    """Lines of at most 80 columns that leave room on the screen for what the command prints below."""
+    width = max(len(name) for name in found.results)
+    lines = []
+    for one in contended(found):
+        lines.append(shorten(one.title, WIDTH, placeholder=CUT))
+        for name, number in one.numbers.items():
+            lines.append(f"  {name.ljust(width)}  {_in_words(number)}")
+
+    sentences = []
+    for text in [*verdicts(found)[:TOLD], *cautions(found)[:CAUTIONS]]:
+        sentences += wrap(text, WIDTH, max_lines=2, placeholder=CUT, break_on_hyphens=False, subsequent_indent="  ")
+
+    room = HEIGHT - BELOW - len(sentences)
+    left_out = len(lines) - room
+    if left_out > 0:
+        lines = [*lines[:room], f"and {left_out} more lines: --all"]
+    return plain([*lines, "", *sentences])
+
+
+def _in_words(one: Measurement | None) -> str:
+    if one is None:
+        return "not measured"
+    if one.value is None:
+        return f"not measured ({one.reason})"
+    return f"{quantity(one.value, one.unit)} {bounds(one.interval, one.unit)}, n {one.n}"

@@ -1,0 +1,223 @@
+"""A result on one screen: the claim, the headlines, probes beside their best controls, and paths."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import shorten, wrap
+
+from gde.data.result import Measurement, Result
+from gde.reporting.claim import claim
+from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
+from gde.reporting.wording import SPACE, arm_text, bounds, labels_text, number, quantity
+
+WIDTH = 80
+"""Columns of a screen."""
+HEIGHT = 24
+"""Lines of a screen."""
+CLAIM = 9
+"""Lines of the claim."""
+CAUTION = 2
+"""Lines of each caution."""
+NOTICE = 2
+"""Lines of the notice about the model."""
+COST = 2
+"""Lines of each note on cost."""
+FAILURES = 3
+"""Lines of all failures."""
+SEEN = 2
+"""Headlines of a probe that stay on the screen longest."""
+CUT = " \u2026"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screen:
+    """At most 24 lines of at most 80 columns. Only a path may be wider, because it must stay in one piece."""
+
+    finding: tuple[str, ...]
+    """The claim and the numbers."""
+    notes: tuple[str, ...]
+    """Cautions, failures, the notice about the model, and where the rest is."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Lines that are shown together or not at all."""
+
+    heading: str
+    """Heading of the block that the lines stand in."""
+    lines: list[str]
+    worth: int
+    """Where there is no room, the piece worth least goes first."""
+
+
+def screen(result: Result, report: str = "") -> Screen:
+    """Show a result at a glance.
+
+    Args:
+        result: the result.
+        report: the path of its report; empty for none.
+    """
+    opening = claim(result)
+    finding = _wrapped(f"{opening.behaviour} {opening.belief}".strip(), CLAIM)
+
+    notes = []
+    for caution in opening.cautions:
+        notes += _wrapped(caution, CAUTION)
+    notes += _failures(result)
+    notes += _costs(result)
+    notes += _wrapped(_notice(result), NOTICE)
+    n_paths = 2 if report else 1
+
+    pieces = [*_headline_pieces(headlines(result)), *_probe_pieces(probed(result))]
+    kept = list(pieces)
+    while len(_blocks(kept)) > HEIGHT - len(finding) - len(notes) - n_paths:
+        kept.remove(min(reversed(kept), key=lambda piece: piece.worth))
+    finding += _blocks(kept)
+
+    if report:
+        notes.append(f"report: {report}")
+    left_out = len(pieces) - len(kept)
+    more = f"{left_out} more headlines, " if left_out else ""
+    notes.append(f"{result.status}: {result.run} ({more}all {len(result.measurements)} numbers: --all)")
+    return Screen(finding=plain(finding), notes=plain(notes))
+
+
+def plain(lines: Iterable[str]) -> tuple[str, ...]:
+    """Replace no-break spaces, once the lines are wrapped."""
+    return tuple(line.replace(SPACE, " ") for line in lines)
+
+
+def _headline_pieces(found: Sequence[Finding]) -> list[Piece]:
+    """A line for each headline under the names of the columns, and another for the rivals of its number."""
+    rows = [("", "value", "95 % interval", "n")]
+    for one in found:
+        value, interval = _value_and_interval(one.numbers[0])
+        rows.append((_label(one), value, interval, str(one.numbers[0].n)))
+    heading, *lines = _table(rows)
+
+    pieces = []
+    for one, line in zip(found, lines, strict=True):
+        # The claim already tells headlines that have a phrase.
+        worth = 2 if one.measure.phrase else 3
+        pieces.append(Piece(heading, [line, *_rivals(one)], worth))
+    return pieces
+
+
+def _rivals(one: Finding) -> list[str]:
+    """The numbers after the best in one line; nothing where there are none."""
+    rivals = []
+    for each in one.numbers[1:]:
+        name = " ".join(map(str, each.where.values()))
+        value, _ = _value_and_interval(each)
+        rivals.append(f"{name} {value}")
+    if not rivals:
+        return []
+    return [f"  then {shorten(', '.join(rivals), WIDTH - 7, placeholder=CUT)}"]
+
+
+def _probe_pieces(found: Sequence[Probed]) -> list[Piece]:
+    """A line for each headline of a probe, under the probe's name."""
+    pieces = []
+    for probe in found:
+        if not probe.numbers:
+            head = shorten(f"{probe.arm.probe}: {probe.reason}", WIDTH, placeholder=CUT)
+            pieces.append(Piece(head, [], worth=1))
+            continue
+
+        head = f"{probe.arm.probe} ({arm_text(probe.arm)}), best control on the right"
+        head = shorten(head, WIDTH, placeholder=CUT)
+        for place, line in enumerate(_table([_beside_control(one) for one in probe.numbers])):
+            worth = 4 if probe is found[0] else 1
+            if place >= SEEN:
+                worth = 0
+            pieces.append(Piece(head, [line], worth))
+    return pieces
+
+
+def _beside_control(one: Beside) -> tuple[str, ...]:
+    """A number and its strongest control as the cells of a row."""
+    value, interval = _value_and_interval(one.ours)
+    if one.arm is None or one.rival is None:
+        return one.measure.title, value, interval, "no control"
+
+    # The control has our unit, which the line already shows. Only a share needs its sign again.
+    unit = one.rival.unit
+    write = quantity if unit == "share" else number
+    text = write(one.rival.value or 0.0, unit)
+    control = f"{arm_text(one.arm)} {text} {bounds(one.rival.interval, unit)}".rstrip()
+    return one.measure.title, value, interval, control
+
+
+def _value_and_interval(one: Measurement) -> tuple[str, str]:
+    """Value and interval; a dash and the reason where there is no value."""
+    if one.value is None:
+        return "\u2013", shorten(one.reason, 30, placeholder=CUT)
+    return quantity(one.value, one.unit), bounds(one.interval, one.unit)
+
+
+def _label(one: Finding) -> str:
+    title, rest = one.measure.titled(one.numbers[0].where)
+    return f"{title}: {labels_text(rest)}" if rest else title
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns side by side, values flush right; the first column is cut where a line would be too wide."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    others = sum(widths[1:]) + 2 * (len(widths) - 1)
+    widths[0] = min(widths[0], WIDTH - others)
+
+    lines = []
+    for head, value, *rest in rows:
+        title = head if len(head) <= widths[0] else f"{head[: widths[0] - 1]}\u2026"
+        cells = [title.ljust(widths[0]), value.rjust(widths[1])]
+        cells += [text.ljust(width) for text, width in zip(rest, widths[2:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _blocks(pieces: Sequence[Piece]) -> list[str]:
+    """The pieces under their headings, an empty line before each heading."""
+    blocks: dict[str, list[str]] = {}
+    for piece in pieces:
+        blocks.setdefault(piece.heading, []).extend(piece.lines)
+
+    lines = []
+    for heading, block in blocks.items():
+        lines += ["", heading, *block]
+    return lines
+
+
+def _failures(result: Result) -> list[str]:
+    """The first failures as far as they fit, each in full, and the number of the others."""
+    lines: list[str] = []
+    n_shown = 0
+    for one in result.failures:
+        failure = _wrapped(f"failed: {one.stage} {one.subject}: {one.reason}", FAILURES)
+        if len(lines) + len(failure) > FAILURES:
+            break
+        lines += failure
+        n_shown += 1
+
+    more = len(result.failures) - n_shown
+    if more:
+        lines.append(f"and {more} more failures")
+    return lines
+
+
+def _notice(result: Result) -> str:
+    """The first sentence of the notice about the model; the report has all."""
+    first, end, _ = str(result.provenance.get("notice") or "").partition(". ")
+    return f"{first}." if end else first
+
+
+def _costs(result: Result) -> list[str]:
+    """Money spent and answers reused, where the plan names prices or a cache."""
+    lines = []
+    for name in ("cost", "cache"):
+        note = result.provenance.get(name)
+        if isinstance(note, Mapping):
+            lines += _wrapped(str(note.get("said", "")), COST)
+    return lines
+
+
+def _wrapped(text: str, lines: int) -> list[str]:
+    return wrap(text, WIDTH, max_lines=lines, placeholder=CUT, break_on_hyphens=False)
