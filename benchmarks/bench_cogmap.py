@@ -19,9 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
-from gde_plugins.probes.classifier import class_weights
-from gde_plugins.probes.training import Examples, Settings, train
-from gde_plugins.probes.weights import CellWeights, cell_coordinates
+from gde_plugins.probes.fitting.training import Examples, Settings, train
+from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates
+from gde_plugins.probes.maps.classifier import class_weights
 
 TURNS, WIDTH, SIDE, CLASSES = 32, 3 * 2880, 15, 5
 SEED = 0

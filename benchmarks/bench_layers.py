@@ -68,9 +68,9 @@ def sweep(folder: Path, layers: int) -> None:
     # Imported here: whoever writes needs neither.
     from bench_probes import CLASSES, settings
 
-    from gde_plugins.probes.design import LatestDesign
-    from gde_plugins.probes.place_training import fit_places
-    from gde_plugins.probes.training import Examples
+    from gde_plugins.probes.fitting.design import LatestDesign
+    from gde_plugins.probes.fitting.place_training import fit_places
+    from gde_plugins.probes.fitting.training import Examples
 
     prepare = LatestDesign()
 

@@ -27,12 +27,12 @@ import torch
 from bench_cogmap import SETTINGS, materialised
 
 from gde.stages.lanes import in_lanes
-from gde_plugins.probes.classifier import class_weights
 from gde_plugins.probes.config import CogmapConfig
-from gde_plugins.probes.design import Design, LatestDesign, Prepare
-from gde_plugins.probes.place_training import fit_places
-from gde_plugins.probes.training import Examples, Settings, fit_network
-from gde_plugins.probes.weights import CellWeights
+from gde_plugins.probes.fitting.design import Design, LatestDesign, Prepare
+from gde_plugins.probes.fitting.place_training import fit_places
+from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
+from gde_plugins.probes.fitting.weights import CellWeights
+from gde_plugins.probes.maps.classifier import class_weights
 
 WIDTH, SIDE, CLASSES = 3 * 2880, 15, 5
 FEW, MANY, SHARE = 96, 3000, 32

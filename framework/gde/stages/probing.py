@@ -130,7 +130,7 @@ class ProbeStage:
         if held_out.all() or not held_out.any():
             seen, tested = len(set(dataset.groups[~held_out])), len(set(dataset.groups[held_out]))
             return _unmeasured(arm, f"wanted worlds to train on and worlds to test on, got {seen} and {tested}")
-        dataset = _controlled(dataset, arm.control, held_out, generator(self.seed, "control", arm.name))
+        dataset = controlled(dataset, arm.control, held_out, generator(self.seed, "control", arm.name))
         train, test = dataset.take(~held_out), dataset.take(held_out)
         readout = probe.fit(arm.variant, train, generator(self.seed, "fit", arm.name))
         write_readout(self.folder.probes, arm, readout.arrays())
@@ -229,9 +229,10 @@ def dataset_classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
     return next(iter(found))
 
 
-def _controlled(
+def controlled(
     dataset: ProbeDataset, control: Control, held_out: NDArray[np.bool_], rng: np.random.Generator
 ) -> ProbeDataset:
+    """The data of a control: without activations, or with the labels of other training turns."""
     if control == "coordinates":
         zeros = np.zeros_like(dataset.inputs)
         if zeros.ndim == 3:  # how many tokens there were is known without any activations

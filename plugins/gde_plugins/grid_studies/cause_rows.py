@@ -20,7 +20,7 @@ BESIDE: Mapping[str, Sequence[str]] = {
 """Kind of change to its controls."""
 WRONG_LAYER = "its direction at the farthest layer"
 """Beside steering with a dose of 1. What works there too is no less a cause, for what is in the stream stays in it."""
-WAY = "of the way to the other grid's actions"
+SHIFT = "normalised shift towards the other grid's actions"
 CALLED = {"ablation": "told from its control"}
 """What else than a cause is called. With the subspace of one thing goes some of what goes with it, so that an ablation
 alone shows no cause."""
@@ -49,7 +49,7 @@ def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: f
     where: Labels = {"change": change, "layer": layer, "dose": dose}
     others = {control: find(measurements, "causes.effect", **where, control=control) for control in BESIDE[kind]}
     others.update(_at_wrong_layer(measurements, where))
-    others.update(_on_the_way(measurements, where))
+    others.update(_normalised_shift(measurements, where))
     told = {
         title: find(measurements, f"causes.{name}", **where, control="none")
         for title, name in (("p, corrected", "p"), (CALLED.get(kind, "called a cause"), "called"))
@@ -65,11 +65,11 @@ def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: f
     )
 
 
-def _on_the_way(measurements: Sequence[Measurement], where: Labels) -> Iterator[tuple[str, Measurement]]:
+def _normalised_shift(measurements: Sequence[Measurement], where: Labels) -> Iterator[tuple[str, Measurement]]:
     """How far the change goes to what the twin grid's prompt brings about; an ablation has no twin."""
     for one in measurements:
-        if one.name == "causes.way" and one.where == {**where, "control": "none"}:
-            yield WAY, one
+        if one.name == "causes.normalised_shift" and one.where == {**where, "control": "none"}:
+            yield SHIFT, one
 
 
 def _at_wrong_layer(measurements: Sequence[Measurement], where: Labels) -> Iterator[tuple[str, Measurement]]:

@@ -136,8 +136,13 @@ BELIEFS = (
 CAUSED = "What causes the action"
 CAUSES = (
     Measure(name="causes.effect", title="Predicted actions, with the change less without", unit="share", group=CAUSED),
-    Measure(name="causes.way", title="Way to the twin's actions that is made", unit="share", group=CAUSED),
-    Measure(name="causes.moved", title="Actions that are others with the change", unit="share", group=CAUSED),
+    Measure(
+        name="causes.normalised_shift",
+        title="Normalised shift towards the counterfactual",
+        unit="share",
+        group=CAUSED,
+    ),
+    Measure(name="causes.moved", title="Changed actions", unit="share", group=CAUSED),
     Measure(name="causes.p", title="Test of the effect, corrected after Holm", unit="probability", group=CAUSED),
     Measure(name="causes.excess", title="Effect beyond the nearest control", unit="share", group=CAUSED),
     Measure(name="causes.decoded", title="Found by the probe where it was steered to", unit="share", group=CAUSED),

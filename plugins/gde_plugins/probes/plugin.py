@@ -103,42 +103,42 @@ def gde_metrics() -> Sequence[AnyOffer]:
 
 
 def _maps(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.probes.first_maps import maps
+    from gde_plugins.probes.maps.first_turns import maps
 
     return maps
 
 
 def _steps(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.probes.decoded_steps import steps
+    from gde_plugins.probes.distance.from_maps import steps
 
     return steps
 
 
 def _beliefs(_: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.probes.beliefs import beliefs
+    from gde_plugins.probes.maps.beliefs import beliefs
 
     return beliefs
 
 
 def _causes(config: "CausesConfig", context: "Context") -> "Metric":
-    from gde_plugins.probes.caused import Causes
+    from gde_plugins.probes.causes.metric import Causes
 
     return Causes(config=config, context=context)
 
 
 def _cogmap(config: "CogmapConfig", _: "Context") -> "Probe":
-    from gde_plugins.probes.cogmap import CogmapProbe
+    from gde_plugins.probes.maps.probe import CogmapProbe
 
     return CogmapProbe(config)
 
 
 def _distance(config: "DistanceConfig", _: "Context") -> "Probe":
-    from gde_plugins.probes.distance import DistanceProbe
+    from gde_plugins.probes.distance.probe import DistanceProbe
 
     return DistanceProbe(config)
 
 
 def _plan(config: "PlanConfig", _: "Context") -> "Probe":
-    from gde_plugins.probes.plan import PlanProbe
+    from gde_plugins.probes.plans.probe import PlanProbe
 
     return PlanProbe(config)

@@ -11,7 +11,7 @@ import pytest
 from gde.data.activations import CaptureRequest
 from gde.data.probe import CONTROLS, Arm, ProbeDataset, ProbeLabels, ProbeReport
 from gde.errors import GdeError
-from gde.stages.probing import OF_A_LAYER, arms, dataset_classes
+from gde.stages.probing import OF_A_LAYER, arms, controlled, dataset_classes
 from gde.store.journal import Journal
 from gde.store.probes import read_reports, write_report
 from gde.testing.plan_probe import PlanProbe
@@ -73,3 +73,24 @@ def test_fits_to_the_same_activations_follow_each_other() -> None:
     read = [(arm.layer, arm.mark, "none" if arm.control == "shuffled" else arm.control) for arm in found]
     runs = [place for place, _ in groupby(read)]
     assert len(runs) == len(set(runs)) == 2 * 4 + 2 * 2
+
+
+def test_coordinates_of_tokens_keep_how_many_there_were() -> None:
+    inputs = np.ones((4, 3, 2), np.float32)
+    inputs[1:, 2] = np.nan
+    data = ProbeDataset(inputs=inputs, labels=np.arange(4), groups=np.array([*"abcd"]))
+    blind = controlled(data, "coordinates", np.array([False, False, True, True]), np.random.default_rng(0))
+    assert np.array_equal(blind.inputs, np.where(np.isnan(inputs), np.nan, 0), equal_nan=True)
+    assert np.array_equal(blind.labels, data.labels)
+
+
+def test_labels_are_shuffled_among_training_turns_alone() -> None:
+    n, held_out = 40, np.arange(40) % 3 == 0
+    inputs, groups = np.zeros((n, 2), np.float32), np.array([f"world {i}" for i in range(n)])
+    data = ProbeDataset(inputs=inputs, labels=np.arange(n), groups=groups)
+    shuffled = controlled(data, "shuffled", held_out, np.random.default_rng(0))
+    assert np.array_equal(shuffled.labels[held_out], data.labels[held_out])
+    trained = shuffled.labels[~held_out]
+    assert np.array_equal(np.sort(trained), data.labels[~held_out])
+    assert (trained != data.labels[~held_out]).mean() > 0.8
+    assert shuffled.inputs is data.inputs and shuffled.groups is data.groups

@@ -46,8 +46,8 @@ def test_every_reward_model_judges_an_episode_or_says_why_not(tmp_path: Path, ca
 
 
 def test_the_true_map_has_every_kind_where_the_record_has_it(tmp_path: Path) -> None:
-    from gde_plugins.probes.cogmap import CogmapProbe
     from gde_plugins.probes.config import CogmapConfig
+    from gde_plugins.probes.maps.probe import CogmapProbe
 
     plan = Plan(
         environment=Choice(name="babyai", config={"level": "UnblockPickup", "horizon": 4, "search": 0, "seeds": "2"}),

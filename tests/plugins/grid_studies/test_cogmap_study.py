@@ -14,7 +14,7 @@ from gde.data.result import Measurement
 from gde_plugins.grid_studies.cogmap_study import FEW, LEAST, PRINTED, CogmapStudy, map_rows
 from gde_plugins.grid_studies.probes_study import ProbesStudy
 from gde_plugins.probes.config import CogmapConfig
-from gde_plugins.probes.first_maps import maps
+from gde_plugins.probes.maps.first_turns import maps
 
 OF_SIZE, SIDE = 2, 7
 

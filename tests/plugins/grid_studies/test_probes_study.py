@@ -16,7 +16,7 @@ from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Run
 from gde_plugins.grid_studies.ahead_rows import PREFIXES
 from gde_plugins.grid_studies.belief_rows import TABLE_2
-from gde_plugins.grid_studies.cause_rows import WAY, WRONG_LAYER
+from gde_plugins.grid_studies.cause_rows import SHIFT, WRONG_LAYER
 from gde_plugins.grid_studies.cogmap_study import SIZES, without_layer
 from gde_plugins.grid_studies.map_figures import DECODED, TRUE, map_figure
 from gde_plugins.grid_studies.probe_figures import PRINTED, PROBE, RANDOM, prefix_figure, size_figure
@@ -77,8 +77,8 @@ def test_numbers_stand_beside_their_controls() -> None:
                 ("effect", "patching goal", 1.0, "none", 0.4),
                 ("effect", "patching goal", 1.0, "another grid", 0.1),
                 ("called", "patching goal", 1.0, "none", 1.0),
-                ("way", "patching goal", 1.0, "none", 0.75),
-                ("way", "patching goal", 1.0, "another grid", 0.05),
+                ("normalised_shift", "patching goal", 1.0, "none", 0.75),
+                ("normalised_shift", "patching goal", 1.0, "another grid", 0.05),
                 ("effect", "steering agent", 0.5, "none", 0.2),
                 ("effect", "steering agent", 0.5, "random direction", 0.0),
                 ("effect", "steering agent", 1.0, "none", 0.5),
@@ -114,7 +114,7 @@ def test_numbers_stand_beside_their_controls() -> None:
     assert layered == [0.6, 0.8, 1.0]
     cause = rows["What causes the action", "patching goal, layer 3: more of the predicted actions"]
     assert (cause.ours.value, cause.others["another grid"].value, cause.others["called a cause"].value) == (0.4, 0.1, 1)
-    assert cause.others[WAY].value == 0.75
+    assert cause.others[SHIFT].value == 0.75
     steered = {
         dose: rows["What causes the action", f"steering agent, layer 3, dose {dose}: more of the predicted actions"]
         for dose in ("0.5", "1", "2")
@@ -122,7 +122,7 @@ def test_numbers_stand_beside_their_controls() -> None:
     assert [row.ours.value for row in steered.values()] == [0.2, 0.5, 0.6]
     assert steered["0.5"].others["random direction"].value == 0.0
     assert steered["1"].others[WRONG_LAYER].value == 0.3
-    assert not any(WAY in row.others for row in steered.values())
+    assert not any(SHIFT in row.others for row in steered.values())
     assert not any(WRONG_LAYER in row.others for row in (steered["0.5"], steered["2"], cause))
     own = rows["Probes of one size", "accuracy, size 7"]
     assert (own.ours.value, own.others["general probe"].value) == (0.8, 0.4)

@@ -8,10 +8,10 @@ import torch
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
-from gde_plugins.probes.cogmap import CogmapProbe
 from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
-from gde_plugins.probes.distance import DistanceProbe
-from gde_plugins.probes.plan import PlanProbe
+from gde_plugins.probes.distance.probe import DistanceProbe
+from gde_plugins.probes.maps.probe import CogmapProbe
+from gde_plugins.probes.plans.probe import PlanProbe
 
 WIDTH, SIDE, HORIZON = 384, 7, 4
 MANY, FEW = 13 * 32 + 11, 32 + 11

@@ -16,7 +16,7 @@ from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Facet, ModelOffer, NoConfig
 from gde.seeding import generator
 from gde.testing.parts import PlantedModel
-from gde_plugins.probes.map_policies import Believed
+from gde_plugins.probes.maps.policies import Believed
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 ROW = re.compile(r"^\d+ +((?:[#_AG] *)+)$", re.MULTILINE)

@@ -12,11 +12,11 @@ from gde import Choice, Evidence, Plan, evaluate, load_evidence
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import Arm, ProbeReport
 from gde.data.result import Measurement
-from gde_plugins.probes.beliefs import beliefs
-from gde_plugins.probes.decoded_steps import steps
-from gde_plugins.probes.decoded_turns import true_map
-from gde_plugins.probes.first_maps import maps
-from gde_plugins.probes.map_policies import Believed
+from gde_plugins.probes.distance.from_maps import steps
+from gde_plugins.probes.maps.beliefs import beliefs
+from gde_plugins.probes.maps.first_turns import maps
+from gde_plugins.probes.maps.held_out import true_map
+from gde_plugins.probes.maps.policies import Believed
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)

@@ -18,8 +18,8 @@ from gde.errors import GdeError
 from gde.parts.probe import Probe, Readout
 from gde.testing.context import PlainContext
 from gde.testing.episodes import Move, episode_of
-from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import CogmapConfig, ProbeConfig
+from gde_plugins.probes.maps.probe import CogmapProbe, CogmapReadout
 from gde_plugins.probes.plugin import gde_probes
 
 CLASSES = decoded_classes(KINDS)

@@ -12,8 +12,8 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.reporting.figures.pictures import decoded_picture, true_picture
 from gde.testing.episodes import Move, episode_of
-from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import CogmapConfig
+from gde_plugins.probes.maps.probe import CogmapProbe, CogmapReadout
 
 SIZE, WIDTH = 7, 128
 CONFIG = CogmapConfig(size=SIZE, hidden=64, epochs=40, batch=16)

@@ -17,12 +17,12 @@ from threadpoolctl import threadpool_limits
 from gde.data.activations import CaptureRequest
 from gde.data.probe import ProbeDataset
 from gde.stages.probing import arms
-from gde_plugins.probes import design
-from gde_plugins.probes.cogmap import CogmapProbe
 from gde_plugins.probes.config import CogmapConfig, DistanceConfig
-from gde_plugins.probes.design import Design, LatestDesign
-from gde_plugins.probes.distance import DistanceProbe
-from gde_plugins.probes.eigen import eigh
+from gde_plugins.probes.distance.probe import DistanceProbe
+from gde_plugins.probes.fitting import design
+from gde_plugins.probes.fitting.design import Design, LatestDesign
+from gde_plugins.probes.fitting.eigen import eigh
+from gde_plugins.probes.maps.probe import CogmapProbe
 
 Planted = Callable[[int, int], ProbeDataset]
 CONFIG = CogmapConfig(size=7, hidden=16, epochs=2, variants=("mlp", "linear", "bilinear", "cellwise"))

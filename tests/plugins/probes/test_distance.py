@@ -14,7 +14,7 @@ from gde.data.trajectory import Decision, Trajectory
 from gde.errors import GdeError
 from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.config import DistanceConfig
-from gde_plugins.probes.distance import PENALTIES, DistanceProbe, DistanceReadout
+from gde_plugins.probes.distance.probe import PENALTIES, DistanceProbe, DistanceReadout
 
 PROBE = DistanceProbe(DistanceConfig(hidden=64, epochs=60))
 EMBEDDING = np.random.default_rng(0).normal(size=(2, 24))

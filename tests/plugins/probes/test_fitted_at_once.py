@@ -10,7 +10,7 @@ import pytest
 from gde import Choice, Plan, evaluate, load_evidence, resume
 from gde.request.catalogue import Catalogue
 from gde.runs import pipeline
-from gde_plugins.probes.cogmap import CogmapProbe
+from gde_plugins.probes.maps.probe import CogmapProbe
 
 MAPS = {"size": 5, "epochs": 1, "hidden": 8, "layer": [0, 1], "variants": ["mlp", "linear", "bilinear", "ridge"]}
 PLAN = Plan(

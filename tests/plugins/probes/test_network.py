@@ -10,10 +10,10 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
-from gde_plugins.probes import design, gradients, training, weights
-from gde_plugins.probes.gradients import Batch, loss_and_gradients
-from gde_plugins.probes.training import Examples, Settings, fit_network, sample_cells
-from gde_plugins.probes.weights import CellWeights, cell_coordinates, class_probabilities, z_scores
+from gde_plugins.probes.fitting import design, gradients, training, weights
+from gde_plugins.probes.fitting.gradients import Batch, loss_and_gradients
+from gde_plugins.probes.fitting.training import Examples, Settings, fit_network, sample_cells
+from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates, class_probabilities, z_scores
 
 N, D, CLASSES, SHAPE = 7, 6, 5, (4, 3)
 CELLS = prod(SHAPE)

@@ -15,8 +15,8 @@ import torch
 from every_probe import hashes
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
-from gde_plugins.probes import one_thread as module
-from gde_plugins.probes.one_thread import one_thread
+from gde_plugins.probes.fitting import one_thread as module
+from gde_plugins.probes.fitting.one_thread import one_thread
 
 PROGRAM = Path(__file__).with_name("every_probe.py")
 

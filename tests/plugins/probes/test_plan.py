@@ -12,8 +12,8 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.testing.samples import sample_evidence
 from gde_plugins.probes.config import PlanConfig
-from gde_plugins.probes.plan import PlanProbe
-from gde_plugins.probes.plan_scores import score_plans
+from gde_plugins.probes.plans.probe import PlanProbe
+from gde_plugins.probes.plans.scores import score_plans
 
 CONFIG = PlanConfig(width=32, depth=1, heads=4, horizon=6, epochs=12, batch=25, dropout=0.0, learning_rate=3e-3)
 PROBE = PlanProbe(CONFIG)

@@ -12,8 +12,8 @@ import pytest
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
-from gde_plugins.probes.cogmap import CogmapProbe
 from gde_plugins.probes.config import CogmapConfig, MapVariant
+from gde_plugins.probes.maps.probe import CogmapProbe
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)

@@ -14,8 +14,8 @@ from scipy.stats import norm
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
-from gde_plugins.probes.cogmap import CogmapProbe
 from gde_plugins.probes.config import CogmapConfig, MapVariant
+from gde_plugins.probes.maps.probe import CogmapProbe
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, WALL = CLASSES.index("empty"), CLASSES.index("wall")

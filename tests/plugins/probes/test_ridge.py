@@ -12,10 +12,10 @@ from test_planted_maps import AGENT, CHANCE, CLASSES, EMPTY, GOAL, SIDE, planted
 from threadpoolctl import threadpool_limits
 
 from gde.data.probe import ProbeDataset
-from gde_plugins.probes.cogmap import CogmapProbe, CogmapReadout
 from gde_plugins.probes.config import PENALTIES, CogmapConfig
-from gde_plugins.probes.places import PlaceWeights
-from gde_plugins.probes.ridge import fit_ridge
+from gde_plugins.probes.fitting.places import PlaceWeights
+from gde_plugins.probes.fitting.ridge import fit_ridge
+from gde_plugins.probes.maps.probe import CogmapProbe, CogmapReadout
 
 CELLS, N_CLASSES = 3, 2
 

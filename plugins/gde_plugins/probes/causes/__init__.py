@@ -1,0 +1,1 @@
+"""Causal tests of what a linear probe of maps decodes."""

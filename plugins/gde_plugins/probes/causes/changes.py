@@ -1,0 +1,178 @@
+"""The changes of one causal test: steering, patching and ablation, each with its controls."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import EMBEDDING
+from gde.data.completion import ChatRequest
+from gde.data.result import Measurement
+from gde_plugins.probes.causes.counterfactuals import Different, Twin
+from gde_plugins.probes.causes.effects import Case, Change
+from gde_plugins.probes.causes.interventions import (
+    Direction,
+    Where,
+    ablate,
+    cell_gradient,
+    patch,
+    random_direction,
+    steer,
+    subspace,
+    towards,
+)
+from gde_plugins.probes.fitting.places import PlaceWeights, incidence
+from gde_plugins.probes.maps.policies import top
+from gde_plugins.probes.maps.probe import CogmapReadout
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Layer:
+    """One layer at which a map can be decoded."""
+
+    index: int
+    mark: str
+    readout: CogmapReadout
+    weights: PlaceWeights
+    """Of the read-out: linear in the activations, place by place."""
+    among: NDArray[np.float32]
+    """(N, tokens, width) activations of many prompts of the run."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.readout.size, self.readout.size
+
+    @property
+    def where(self) -> Where:
+        return Where(layer=self.index, mark=self.mark)
+
+    def code(self, thing: str, classes: Sequence[str]) -> int:
+        """Index of a class among those that the probe was trained on."""
+        return [*self.readout.trained].index(classes.index(thing))
+
+    def cell(self, place: tuple[int, int]) -> int:
+        """Index of a cell in C order."""
+        return place[0] * self.readout.size + place[1]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trial:
+    """A replayed turn and its counterfactual."""
+
+    case: Case
+    twin: Twin
+    twin_request: ChatRequest
+    plain: Mapping[int, Direction]
+    """Layer to the activations of its own prompt."""
+    patched: Mapping[int, Direction]
+    """Layer to the activations of the counterfactual prompt."""
+
+
+def steering(
+    layers: Sequence[Layer],
+    trials: Sequence[Trial],
+    thing: Different,
+    classes: Sequence[str],
+    doses: Sequence[float],
+    rng: np.random.Generator,
+) -> Iterator[tuple[Change, Measurement | None]]:
+    """Steer along the probe's direction from a thing's place to its counterfactual place, at every layer and dose.
+
+    A dose of 1 swaps the scores of the two cells on average. Each tested change comes with "decoded", the share of
+    turns in which the probe then finds the thing at the counterfactual place.
+
+    Control: a random direction of the same length. Each layer's direction is also tried at the layer farthest from
+    it. That one is no control to be exceeded: what is in the stream stays in it, so it may work there and be a cause.
+    """
+    name = f"steering {thing}"
+    for layer in layers:
+        code = layer.code(thing, classes)
+        directions = _steering_directions(layer, trials, code)
+        for dose in doses:
+            interventions = tuple(steer(layer.where, each, dose) for each in directions)
+            change = Change(name=name, layer=layer.index, dose=dose, interventions=interventions)
+            yield change, _decoded(change, layer, trials, directions, dose, classes.index(thing))
+
+        randoms = [random_direction(each, rng) for each in directions]
+        for dose in doses:
+            interventions = tuple(steer(layer.where, each, dose) for each in randoms)
+            control = "random direction"
+            yield Change(name=name, layer=layer.index, dose=dose, control=control, interventions=interventions), None
+
+        if len(layers) > 1:
+            farthest = max(layers, key=lambda each: abs(each.index - layer.index))
+            elsewhere = Change(
+                name=f"{name} at a wrong layer",
+                layer=farthest.index,
+                control=f"direction of layer {layer.index}",
+                interventions=tuple(steer(farthest.where, each, 1.0) for each in directions),
+            )
+            yield elsewhere, None
+
+
+def _steering_directions(layer: Layer, trials: Sequence[Trial], code: int) -> list[Direction]:
+    """Directions that, at a dose of 1, swap the scores of the two cells of a trial on average."""
+    margins = []
+    units = []
+    for trial in trials:
+        cells = layer.cell(trial.twin.here), layer.cell(trial.twin.there)
+        margins.append(_margin(layer, trial, code, cells))
+        units.append(towards(layer.weights, code, cells, layer.shape, layer.among))
+    swap = 2 * np.abs(margins).mean()
+    return [np.float32(swap) * unit for unit in units]
+
+
+def _margin(layer: Layer, trial: Trial, code: int, cells: tuple[int, int]) -> float:
+    """The score of the first cell less that of the second."""
+    first, second = (cell_gradient(layer.weights, code, cell, layer.shape) for cell in cells)
+    centred = trial.plain[layer.index].reshape(-1) - layer.weights.mean
+    place_biases = layer.weights.bias.reshape(-1, layer.weights.n_classes)[:, code]
+    rows = incidence(layer.weights.places, layer.shape)
+    bias = (rows[cells[0]] - rows[cells[1]]) @ place_biases
+    return float(centred @ (first - second) + bias)
+
+
+def _decoded(
+    change: Change, layer: Layer, trials: Sequence[Trial], directions: Sequence[Direction], dose: float, code: int
+) -> Measurement:
+    """The share of turns in which the probe finds the thing at its counterfactual place."""
+    steered = [trial.plain[layer.index] + dose * each for trial, each in zip(trials, directions, strict=True)]
+    maps = layer.readout.predict(np.array(steered, dtype=np.float32).reshape(len(trials), -1))
+    places = top(maps[..., code]).tolist()
+    found = [tuple(place) == trial.twin.there for place, trial in zip(places, trials, strict=True)]
+    return Measurement(name="decoded", value=float(np.mean(found)), unit="share", n=len(trials), where=change.where)
+
+
+def patching(layers: Sequence[Layer], trials: Sequence[Trial], thing: Different) -> Iterator[Change]:
+    """Replace the turn's activations by its counterfactual's, at every layer.
+
+    Control: those of another turn's counterfactual. The last change asks the counterfactual prompt itself, which shows
+    the largest effect that patching can have.
+    """
+    name = f"patching {thing}"
+    for layer in layers:
+        own = tuple(patch(layer.where, trial.patched[layer.index]) for trial in trials)
+        yield Change(name=name, layer=layer.index, interventions=own)
+        if len(trials) > 1:
+            others = (*own[1:], own[0])
+            yield Change(name=name, layer=layer.index, control="another grid", interventions=others)
+
+    requests = tuple(trial.twin_request for trial in trials)
+    yield Change(name=f"prompt with another {thing}", layer=EMBEDDING, instead=requests)
+
+
+def ablation(
+    layers: Sequence[Layer], n: int, thing: Different, classes: Sequence[str], rng: np.random.Generator
+) -> Iterator[Change]:
+    """Remove the subspace that varies with the probe's scores of a thing, in `n` turns.
+
+    Control: a random subspace of as many dimensions.
+    """
+    name = f"ablation {thing}"
+    for layer in layers:
+        axes = subspace(layer.weights, layer.code(thing, classes), layer.shape, layer.among)
+        randoms = [random_direction(axis, rng) for axis in axes]
+        yield Change(name=name, layer=layer.index, interventions=(ablate(layer.where, axes),) * n)
+        control = "random subspace"
+        yield Change(name=name, layer=layer.index, control=control, interventions=(ablate(layer.where, randoms),) * n)

@@ -1,0 +1,186 @@
+"""Counterfactuals of a recorded turn: the same map with one thing changed, and the text that would show it.
+
+A counterfactual is chosen so that none of its optimal actions is optimal in truth, and so that it differs as little as
+that allows: the goal or the agent as near to its true place as possible, or a single wall added or removed.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.cell_map import CellMap, Position
+from gde.data.trajectory import Trajectory, Turn
+from gde.data.view import moves
+from gde.errors import GdeError
+from gde_plugins.probes.maps.estimates import Bools
+from gde_plugins.probes.maps.policies import Believed
+
+Different = Literal["goal", "agent", "wall"]
+DIFFERENT: tuple[Different, ...] = get_args(Different)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twin:
+    """A counterfactual of a turn."""
+
+    text: str
+    """The observation."""
+    best: frozenset[str]
+    """Its optimal actions, none of which is optimal in truth."""
+    here: Position
+    """True place of the thing; of a wall, the cell where it is added or removed."""
+    there: Position
+    """Counterfactual place of the thing."""
+
+
+def twin_of(trajectory: Trajectory, turn: Turn, different: Different, rng: np.random.Generator) -> Twin | None:
+    """Choose the nearest counterfactual of a turn, at random among equally near ones.
+
+    Returns:
+        None where no counterfactual calls for other actions.
+
+    Raises:
+        GdeError: the observation does not show the whole map, so that it cannot be redrawn.
+    """
+    assert turn.state is not None
+    shown = CellMap.from_record(trajectory.world, turn.state)
+    places = drawn_cells(turn.observation.text, _symbols(trajectory, shown))
+    if places is None:
+        raise GdeError(f"turn {turn.index} of episode {trajectory.key}: the observation does not show the whole map")
+
+    agent = shown.place_of("agent")
+    goal = shown.place_of("goal")
+    free = ~shown.where("wall")
+    cells = _candidates(different, free, {agent, goal})
+    if not cells:
+        return None
+
+    # Counterfactuals are told apart by their optimal actions, so all candidates are solved at once.
+    actions = moves(trajectory.world)
+    truth = Believed(free=free[None], agent=np.array([agent]), goal=np.array([goal]))
+    best_in_truth = truth.optimal(actions)
+    best = _candidate_worlds(different, truth, cells).optimal(actions)
+    solvable = best.any(axis=1)
+    shares_optimum = (best & best_in_truth).any(axis=1)
+    telling = np.flatnonzero(solvable & ~shares_optimum)
+    if not telling.size:
+        return None
+
+    origin = goal if different == "goal" else agent
+    distances = np.abs(np.array(cells)[telling] - origin).sum(axis=1)
+    chosen = int(rng.choice(telling[distances == distances.min()]))
+
+    there = cells[chosen]
+    here = {"goal": goal, "agent": agent, "wall": there}[different]
+    text = _redrawn(turn.observation.text, places, _ground(trajectory), different, here, there)
+    optimal = frozenset(name for name, is_best in zip(actions, best[chosen], strict=True) if is_best)
+    return Twin(text=text, best=optimal, here=here, there=there)
+
+
+def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] | None:
+    """Find where a text draws a map (height, width) of symbols; None where it does not.
+
+    A map is drawn with one line a row, whose last symbols are the cells, with or without gaps between them.
+
+    Returns:
+        The index in the text of every cell.
+    """
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+
+    for first in range(len(lines) - len(symbols) + 1):
+        rows = []
+        for y, wanted in enumerate(symbols):
+            rows.append(_drawn_row(lines[first + y], "".join(wanted)))
+        if all(row is not None for row in rows):
+            found = {}
+            for y, row in enumerate(rows):
+                for x, index in enumerate(row or ()):
+                    found[y, x] = starts[first + y] + index
+            return found
+    return None
+
+
+def _drawn_row(line: str, wanted: str) -> list[int] | None:
+    """Indices in a line of its last symbols, where these are the wanted ones."""
+    # With gaps between the cells, each is a word of its own.
+    words = [(match[0], match.start()) for match in re.finditer(r"\S+", line)]
+    last = words[-len(wanted) :]
+    if len(last) == len(wanted) and "".join(word for word, _ in last) == wanted:
+        return [start for _, start in last]
+
+    drawn = line.rstrip()
+    start = len(drawn) - len(wanted)
+    if start < 0 or not drawn.endswith(wanted):
+        return None
+    return list(range(start, len(drawn)))
+
+
+def _symbols(trajectory: Trajectory, shown: CellMap) -> NDArray[np.str_]:
+    """(height, width) symbols of a map: its ground, and the letters of its things."""
+    symbols = _ground(trajectory)
+    for thing in reversed(shown.things):
+        if thing.kind:
+            symbols[thing.place] = thing.letter
+    return symbols
+
+
+def _ground(trajectory: Trajectory) -> NDArray[np.str_]:
+    rows = trajectory.world.facts["rows"]
+    assert isinstance(rows, list | tuple)  # a map has been read from it
+    return np.array([[*str(row)] for row in rows])
+
+
+def _candidates(different: Different, free: Bools, taken: set[Position]) -> list[Position]:
+    """Cells that the thing could move to, or whose wall could be added or removed."""
+    if different == "wall":
+        possible = np.zeros_like(free)
+        possible[1:-1, 1:-1] = True  # the border of a map stays closed
+    else:
+        possible = free
+    cells = [(int(row), int(column)) for row, column in np.argwhere(possible)]
+    return [cell for cell in cells if cell not in taken]
+
+
+def _candidate_worlds(different: Different, truth: Believed, cells: list[Position]) -> Believed:
+    """One world for each candidate cell."""
+    n = len(cells)
+    at = np.array(cells, dtype=np.intp)
+    worlds = Believed(
+        free=np.repeat(truth.free, n, axis=0),
+        agent=np.repeat(truth.agent, n, axis=0),
+        goal=np.repeat(truth.goal, n, axis=0),
+    )
+    if different == "goal":
+        return replace(worlds, goal=at)
+    if different == "agent":
+        return replace(worlds, agent=at)
+    free = worlds.free.copy()
+    free[np.arange(n), at[:, 0], at[:, 1]] ^= True
+    return replace(worlds, free=free)
+
+
+def _redrawn(
+    text: str,
+    places: Mapping[Position, int],
+    ground: NDArray[np.str_],
+    different: Different,
+    here: Position,
+    there: Position,
+) -> str:
+    """The text of an observation with the thing at its counterfactual place."""
+    characters = list(text)
+    if different == "wall":
+        # The other symbol of the ground: free where there was a wall, a wall where it was free.
+        others = ground[ground != ground[there]]
+        characters[places[there]] = str(others[0])
+    else:
+        characters[places[there]] = characters[places[here]]
+        characters[places[here]] = str(ground[here])
+    return "".join(characters)

@@ -1,0 +1,267 @@
+"""Causal effects: does a change of the residual stream change what the agent does?
+
+A direction that a probe decodes may be one that the model never uses. The same requests are therefore answered with
+and without a change, with the same random numbers. The change is a cause where it moves the answers as predicted, and
+further than control changes of the same size.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.activations import Intervention
+from gde.data.completion import ChatRequest, Completion
+from gde.data.json import Labels
+from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
+from gde.numerics.stats import Difference, adjusted, holm, paired_difference
+from gde.parts.language_model import WhiteBox
+from gde.seeding import derive
+from gde_plugins.probes.causes import normalised_shift
+from gde_plugins.probes.causes.interventions import deepest_activations, differ
+from gde_plugins.probes.causes.normalised_shift import Actions
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One turn that is replayed."""
+
+    request: ChatRequest
+    world: str
+    """The cluster: cases of one world are no independent observations."""
+    predicted: frozenset[str | None]
+    """Actions that a change is predicted to bring about; None for an answer that cannot be used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One change of the stream, made in every case."""
+
+    name: str
+    """"steering", "patching", "ablation" ..."""
+    layer: int
+    dose: float = 1.0
+    control: str = ""
+    """Kind of control, e.g. "random direction"; empty for the change that is tested."""
+    interventions: tuple[tuple[Intervention, ...], ...] = ()
+    """Of each case."""
+    instead: tuple[ChatRequest, ...] = ()
+    """Requests that replace those of the cases, without interventions: how far a change of the stream could go."""
+
+    @property
+    def where(self) -> Labels:
+        """The labels of the change's measurements."""
+        return {"change": self.name, "layer": self.layer, "dose": self.dose, "control": self.control or "none"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outcome:
+    """The effect of one change."""
+
+    change: Change
+    difference: Difference
+    effects: NDArray[np.float64]
+    """(cases,) increase of the share of predicted actions."""
+    actions: list[list[str | None]]
+    """(cases, samples)."""
+    moved: float
+    """Share of answers with another action than without the change."""
+    reason: str = ""
+    """Why the numbers mean nothing."""
+
+
+Read = Callable[[Case, Completion], Awaitable[str | None]]
+"""Gives the action of an answer to a case; None for one that cannot be used."""
+
+
+async def causal_effects(
+    model: WhiteBox,
+    cases: Sequence[Case],
+    changes: Sequence[Change],
+    read: Read,
+    rng: np.random.Generator,
+    samples: int = 1,
+    twins: Sequence[ChatRequest] = (),
+) -> list[Measurement]:
+    """Measure the average causal effects of changes on the predicted actions.
+
+    - "effect": increase of the share of predicted actions, paired by case, with its interval over worlds.
+    - "moved": share of answers whose action is another.
+    - "p": two-sided permutation test of the effect, corrected after Holm over all changes that are no controls.
+    - "excess": effect beyond the strongest control of the same name and layer (and dose, where one has it).
+    - "normalised_shift": see the function of that name; only with `twins`, and only for changes of the stream.
+
+    Controls have no "p" and "excess". A change that leaves the forward pass of any case as it is has a reason instead
+    of numbers. `is_cause` gives the verdict.
+
+    Args:
+        model: gives activations and takes interventions.
+        cases: at least one.
+        changes: each with its interventions for every case.
+        read: gives the action of an answer.
+        rng: for resampling.
+        samples: answers to each case and change; their random numbers are the same for every change.
+        twins: the counterfactual prompt of each case; empty where there is none.
+
+    Raises:
+        GdeError: the model refuses a change.
+    """
+    plain = await _answers(model, cases, Change(name="", layer=0), samples)
+    actions_before = await _actions(plain, cases, read)
+    before = _predicted_shares(actions_before, cases)
+    worlds = [case.world for case in cases]
+    forward_passes = _ForwardPasses(model, plain, changes)
+
+    outcomes = []
+    for change in changes:
+        reason = forward_passes.reason_against(change)
+        if reason:
+            actions = actions_before
+        else:
+            actions = await _actions(await _answers(model, cases, change, samples), cases, read)
+        effects = _predicted_shares(actions, cases) - before
+        outcome = _Outcome(
+            change=change,
+            difference=paired_difference(before + effects, before, worlds, rng),
+            effects=effects,
+            actions=actions,
+            moved=_share_moved(actions_before, actions),
+            reason=reason,
+        )
+        outcomes.append(outcome)
+
+    measurements = [*_measured(outcomes, worlds, rng)]
+    if not twins:
+        return measurements
+
+    prompts = Change(name="", layer=0, instead=tuple(twins))
+    counterfactual = await _actions(await _answers(model, cases, prompts, samples), cases, read)
+    streams = [outcome for outcome in outcomes if not outcome.change.instead]
+    return measurements + [_shift(outcome, actions_before, counterfactual, worlds, rng) for outcome in streams]
+
+
+def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
+    """Whether a change has an effect, p < 5 % after correction, that exceeds the effect of its controls."""
+    numbers = {one.name: one for one in measurements if one.where == change.where}
+    p, effect, excess = numbers["p"], numbers["effect"], numbers["excess"]
+    if p.value is None or p.value >= ALPHA or (effect.value or 0) <= 0:
+        return False
+    if excess.interval is not None and excess.interval[0] <= 0:
+        return False
+    return (excess.value or 0) > 0
+
+
+async def _answers(model: WhiteBox, cases: Sequence[Case], change: Change, samples: int) -> list[list[Completion]]:
+    """(cases, samples) answers with a change."""
+    requests = change.instead or [case.request for case in cases]
+    interventions = change.interventions or [()] * len(cases)
+
+    seeded = []
+    for case, request, made in zip(cases, requests, interventions, strict=True):
+        for sample in range(samples):
+            # The seed is the case's own whatever the change, so that answers differ by nothing but the change.
+            seed = derive(case.request.seed, "cause", sample)
+            seeded.append(replace(request, seed=seed, interventions=made))
+
+    answers = await asyncio.gather(*map(model.complete, seeded))
+    return [list(answers[first : first + samples]) for first in range(0, len(answers), samples)]
+
+
+async def _actions(
+    answers: Sequence[Sequence[Completion]], cases: Sequence[Case], read: Read
+) -> list[list[str | None]]:
+    """(cases, samples) actions of the answers."""
+    actions = []
+    for case, of_case in zip(cases, answers, strict=True):
+        actions.append([await read(case, answer) for answer in of_case])
+    return actions
+
+
+def _predicted_shares(actions: Actions, cases: Sequence[Case]) -> NDArray[np.float64]:
+    """(cases,) share of the samples with a predicted action."""
+    shares = []
+    for of_case, case in zip(actions, cases, strict=True):
+        shares.append(np.mean([action in case.predicted for action in of_case]))
+    return np.array(shares, dtype=np.float64)
+
+
+def _share_moved(before: Actions, after: Actions) -> float:
+    changed = []
+    for own, others in zip(before, after, strict=True):
+        changed += [one != other for one, other in zip(own, others, strict=True)]
+    return float(np.mean(changed))
+
+
+class _ForwardPasses:
+    """The forward passes of all cases without a change, to compare those with a change to."""
+
+    def __init__(self, model: WhiteBox, plain: Sequence[Sequence[Completion]], changes: Sequence[Change]) -> None:
+        self._model = model
+        self._answers = [of_case[0] for of_case in plain]
+        every = [each for change in changes for each in change.interventions]
+        self._marks = tuple({intervention.mark for of_case in every for intervention in of_case})
+        self._records = deepest_activations(model, self._answers, [()] * len(self._answers), self._marks)
+
+    def reason_against(self, change: Change) -> str:
+        """Why a change is none; empty where it changes the forward pass of every case."""
+        if change.instead:
+            return ""
+        changed = deepest_activations(self._model, self._answers, change.interventions, self._marks)
+        same = 0
+        for before, after in zip(self._records, changed, strict=True):
+            same += not differ(before, after)
+        return f"it changed nothing in the forward pass of {same} of {len(self._answers)} cases" if same else ""
+
+
+def _measured(outcomes: Sequence[_Outcome], worlds: Sequence[str], rng: np.random.Generator) -> Iterator[Measurement]:
+    """All measurements but the normalised shift, in the order of the changes."""
+    tested = [one.difference for one in outcomes if not one.change.control and not one.reason]
+    p_values = iter(adjusted([difference.permutation.p_value for difference in tested], holm))
+
+    for one in outcomes:
+        n = len(one.effects)
+        if one.reason:
+            names = ("effect", "moved") if one.change.control else ("effect", "moved", "p", "excess")
+            numbers = [unmeasured(name, "share", one.reason) for name in names]
+        else:
+            effect = one.difference.estimate.measurement("effect", "share")
+            numbers = [effect, Measurement(name="moved", value=one.moved, unit="share", n=n)]
+        if not one.change.control and not one.reason:
+            permutation = replace(one.difference.permutation, p_value=next(p_values))
+            numbers.append(permutation.significance("p", n))
+            numbers.append(_excess(one, outcomes, worlds, rng))
+        for number in numbers:
+            yield replace(number, where=one.change.where)
+
+
+def _excess(
+    one: _Outcome, outcomes: Sequence[_Outcome], worlds: Sequence[str], rng: np.random.Generator
+) -> Measurement:
+    """The effect beyond that of the strongest control of the same name and layer."""
+    controls = []
+    for other in outcomes:
+        alike = (other.change.name, other.change.layer) == (one.change.name, one.change.layer)
+        if alike and other.change.control and not other.reason:
+            controls.append(other)
+    if not controls:
+        return unmeasured("excess", "share", f"{one.change.name} has no control")
+
+    same_dose = [control for control in controls if control.change.dose == one.change.dose]
+    strongest = max(same_dose or controls, key=lambda control: float(control.effects.mean()))
+    difference = paired_difference(one.effects, strongest.effects, worlds, rng)
+    return difference.estimate.measurement("excess", "share")
+
+
+def _shift(
+    one: _Outcome, before: Actions, twins: Actions, worlds: Sequence[str], rng: np.random.Generator
+) -> Measurement:
+    if one.reason:
+        shift = unmeasured(normalised_shift.NAME, "share", one.reason)
+    else:
+        shift = normalised_shift.normalised_shift(before, one.actions, twins, worlds, rng)
+    return replace(shift, where=one.change.where)

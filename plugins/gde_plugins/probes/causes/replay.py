@@ -1,0 +1,87 @@
+"""Replay of a recorded turn: what its agent asks the model, and how it acts on another answer."""
+
+from gde.data.completion import ChatRequest, Completion, ModelInfo
+from gde.data.observation import Observation
+from gde.data.trajectory import Trajectory, Turn
+from gde.errors import GdeError
+from gde.parts.context import Context
+from gde.parts.language_model import LanguageModel
+
+
+class ReplayModel:
+    """A language model that records its requests and returns the given answer."""
+
+    def __init__(self) -> None:
+        self.answer: Completion | None = None
+        self.requests: list[ChatRequest] = []
+        self._model: LanguageModel | None = None
+
+    def instead_of(self, model: LanguageModel) -> "ReplayModel":
+        """Take the place, and the name, of the agent's own model."""
+        self._model = model
+        return self
+
+    @property
+    def info(self) -> ModelInfo:
+        assert self._model is not None
+        return self._model.info
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Record the request and return the given answer."""
+        self.requests.append(request)
+        assert self.answer is not None
+        return self.answer
+
+    def close(self) -> None:
+        """Leave the agent's own model open: it belongs to the run."""
+
+
+async def recorded_request(context: Context, trajectory: Trajectory, turn: Turn) -> ChatRequest:
+    """Rebuild the request that the agent made in a turn.
+
+    Raises:
+        GdeError: the agent makes another request than the recorded one, or not exactly one.
+    """
+    request = await request_for(context, trajectory, turn, turn.observation)
+    completion = turn.decision.completion
+    if completion is None or request.asked_of(completion.model) != completion.request:
+        raise GdeError(f"turn {turn.index} of episode {trajectory.key}: the agent no longer asks what it asked then")
+    return request
+
+
+async def request_for(context: Context, trajectory: Trajectory, turn: Turn, observation: Observation) -> ChatRequest:
+    """Build the request that the agent would have made in a turn, given another observation.
+
+    Raises:
+        GdeError: the agent makes no request, or more than one.
+    """
+    requests, _ = await _replay(context, trajectory, turn, observation, turn.decision.completion)
+    if len(requests) != 1:
+        where = f"turn {turn.index} of episode {trajectory.key}"
+        raise GdeError(f"{where}: wanted an agent that asks its model once a turn, got {len(requests)} requests")
+    return requests[0]
+
+
+async def action_for(context: Context, trajectory: Trajectory, turn: Turn, answer: Completion) -> str | None:
+    """Return the action that the agent takes in a turn, given another answer; None for none."""
+    _, action = await _replay(context, trajectory, turn, turn.observation, answer)
+    return action
+
+
+async def _replay(
+    context: Context, trajectory: Trajectory, turn: Turn, observation: Observation, answer: Completion | None
+) -> tuple[list[ChatRequest], str | None]:
+    """Return the requests and the action of one turn, after the earlier turns as recorded."""
+    model = ReplayModel()
+    agent = context.agent(trajectory, model.instead_of)
+
+    # An agent may have a memory, so it first lives through the earlier turns.
+    for earlier in trajectory.turns[: turn.index]:
+        model.answer = earlier.decision.completion
+        await agent.act(earlier.observation)
+
+    model.requests = []
+    model.answer = answer
+    decision = await agent.act(observation)
+    allowed = observation.actions is None or decision.action in observation.actions
+    return model.requests, decision.action if allowed else None

@@ -1,0 +1,1 @@
+"""The distance to the goal, decoded from activations or derived from decoded maps."""

@@ -1,0 +1,1 @@
+"""How probes learn: networks, read-outs of places, ridge regression."""

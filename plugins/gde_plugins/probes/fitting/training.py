@@ -1,0 +1,139 @@
+"""Fitting the factored network with torch: AdamW, sampled cells."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gde_plugins.probes.fitting.design import Design, Prepare
+from gde_plugins.probes.fitting.gradients import Batch, loss_and_gradients
+from gde_plugins.probes.fitting.one_thread import one_thread
+from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates
+
+FIXED = ("mean", "scale")
+"""Arrays of the network that are not learned."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Size of the network, and how long and how fast it learns."""
+
+    hidden: int
+    """Hidden units; 0 for a linear probe."""
+    whiten: bool
+    epochs: int
+    batch: int
+    """Turns a step."""
+    cells: int | None
+    """Cells of each turn a step; None for all."""
+    learning_rate: float
+    weight_decay: float
+    device: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Examples:
+    """N turns with their cells."""
+
+    inputs: NDArray[Any]
+    """(N, D) activations."""
+    shape: tuple[int, ...]
+    """Of the grid; () for one label a turn."""
+    targets: NDArray[np.int64] | NDArray[np.float32]
+    """(N, cells) class indices, or numbers for a regression."""
+    weights: NDArray[np.float64]
+    """(N, cells) weight of each cell in the loss, positive, of mean 1."""
+
+
+@one_thread()
+def fit_network(
+    examples: Examples, n_outputs: int, settings: Settings, rng: np.random.Generator, prepare: Prepare = Design.of
+) -> tuple[CellWeights, list[float]]:
+    """The network fitted to activations as captured, and the loss of every step.
+
+    On one thread, for the sake of the numbers and of time: the matrices of a step are small, and where another process
+    holds a core, threads that wait for each other at the end of every product take many times as long.
+    """
+    design = prepare(examples.inputs, settings.whiten)
+    start = CellWeights.initial(design.inputs.shape[1], len(examples.shape), n_outputs, settings.hidden, rng)
+    learned, losses = train(start, replace(examples, inputs=design.inputs), settings, rng)
+    activation = design.on_scores(learned.activation)
+    return replace(learned, mean=design.mean, scale=design.scale, activation=activation), losses
+
+
+def train(
+    start: CellWeights, examples: Examples, settings: Settings, rng: np.random.Generator
+) -> tuple[CellWeights, list[float]]:
+    """The network learned from inputs that are normalised already, and the loss of every step."""
+    arrays = start.arrays().items()
+    parameters = {name: torch.tensor(array, device=settings.device) for name, array in arrays if name not in FIXED}
+    optimizer = torch.optim.AdamW(
+        parameters.values(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
+    )
+    steps = settings.epochs * -(-len(examples.inputs) // settings.batch)
+    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
+    losses = []
+    for batch in _batches(examples, settings, rng):
+        loss, gradients = loss_and_gradients(parameters, batch)
+        for name, parameter in parameters.items():
+            parameter.grad = gradients[name]
+        optimizer.step()
+        cosine.step()
+        losses.append(loss)
+    return replace(start, **{name: parameter.cpu().numpy() for name, parameter in parameters.items()}), losses
+
+
+def sample_cells(
+    weights: NDArray[np.float64], n_cells: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Priority sampling (Duffield et al. 2007): heavy cells nearly always, light ones now and then.
+
+    A cell's priority is its weight divided by a uniform number. The cells of highest priority are taken, each with
+    the weight max(own, highest priority not taken), which keeps every weighted sum over cells unbiased.
+
+    Args:
+        weights: (N, cells) positive.
+        n_cells: how many of each row to take; all of them where there are no more.
+        rng: not drawn from where all cells are taken.
+
+    Returns:
+        Their indices and weights, both (N, min(n_cells, cells)).
+    """
+    if n_cells >= weights.shape[1]:
+        return np.tile(np.arange(weights.shape[1]), (len(weights), 1)), weights
+    priority = weights / (1 - rng.random(weights.shape))
+    order = np.argpartition(-priority, n_cells, axis=1)
+    taken, threshold = order[:, :n_cells], np.take_along_axis(priority, order[:, n_cells : n_cells + 1], axis=1)
+    return taken, np.maximum(np.take_along_axis(weights, taken, axis=1), threshold)
+
+
+def _batches(examples: Examples, settings: Settings, rng: np.random.Generator) -> Iterator[Batch]:
+    """All turns in a new order every epoch, with newly sampled cells."""
+    n_turns = len(examples.inputs)
+    coordinates = torch.from_numpy(cell_coordinates(examples.shape)).to(settings.device)
+    for _ in range(settings.epochs):
+        order = rng.permutation(n_turns)
+        for start in range(0, n_turns, settings.batch):
+            yield _batch(examples, order[start : start + settings.batch], coordinates, settings, rng)
+
+
+def _batch(
+    examples: Examples, turns: NDArray[np.intp], coordinates: Tensor, settings: Settings, rng: np.random.Generator
+) -> Batch:
+    weights = examples.weights[turns]
+    cells, importance = sample_cells(weights, settings.cells or weights.shape[1], rng)
+
+    def tensor(array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(settings.device)
+
+    return Batch(
+        inputs=tensor(examples.inputs[turns]),
+        cells=tensor(cells),
+        coordinates=coordinates,
+        targets=tensor(np.take_along_axis(examples.targets[turns], cells, axis=1)),
+        weights=tensor((importance / weights.size).astype(np.float32)),
+    )

@@ -1,0 +1,108 @@
+"""The probes as scikit-learn estimators."""
+
+from dataclasses import fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gde_plugins.probes.fitting.design import Design, Prepare
+from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
+from gde_plugins.probes.fitting.weights import class_probabilities
+
+
+class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of all cells of a grid from the activations of one turn (Arghal et al. 2026, section 5.1).
+
+    X is (N, D); y is (N, height, width) or any other (N, *shape), and a cell is told from the others by its indices.
+    Labels of shape (N,) have no cells: then this is an ordinary classifier, e.g. of rows [h; row; column].
+
+    Attributes (after fitting):
+        classes_: the labels found, sorted.
+        loss_curve_: loss of every step.
+        weights_: the fitted network.
+        shape_: shape of the grid, () where labels have none.
+    """
+
+    def __init__(
+        self,
+        *,
+        hidden: int = 1024,
+        whiten: bool = True,
+        epochs: int = 20,
+        batch: int = 32,
+        cells: int | None = 16,
+        learning_rate: float = 3e-3,
+        weight_decay: float = 1e-3,
+        balanced: bool = True,
+        device: str = "cpu",
+        random_state: Any = None,
+    ) -> None:
+        """Keep the parameters; see `gde_plugins.probes.config.CogmapConfig` for what they mean.
+
+        Args:
+            hidden: hidden units; 0 for softmax regression.
+            whiten: even out the variance of the inputs' principal axes.
+            epochs: passes over the turns.
+            batch: turns a step.
+            cells: cells of each turn a step; None for all.
+            learning_rate: of AdamW at the first step.
+            weight_decay: of AdamW.
+            balanced: weigh classes by their inverse frequency.
+            device: where torch trains.
+            random_state: None, a seed or a `numpy.random.RandomState`.
+        """
+        self.hidden = hidden
+        self.whiten = whiten
+        self.epochs = epochs
+        self.batch = batch
+        self.cells = cells
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.balanced = balanced
+        self.device = device
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, prepare: Prepare = Design.of) -> Self:
+        """Learn from activations (N, D) and labels (N, *shape); fits that share `prepare` may share what it makes."""
+        X, codes = self._encoded(X, y)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        weights = class_weights(codes, len(self.classes_)) if self.balanced else np.ones(codes.shape)
+        examples = Examples(inputs=X, shape=self.shape_, targets=codes, weights=weights)
+        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        self.weights_, self.loss_curve_ = fit_network(examples, len(self.classes_), settings, rng, prepare)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """(N, *shape, classes) probabilities."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return class_probabilities(self.weights_, X, self.shape_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(N, *shape) likeliest classes."""
+        likeliest = self.predict_proba(X).argmax(axis=-1)
+        return np.asarray(self.classes_[likeliest])
+
+    def score(self, X: Any, y: Any) -> float:
+        """Share of cells that are right."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
+    def _encoded(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Checked activations and the cells' class indices (N, cells); notes the classes and the grid's shape."""
+        y = None if y is None else np.asarray(y)
+        flat = y if np.ndim(y) < 3 else y.reshape(len(y), -1)
+        X, flat = validate_data(self, X, flat, multi_output=True, dtype=[np.float64, np.float32])
+        check_classification_targets(flat.ravel())
+        self.classes_, codes = np.unique(flat, return_inverse=True)
+        self.shape_ = np.shape(y)[1:]
+        return X, codes.reshape(len(X), -1).astype(np.int64)
+
+
+def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
+    """Weights of mean 1 that give each of the classes the same total; shape of `codes`."""
+    return np.asarray((codes.size / n_classes / np.bincount(codes.ravel(), minlength=n_classes))[codes])

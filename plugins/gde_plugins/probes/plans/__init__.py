@@ -1,0 +1,1 @@
+"""The actions to come, decoded from activations."""

@@ -1,0 +1,165 @@
+"""The actions to come, decoded all at once from the activations of one turn (Arghal et al. 2026, section 5.3)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gde.data.activations import CaptureRequest
+from gde.data.completion import ModelInfo
+from gde.data.probe import InputForm, ProbeDataset, ProbeLabels
+from gde.data.result import Measurement
+from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
+from gde.parts.probe import Readout
+from gde_plugins.probes.config import PlanConfig, PlanVariant
+from gde_plugins.probes.fitting.one_thread import one_thread
+from gde_plugins.probes.fitting.weights import check_tokens
+from gde_plugins.probes.plans.decoder import PlanDecoder, fit_decoder
+from gde_plugins.probes.plans.scores import score_plans
+
+WIDEST = 1024
+END, OVER = 0, -1
+"""The plan ends here; it has ended before, or the turn is none that is decoded. Actions are counted from 1."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlanReadout:
+    """A fitted decoder."""
+
+    decoder: PlanDecoder
+    marginal: NDArray[np.float32]
+    """(H, C) share of the training plans, of those that came so far, in which each action came at each place."""
+    heads: int
+
+    @one_thread()
+    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(N, T, D) padded activations to (N, H, C) probabilities of the actions and the end.
+
+        Raises:
+            ValueError: activations that are not finite, naming the row.
+        """
+        check_tokens(inputs)
+        return self.decoder.probabilities(inputs)
+
+    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        """The decoder's parameters, "marginal" and "heads" (1,)."""
+        learned = {name: tensor.cpu().numpy() for name, tensor in self.decoder.state_dict().items()}
+        return {**learned, "marginal": self.marginal, "heads": np.array([self.heads], np.float32)}
+
+
+@dataclass(frozen=True)
+class PlanProbe:
+    """Decodes which actions the agent is going to take, up to the end of its episode."""
+
+    config: PlanConfig
+    inputs: ClassVar[InputForm] = "tokens"
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        return self.config.variants
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return self.config.capture(model)
+
+    def labels(self, trajectory: Trajectory) -> ProbeLabels:
+        """(T, H) the actions taken from each turn on, counted from 1 in the order of those that are admissible, then
+        `END`, then `OVER`; only `OVER` for a turn that is not decoded: one with H or more actions to come, or with
+        `turns=first` a later one.
+
+        Raises:
+            GdeError: the environment does not tell its actions, or not the same in all turns.
+        """
+        told = {turn.observation.actions for turn in trajectory.turns}
+        if None in told or len(told) > 1:
+            wanted = "an environment that tells its actions, the same in every turn"
+            raise GdeError(f"plan: wanted {wanted}; episode {trajectory.key} is of another")
+        actions = [action for each in told for action in each or ()]
+        horizon, taken = self.config.horizon, [turn.decision.action for turn in trajectory.turns]
+        plans = np.full((len(taken), horizon), OVER, dtype=np.int64)
+        for place in range(len(taken) if self.config.turns == "all" else min(1, len(taken))):
+            ahead = [1 + actions.index(action) for action in taken[place:] if action in actions]
+            if len(ahead) < horizon:
+                plans[place, : len(ahead) + 1] = [*ahead, END]
+        return ProbeLabels(values=plans)
+
+    def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
+        """A decoder of this form.
+
+        Raises:
+            ValueError: activations that are not finite, naming the row, or no plan that is short enough.
+        """
+        plans, rows = _plans(train)
+        if not len(plans):
+            raise ValueError(f"no training turn has fewer than {self.config.horizon} actions to come")
+        check_tokens(train.inputs)
+        config, kinds = self.config, int(plans.max()) + 1
+        width = config.width or min(WIDEST, train.inputs.shape[-1])
+        width = -(-width // config.heads) * config.heads
+        with torch.random.fork_rng(), one_thread():
+            torch.manual_seed(int(rng.integers(2**31)))
+            decoder = PlanDecoder(
+                form=_form(variant),
+                inputs=train.inputs.shape[-1],
+                width=width,
+                depth=config.depth,
+                heads=config.heads,
+                horizon=config.horizon,
+                kinds=kinds,
+                dropout=config.dropout,
+            ).to(config.device)
+            fit_decoder(
+                decoder,
+                train.inputs[rows],
+                plans,
+                epochs=config.epochs,
+                batch=config.batch,
+                learning_rate=config.learning_rate,
+                decay=config.decay,
+                rng=rng,
+            )
+        return PlanReadout(decoder=decoder, marginal=_marginal(plans, kinds), heads=config.heads)
+
+    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
+        state = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+        marginal, heads = state.pop("marginal").numpy(), int(state.pop("heads").item())
+        width, inputs = state["bottleneck.0.weight"].shape
+        depth = 1 + max(int(name.split(".")[2]) for name in state if name.startswith("decoder.layers."))
+        decoder = PlanDecoder(
+            form=_form(variant),
+            inputs=inputs,
+            width=width,
+            depth=depth,
+            heads=heads,
+            horizon=len(marginal),
+            kinds=marginal.shape[1],
+            dropout=0.0,
+        )
+        decoder.load_state_dict(state)
+        return PlanReadout(decoder=decoder.to(self.config.device), marginal=marginal, heads=heads)
+
+    def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
+        """See `score_plans`."""
+        assert isinstance(readout, PlanReadout)
+        plans, rows = _plans(test)
+        decoded = readout.predict(test.inputs[rows]) if len(plans) else np.zeros((0, *readout.marginal.shape))
+        return score_plans(decoded, plans, readout.marginal, test.groups[rows], rng)
+
+
+def _form(variant: str) -> PlanVariant:
+    return "autoregressive" if variant == "autoregressive" else "oneshot"
+
+
+def _plans(dataset: ProbeDataset) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """(M, H) plans and the rows that have one."""
+    labels = dataset.labels.astype(np.int64)
+    rows = np.flatnonzero(labels[:, 0] != OVER)
+    return labels[rows], rows
+
+
+def _marginal(plans: NDArray[np.int64], kinds: int) -> NDArray[Any]:
+    counts = np.stack([(plans == kind).sum(axis=0) for kind in range(kinds)], axis=-1)
+    return np.asarray(counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1), dtype=np.float32)

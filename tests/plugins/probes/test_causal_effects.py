@@ -1,0 +1,209 @@
+"""A planted cause is found, and what is merely decodable is not called one."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gde.data.activations import CaptureRequest
+from gde.data.completion import ChatRequest, Completion, Message
+from gde.data.result import Measurement
+from gde.errors import GdeError
+from gde.testing.parts import LEFT, RIGHT, PlantedModel
+from gde_plugins.probes.causes.effects import Case, Change, causal_effects, is_cause
+from gde_plugins.probes.causes.interventions import (
+    Where,
+    ablate,
+    deepest_activations,
+    differ,
+    patch,
+    prompt_of,
+    random_direction,
+    steer,
+    subspace,
+    towards,
+)
+from gde_plugins.probes.fitting.places import Places, PlaceWeights, incidence
+
+MODEL = PlantedModel()
+WHERE = Where(layer=0)
+N = 10
+CASES = [
+    Case(
+        request=ChatRequest(messages=(Message(role="user", content=f"#A{'_' * i}G#"),), seed=i),
+        world=f"world {i}",
+        predicted=frozenset({LEFT}),
+    )
+    for i in range(N)
+]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def answer(place: int) -> Completion:
+    return asyncio.run(MODEL.complete(CASES[place].request))
+
+
+def everywhere(name: str, direction: np.ndarray, dose: float = 1.0, control: str = "", layer: int = 0) -> Change:
+    made = steer(Where(layer=layer), direction, dose)
+    return Change(name=name, layer=layer, dose=dose, control=control, interventions=(made,) * N)
+
+
+def activations_of(place: int) -> np.ndarray:
+    """(tokens, width) of the prompt of a case."""
+    request = CaptureRequest(layers=(WHERE.layer,), marks=(WHERE.mark,))
+    (record,) = MODEL.capture([prompt_of(answer(place))], request)
+    return record.values[WHERE.layer, WHERE.mark]
+
+
+async def said(_: Case, answer: Completion) -> str | None:
+    return answer.text
+
+
+async def unusable(_: Case, __: Completion) -> str | None:
+    return None
+
+
+def effects(*changes: Change) -> list[Measurement]:
+    return asyncio.run(causal_effects(MODEL, CASES, changes, said, rng()))
+
+
+def number(found: Sequence[Measurement], name: str, change: Change) -> float | None:
+    (one,) = [one for one in found if one.name == name and one.where == change.where]
+    return one.value
+
+
+def test_a_planted_cause_is_found_at_the_dose_that_it_takes() -> None:
+    doses = [everywhere("steering", MODEL.turning, dose) for dose in (0.5, 2.0)]
+    control = everywhere("steering", random_direction(MODEL.turning, rng()), 2.0, "random direction")
+    found = effects(*doses, control)
+    assert [number(found, "effect", each) for each in (*doses, control)] == [0, 1, 0]
+    assert [number(found, "moved", each) for each in doses] == [0, 1]
+    assert [is_cause(found, each) for each in doses] == [False, True]
+    assert number(found, "excess", doses[1]) == 1
+
+
+def test_what_is_decodable_but_not_used_is_no_cause() -> None:
+    # Every text is planted linearly, so the difference of two is a direction that a probe finds.
+    decodable = activations_of(3) - activations_of(4)
+    changes = [everywhere("steering", decodable, dose) for dose in (1.0, 8.0)]
+    control = everywhere("steering", random_direction(decodable, rng()), 8.0, "random direction")
+    found = effects(*changes, control)
+    assert not any(is_cause(found, each) for each in changes)
+    assert [number(found, "effect", each) for each in changes] == [0, 0]
+
+
+def test_a_change_that_moves_no_more_than_its_control_is_no_cause() -> None:
+    tested, control = (everywhere("steering", MODEL.turning, 2.0, each) for each in ("", "wrong layer"))
+    assert number(found := effects(tested, control), "effect", tested) == 1
+    assert number(found, "excess", tested) == 0
+    assert not is_cause(found, tested)
+
+
+def test_patching_brings_the_twins_answer_and_ablation_takes_it_away() -> None:
+    steered = MODEL.turning * 2
+    twins = [activations_of(i) + steered for i in range(N)]
+    patched = Change(name="patching", layer=0, interventions=tuple(patch(WHERE, twin) for twin in twins))
+    others = tuple(patch(WHERE, activations_of((i + 1) % N)) for i in range(N))
+    control = Change(name="patching", layer=0, control="another grid", interventions=others)
+    removed = (*steer(WHERE, steered), *ablate(WHERE, [MODEL.turning, random_direction(MODEL.turning, rng())]))
+    ablated = Change(name="ablation", layer=0, interventions=(removed,) * N)
+    found = effects(patched, control, ablated)
+    assert is_cause(found, patched)
+    assert number(found, "effect", ablated) == 0
+    assert next(one for one in found if one.name == "excess" and one.where == ablated.where).reason == (
+        "ablation has no control"
+    )
+
+
+def test_ablation_removes_all_that_its_directions_span() -> None:
+    directions = [rng().normal(size=MODEL.width).astype(np.float32), np.ones(MODEL.width, np.float32)]
+    stream = np.random.default_rng(1).normal(size=(3, MODEL.width))
+    for each in ablate(WHERE, directions):
+        stream = np.asarray(each.applied(stream))
+    assert np.allclose(stream @ np.stack(directions).T, 0, atol=1e-4)
+
+
+def test_an_axis_that_only_rounding_has_made_is_left_in() -> None:
+    """Rows and columns of a probe depend on each other, but for the last digits of a fit in float32."""
+    first, second = (np.random.default_rng(seed).normal(size=MODEL.width) for seed in (1, 2))
+    noise = 1e-5 * np.random.default_rng(3).normal(size=MODEL.width)
+    directions = [each.astype(np.float32) for each in (first, second, first - second + noise)]
+    assert len(ablate(WHERE, directions)) == 2
+    assert len(ablate(WHERE, [*directions[:2], (first - second + 1e3 * noise).astype(np.float32)])) == 3
+
+
+def test_a_change_that_changes_nothing_has_a_reason_and_no_number() -> None:
+    nothing, turned = (everywhere("steering", MODEL.turning, dose) for dose in (0.0, 2.0))
+    one = replace(turned, interventions=(*nothing.interventions[:1], *turned.interventions[1:]), dose=1.0)
+    (plain,) = deepest_activations(MODEL, [answer(0)], [()], ("pre",))
+    (changed,) = deepest_activations(MODEL, [answer(0)], [nothing.interventions[0]], ("pre",))
+    assert not differ(plain, changed)
+    found = effects(nothing, turned, one)
+    for change, cases in ((nothing, N), (one, 1)):
+        numbers = [each for each in found if each.where == change.where]
+        assert {each.name for each in numbers} == {"effect", "moved", "p", "excess"}
+        assert all(each.value is None for each in numbers)
+        assert all(each.reason.endswith(f"forward pass of {cases} of {N} cases") for each in numbers)
+        assert not is_cause(found, change)
+    assert number(found, "effect", turned) == 1
+
+
+def test_what_is_asked_instead_shows_how_far_a_change_could_go() -> None:
+    turned = tuple(replace(case.request, interventions=steer(WHERE, MODEL.turning, 2.0)) for case in CASES)
+    other = Change(name="prompt", layer=-1, instead=turned)
+    # What is asked instead is asked without interventions: it is the prompt that is another.
+    assert number(effects(other), "effect", other) == 0
+
+
+@pytest.mark.parametrize("places", ["cellwise", "bilinear"])
+def test_the_direction_from_cell_to_cell_moves_their_scores_apart_by_one(places: Places) -> None:
+    random, shape = rng(), (2, 3)
+    n = 6 if places == "cellwise" else 5
+    weights = PlaceWeights(
+        places=places,
+        n_classes=3,
+        mean=np.zeros(12, np.float32),
+        scale=random.uniform(0.5, 2, 12).astype(np.float32),
+        by_place=random.normal(size=(12, n * 3)).astype(np.float32),
+        bias=np.zeros(n * 3, np.float32),
+    )
+    among = random.normal(size=(50, 3, 4)).astype(np.float32)
+    direction = towards(weights, 1, (2, 3), shape, among)
+    assert direction.shape == (3, 4)
+    scores = (direction.reshape(-1) / weights.scale) @ weights.by_place
+    logits = (incidence(places, shape) @ scores.reshape(n, 3))[:, 1]
+    assert logits[3] - logits[2] == pytest.approx(1, rel=1e-3)
+    with pytest.raises(GdeError, match="nothing to steer along"):
+        towards(weights, 1, (2, 3), shape, among * 0)
+
+
+@pytest.mark.parametrize("places", ["cellwise", "bilinear"])
+def test_without_its_subspace_nothing_goes_with_what_a_probe_says(places: Places) -> None:
+    random, shape = rng(), (2, 3)
+    n = 6 if places == "cellwise" else 5
+    weights = replace(
+        PlaceWeights.initial(places, 24, shape, 2), by_place=random.normal(size=(24, n * 2)).astype(np.float32)
+    )
+    streams = (random.normal(size=(40, 24)) @ random.normal(size=(24, 24))).reshape(40, 2, 12).astype(np.float32)
+    said = (streams.reshape(40, 24) @ weights.by_place).reshape(40, n, 2)[..., 1]
+    changed = streams
+    for each in ablate(WHERE, subspace(weights, 1, shape, streams)):
+        changed = np.stack([each.applied(stream) for stream in changed])
+
+    def most(of: np.ndarray) -> float:
+        centred = of.reshape(40, 24) - of.reshape(40, 24).mean(axis=0)
+        return float(np.abs(centred.T @ (said - said.mean(axis=0))).max())
+
+    assert most(changed) < 1e-4 * most(streams)
+
+
+def test_unusable_answers_are_no_predicted_ones() -> None:
+    change = everywhere("steering", MODEL.turning, 2.0)
+    found = asyncio.run(causal_effects(MODEL, CASES, [change], unusable, rng(), samples=2))
+    assert number(found, "effect", change) == number(found, "moved", change) == 0
+    assert RIGHT not in CASES[0].predicted

@@ -1,0 +1,78 @@
+"""A twin differs in one thing, is drawn as its environment would draw it, and calls for other actions."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gde import Choice, Evidence, Plan, evaluate, load_evidence
+from gde.data.cell_map import CellMap
+from gde.data.trajectory import Trajectory, Turn
+from gde.errors import GdeError
+from gde_plugins.grid.showing.layout import render_text
+from gde_plugins.probes.causes.counterfactuals import DIFFERENT, Different, drawn_cells, twin_of
+
+
+@pytest.fixture(scope="module", params=["7", "13"])
+def walked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    plan = Plan(
+        environment=Choice(name="grid", config={"size": int(request.param), "density": 0.5}),
+        agent=Choice(name="optimal"),
+        metrics=(Choice(name="success"),),
+        episodes=4,
+        reporters=(),
+    )
+    folder = tmp_path_factory.mktemp("walked") / "run"
+    evaluate(plan, folder)
+    return load_evidence(Path(folder))
+
+
+def turns(evidence: Evidence) -> list[tuple[Trajectory, Turn]]:
+    return [(one, turn) for one in evidence.trajectories for turn in one.turns[:2]]
+
+
+@pytest.mark.parametrize("different", DIFFERENT)
+def test_a_twin_is_what_the_environment_would_have_shown(walked: Evidence, different: Different) -> None:
+    found = 0
+    for one, turn in turns(walked):
+        assert turn.state is not None and turn.optimal is not None
+        twin = twin_of(one, turn, different, np.random.default_rng(0))
+        if twin is None:
+            continue
+        found += 1
+        shown = CellMap.from_record(one.world, turn.state)
+        rows = [[*str(row)] for row in one.world.facts["rows"]]  # type: ignore[union-attr]
+        ends = {"agent": shown.place_of("agent"), "goal": shown.place_of("goal")}
+        if different == "wall":
+            row, column = twin.there
+            rows[row][column] = "_" if rows[row][column] == "#" else "#"
+        else:
+            assert twin.here == ends[different] != twin.there
+            ends[different] = twin.there
+        assert twin.text == render_text(["".join(row) for row in rows], ends["agent"], ends["goal"])
+        assert twin.best and not twin.best & {*turn.optimal}
+    assert found
+
+
+def test_the_goal_is_moved_no_farther_than_it_must_be(walked: Evidence) -> None:
+    moved = [twin_of(one, turn, "goal", np.random.default_rng(0)) for one, turn in turns(walked)]
+    far = [np.abs(np.subtract(twin.here, twin.there)).sum() for twin in moved if twin]
+    assert min(far) <= 2
+
+
+@pytest.mark.parametrize("gap", ["", " ", "  "])
+def test_cells_are_found_however_far_apart_they_are_drawn(gap: str) -> None:
+    symbols = np.array([[*"#A#"], [*"_G_"]])
+    text = "Look:\n0 " + gap.join("#A#") + "\n1 " + gap.join("_G_") + " \nEnd."
+    places = drawn_cells(text, symbols)
+    assert places is not None
+    assert all(text[places[row, column]] == symbols[row, column] for row, column in np.ndindex(2, 3))
+    assert drawn_cells(text.replace("G", "*"), symbols) is None
+
+
+def test_an_observation_without_the_map_is_named(walked: Evidence) -> None:
+    one, turn = turns(walked)[0]
+    hidden = replace(turn, observation=replace(turn.observation, text="fog"))
+    with pytest.raises(GdeError, match=r"turn 0 of episode 0/0/0: the observation does not show the whole map"):
+        twin_of(one, hidden, "goal", np.random.default_rng(0))
