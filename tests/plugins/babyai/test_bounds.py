@@ -55,6 +55,11 @@ def drawn(rows: list[str], mission: Callable[[Mapping[str, Description]], Missio
     )
 
 
+def either(one: Description, other: Description) -> Description:
+    """Words that may mean two things."""
+    return Description("", "", "", (*one.things, *other.things))
+
+
 @dataclass
 class States:
     """All states that can be reached, with their distances to success."""
@@ -184,6 +189,19 @@ SCENES: dict[str, Scene] = {
     "put, and go to": drawn(
         ["#####", "#@a.#", "#.b.#", "#####"], lambda the: Both(PutNext(the["a"], the["b"]), GoTo(the["b"]))
     ),
+    "go to either": drawn(["#######", "#a@..b#", "#######"], lambda the: GoTo(either(the["b"], the["a"]))),
+    "pick up either": drawn(["#######", "#a@..b#", "#######"], lambda the: Pickup(either(the["b"], the["a"]))),
+    "open either": drawn(["#######", "#|@../#", "#######"], lambda the: Open(either(the["/"], the["|"]))),
+    "put either next": drawn(
+        ["#######", "#ab@.c#", "#######"], lambda the: PutNext(either(the["c"], the["a"]), the["b"])
+    ),
+    "go to either in order": drawn(
+        ["########", "#a.@b.c#", "########"],
+        lambda the: InOrder(GoTo(either(the["c"], the["a"])), GoTo(the["b"])),
+    ),
+    "put next while something else lies about": drawn(
+        ["#####", "#c@a#", "#.b##", "#####"], lambda the: PutNext(the["a"], the["b"])
+    ),
 }
 
 
@@ -219,6 +237,12 @@ EXPECTED: dict[str, Slack] = {
     "go to a far one, then open": Slack(states=328, exact=286, actions=42),
     "put, then go to": Slack(states=3120, exact=1120, actions=6640),
     "put, and go to": Slack(states=4181, exact=2156, actions=3889),
+    "go to either": Slack(states=9, exact=9, actions=0),
+    "pick up either": Slack(states=14, exact=14, actions=0),
+    "open either": Slack(states=31, exact=31, actions=0),
+    "put either next": Slack(states=286, exact=126, actions=642),
+    "go to either in order": Slack(states=448, exact=282, actions=270),
+    "put next while something else lies about": Slack(states=2524, exact=689, actions=6203),
 }
 
 
