@@ -134,6 +134,21 @@ def test_ties_are_all_kept() -> None:
     assert solution.optimal[0].all()
 
 
+@pytest.mark.parametrize(("shortfall", "is_tie"), [(1e-4, False), (1e-6, False), (3e-9, False), (1e-10, True)])
+@pytest.mark.parametrize("discount", [0.9, 1.0])
+def test_only_what_rounding_tells_apart_is_a_tie(shortfall: float, is_tie: bool, discount: float) -> None:
+    ends = np.array([False, True])
+    rewards = np.array([[1.0, 1.0 - shortfall], [0.0, 0.0]])
+    solution = solve(mdp([[[0, 1], [0, 1]]] * 2, rewards, terminal=ends, discount=discount))
+    assert solution.optimal[0].tolist() == [True, is_tie]
+
+
+def test_value_iteration_goes_on_until_the_value_is_exact() -> None:
+    # Staying forever for 1 a step is worth 1 / (1 - discount).
+    solution = solve(mdp([[[1.0]]], [1.0], discount=0.99))
+    assert solution.value[0] == pytest.approx(100, rel=2e-9)
+
+
 def test_without_discount_and_end_nothing_is_optimal() -> None:
     with pytest.raises(ValueError, match="needs a terminal state, got none: give a discount below 1"):
         solve(mdp([[[1.0]]], [1.0]))

@@ -1,11 +1,11 @@
 """OmniBot: an expert that sees everything and works off a stack of subgoals (Choukrani et al. 2025, section 4.3).
 
-Written anew from the description. It differs from the published bot: its walks are shortest in actions, not in cells;
-an action of somebody else does not confuse it; and begun with a mission, it translates what is left of it again when
-its stack has run empty, where the published bot stops, and searches where subgoals lead nowhere.
+This is a new implementation of the description. It differs from the published bot in four ways: its paths are shortest
+in actions, not in cells; an action that somebody else takes does not confuse it; it translates the rest of the mission
+again when its stack is empty, where the published bot stops; and it searches where subgoals lead nowhere.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gde_plugins.babyai.oracle import walks
@@ -17,64 +17,71 @@ from gde_plugins.babyai.worlds.scene import FREE, Door
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 PATIENCE = 60
-"""Changes of the stack without an action, after which subgoals are taken to lead nowhere,"""
-MANY = 60
-"""additions after which they are, too, and"""
+"""Changes of the stack without an action after which the bot gives up on subgoals."""
+MOST_ADDED = 60
+"""Number of added subgoals above which the bot gives up on subgoals."""
 BUDGET = 20_000
-"""states that the search that is tried then may look at."""
+"""Number of states that the search may expand instead."""
+NO_HELP = ""
+"""In place of an action: this subgoal cannot be reached."""
 
 
 class OmniBot:
-    """Suggests one action after another; the world is the caller's."""
+    """Suggests one action at a time; the caller acts in the world."""
 
     def __init__(self, now: Simulation, subgoals: Sequence[Subgoal] | None = None, sight: int = 0) -> None:
-        """Begin with the given subgoals, the first to be done first, or else with the translated mission.
+        """Begin with given subgoals, in order, or else with a translation of the mission.
 
-        The pushes of a translation are counted among the additions, the given subgoals are not. With `sight`, things
-        that lie farther than so many cells are not taken into account.
+        Args:
+            now: the world as it is.
+            subgoals: given ones; they do not count as added, while those of a translation do.
+            sight: ignore things farther away than so many cells; 0 ignores none.
         """
         self._sight = sight
-        self._given = subgoals is not None
+        self._follows_given = subgoals is not None
         self.stack = [*reversed(subgoals or ())]
         self.n_added = 0
-        self._ways: dict[object, _Way] = {}
-        self._lying: object = None
-        self._found: dict[Key, str] = {}
-        if not self._given:
+        self._paths: dict[object, _Path] = {}
+        self._layout: object = None
+        self._solution: dict[Key, str] = {}
+        if not self._follows_given:
             self._push(*of_mission(now.scene.mission, now.done))
 
     def suggest(self, now: Simulation) -> str | None:
-        """The next action; None when there is nothing left to do, or no way to do it."""
+        """Return the next action; None if nothing is left to do or nothing helps."""
         for _ in range(PATIENCE):
             if not self.stack:
-                if self._given:
+                if self._follows_given:
                     return None
                 self._push(*of_mission(now.scene.mission, now.done))
-            if not self._given and self.n_added > MANY:
+            if self.n_added > MOST_ADDED and not self._follows_given:
                 break
             action = self._pursue(self.stack[-1], now)
-            if action:
-                return action
-            if action is not None:
+            if action == NO_HELP:
                 break
-        return None if self._given else self._searched(now)
+            if action is not None:
+                return action
+        return None if self._follows_given else self._search(now)
 
-    def _searched(self, now: Simulation) -> str | None:
-        """Where subgoals lead nowhere, e.g. in a room too full to put things aside: exact search."""
-        if now.key not in self._found:
-            found = shortest(now, Bound(now), BUDGET) if not is_impossible(now) else None
-            if found is None or not found.actions:
+    def _search(self, now: Simulation) -> str | None:
+        """Return the next action of a shortest solution, e.g. in a room too full to put things aside."""
+        if now.key not in self._solution:
+            if is_impossible(now):
                 return None
-            self._found = dict(zip(found.keys, found.actions, strict=False))
-        return self._found[now.key]
+            found = shortest(now, Bound(now), BUDGET)
+            if not found.actions:
+                return None
+            # There is one key more than actions: that of the end.
+            self._solution = dict(zip(found.keys, found.actions, strict=False))
+        return self._solution[now.key]
 
     def _push(self, *subgoals: Subgoal) -> None:
-        """The last is done first."""
+        """Add subgoals of which the last is done first."""
         self.stack += subgoals
         self.n_added += len(subgoals)
 
     def _pursue(self, subgoal: Subgoal, now: Simulation) -> str | None:
-        """An action; None where the stack was changed instead, and "" where nothing helps."""
+        """Return an action, `NO_HELP`, or None after a change of the stack."""
         match subgoal.name:
             case "GoNextTo":
                 return self._go(subgoal, now)
@@ -87,8 +94,8 @@ class OmniBot:
             case "Close":
                 return self._close(now)
 
-    def _faced(self, subgoal: Subgoal, now: Simulation) -> bool:
-        """Whether the agent still faces what it began to act on; else it turns back first."""
+    def _faces_its_cell(self, subgoal: Subgoal, now: Simulation) -> bool:
+        """Return whether the agent still faces the cell that it began to act on; else make it turn back first."""
         if subgoal.begun and now.ahead != subgoal.cell:
             self._push(Subgoal("GoNextTo", cell=subgoal.cell))
             return False
@@ -96,49 +103,62 @@ class OmniBot:
         return True
 
     def _pick_up(self, subgoal: Subgoal, now: Simulation) -> str | None:
-        if subgoal.begun and now.carrying >= 0 and now.cells[subgoal.cell] == FREE:
+        is_done = subgoal.begun and now.carrying >= 0 and now.cells[subgoal.cell] == FREE
+        if is_done:
             self.stack.pop()
             return None
-        if not self._faced(subgoal, now):
+        if not self._faces_its_cell(subgoal, now):
             return None
+
         thing = now.cells[now.ahead]
-        if thing < 0 or now.doors[thing] >= 0:
+        can_be_carried = thing >= 0 and now.doors[thing] < 0
+        if not can_be_carried:
             self.stack.pop()
             return None
         if now.carrying < 0:
             return "pickup"
-        if (place := walks.place_to_drop(now)) < 0:
-            return ""
+
+        # Put down what is carried, and come back.
+        place = walks.place_to_drop(now)
+        if place < 0:
+            return NO_HELP
         self._push(Subgoal("GoNextTo", cell=now.ahead), Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
         return None
 
     def _drop(self, subgoal: Subgoal, now: Simulation) -> str | None:
-        if now.carrying < 0 or (not subgoal.begun and now.cells[now.ahead] != FREE):
+        is_free = now.cells[now.ahead] == FREE
+        if now.carrying < 0 or (not subgoal.begun and not is_free):
             self.stack.pop()
             return None
-        if not self._faced(subgoal, now):
+        if not self._faces_its_cell(subgoal, now):
             return None
-        if now.cells[now.ahead] != FREE:
+        if not is_free:
             self.stack.pop()
             return None
         return "drop"
 
     def _open(self, subgoal: Subgoal, now: Simulation) -> str | None:
-        if not self._faced(subgoal, now):
+        if not self._faces_its_cell(subgoal, now):
             return None
-        door, counts = now.cells[now.ahead], subgoal.purpose == "open" and not subgoal.begun
-        if door >= 0 and now.scene.things[door].contains >= 0 and counts:
+        thing = now.cells[now.ahead]
+        must_be_opened = subgoal.purpose == "open" and not subgoal.begun
+        is_filled_box = thing >= 0 and now.scene.things[thing].contains >= 0
+        if is_filled_box and must_be_opened:
             return "toggle"
-        if door < 0 or now.doors[door] in (-1, Door.OPEN):
-            if door >= 0 and now.doors[door] == Door.OPEN and counts:
-                self._push(Subgoal("Close"))  # to be opened again
-            else:
+
+        is_door = thing >= 0 and now.doors[thing] >= 0
+        if is_door and now.doors[thing] != Door.OPEN:
+            if now.doors[thing] == Door.LOCKED and not now.has_key(thing):
                 self.stack.pop()
-            return None
-        if now.doors[door] == Door.LOCKED and not now.has_key(door):
+                return self._fetch_key(thing, now)
+            return "toggle"
+
+        # An open door has to be closed first where only opening counts.
+        if is_door and must_be_opened:
+            self._push(Subgoal("Close"))
+        else:
             self.stack.pop()
-            return self._fetch_key(door, now)
-        return "toggle"
+        return None
 
     def _close(self, now: Simulation) -> str | None:
         door = now.cells[now.ahead]
@@ -149,150 +169,191 @@ class OmniBot:
         return None
 
     def _fetch_key(self, door: int, now: Simulation) -> str | None:
-        """Get the key, come back and open; what is carried is put down before and taken up again after."""
-        if not (fetch := self._fetching(door, now)):
-            return ""
-        back = Subgoal("Open"), Subgoal("GoNextTo", cell=now.where[door])
+        """Fetch the key, come back and open; what is carried is put down before and taken up again after."""
+        fetch = self._plan_key(door, now)
+        if not fetch:
+            return NO_HELP
+        come_back = (Subgoal("Open"), Subgoal("GoNextTo", cell=now.where[door]))
         if now.carrying < 0:
-            self._push(*back, *fetch)
+            self._push(*come_back, *fetch)
             return None
-        if (place := walks.place_to_drop(now)) < 0:
-            return ""
-        again = Subgoal("Pickup"), Subgoal("GoNextTo", (now.carrying,))
-        self._push(*again, *back, *fetch, Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
+
+        place = walks.place_to_drop(now)
+        if place < 0:
+            return NO_HELP
+        put_down = (Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
+        take_up = (Subgoal("Pickup"), Subgoal("GoNextTo", (now.carrying,)))
+        self._push(*take_up, *come_back, *fetch, *put_down)
         return None
 
-    def _fetching(self, door: int, now: Simulation) -> tuple[Subgoal, ...]:
-        """How to get the key of a door without opening any door of its colour; nothing where that cannot be."""
-        scene, color = now.scene, now.scene.things[door].color
-        alike = {one for one, thing in enumerate(scene.things) if thing.kind == "key" and thing.color == color}
-        keys = tuple(one for one in alike if now.where[one] >= 0 and self._reaches(now.where[one], color, now))
-        if keys:
-            return Subgoal("Pickup"), Subgoal("GoNextTo", keys)
-        boxes = (one for one, thing in enumerate(scene.things) if thing.contains in alike and now.where[one] >= 0)
-        for box in boxes:
-            inside = (scene.things[box].contains,)
-            fetch = Subgoal("Pickup"), Subgoal("GoNextTo", inside)
-            return *fetch, Subgoal("Open", purpose="open"), Subgoal("GoNextTo", (box,))
+    def _plan_key(self, door: int, now: Simulation) -> tuple[Subgoal, ...]:
+        """Return the subgoals that get the key of a door, from a box if need be; none if no key can be had."""
+        color = now.scene.things[door].color
+        keys = []
+        for number, thing in enumerate(now.scene.things):
+            if thing.kind == "key" and thing.color == color:
+                keys.append(number)
+
+        # A key behind another door of its colour is no help.
+        in_reach = tuple(key for key in keys if now.where[key] >= 0 and self._reaches(now.where[key], color, now))
+        if in_reach:
+            return Subgoal("Pickup"), Subgoal("GoNextTo", in_reach)
+
+        for box, thing in enumerate(now.scene.things):
+            if thing.contains in keys and now.where[box] >= 0:
+                return (
+                    Subgoal("Pickup"),
+                    Subgoal("GoNextTo", (thing.contains,)),
+                    Subgoal("Open", purpose="open"),
+                    Subgoal("GoNextTo", (box,)),
+                )
         return ()
 
     def _reaches(self, cell: int, sealed: str, now: Simulation) -> bool:
-        state, entering = 4 * now.position + now.direction, walks.tolls(now, sealed)
-        costs = walks.table(now, ((end, 0) for end in walks.facing(now, cell)), entering, state)
-        return costs[state] < walks.FAR
+        ends = [(state, 0) for state in walks.facing(now, cell)]
+        costs = walks.table(now, ends, walks.tolls(now, sealed), now.walking_state)
+        return costs[now.walking_state] < walks.FAR
 
     def _go(self, subgoal: Subgoal, now: Simulation) -> str | None:
         if now.carrying in subgoal.things and subgoal.purpose == "":
             return self._put_down(now)
-        way, state = self._way(subgoal, now), 4 * now.position + now.direction
-        if state in way.ends:
+
+        path = self._path(subgoal, now)
+        if now.walking_state in path.ends:
             if subgoal.purpose == "put" and now.cells[now.ahead] != FREE:
                 return self._clear(now)
             self.stack.pop()
             return None
-        if way.costs[state] >= walks.FAR:
-            return ""
-        if way.lock >= 0:
+        if path.costs[now.walking_state] >= walks.FAR:
+            return NO_HELP
+
+        if path.lock >= 0:
             self.stack.pop()
-            self._push(subgoal, Subgoal("Open"), Subgoal("GoNextTo", cell=now.where[way.lock], purpose="open"))
+            unlock = (Subgoal("Open"), Subgoal("GoNextTo", cell=now.where[path.lock], purpose="open"))
+            self._push(subgoal, *unlock)
             return None
-        if way.locked_end >= 0 and now.carrying < 0:
-            return self._fetch_first(way.locked_end, now)
-        action = walks.next_action(now, way.costs, way.entering, now.position, now.direction)
+        if path.locked_end >= 0 and now.carrying < 0:
+            return self._fetch_key_first(path.locked_end, now)
+
+        action = walks.next_action(now, path.costs, path.entering, now.position, now.direction)
         return self._enter(now) if action == "forward" else action
 
     def _enter(self, now: Simulation) -> str | None:
-        """Go on to the cell ahead, whatever is in it."""
-        inside = now.cells[now.ahead]
-        if inside == FREE or now.doors[inside] == Door.OPEN:
+        """Go to the cell ahead, whatever it holds."""
+        content = now.cells[now.ahead]
+        if content == FREE or now.doors[content] == Door.OPEN:
             return "forward"
-        if now.doors[inside] < 0:
+        if now.doors[content] < 0:
             return self._clear(now)
         self._push(Subgoal("Open"))
         return None
 
     def _put_down(self, now: Simulation) -> str | None:
-        """What is to be gone to is in the agent's hands: drop it ahead, or where it is in nobody's way."""
+        """Drop the carried thing that the agent is to go to: ahead, or else where it blocks nothing."""
         place = now.ahead if now.cells[now.ahead] == FREE else walks.place_to_drop(now)
         if place < 0:
-            return ""
+            return NO_HELP
         self._push(Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
         return None
 
-    def _fetch_first(self, door: int, now: Simulation) -> str | None:
-        """With empty hands it is better to have the key before the door is gone to."""
-        if not (fetch := self._fetching(door, now)):
-            return ""
+    def _fetch_key_first(self, door: int, now: Simulation) -> str | None:
+        """Fetch the key before going to the door, since the hands are empty."""
+        fetch = self._plan_key(door, now)
+        if not fetch:
+            return NO_HELP
         self.stack.pop()
         self._push(Subgoal("GoNextTo", cell=now.where[door], purpose="open"), *fetch)
         return None
 
     def _clear(self, now: Simulation) -> str | None:
-        """Take the thing ahead out of the way; what is carried is put down meanwhile."""
+        """Move the thing ahead out of the way; what is carried is put down meanwhile."""
         place = walks.place_to_drop(now)
         if place < 0:
-            return ""
+            return NO_HELP
         if now.carrying < 0:
             self._push(Subgoal("Drop"), Subgoal("GoNextTo", cell=place), Subgoal("Pickup"))
             return None
-        if (other := walks.place_to_drop(now, avoid=place)) < 0:
-            return ""
-        again = Subgoal("Pickup"), Subgoal("GoNextTo", (now.carrying,))
-        moved = Subgoal("Drop"), Subgoal("GoNextTo", cell=other), Subgoal("Pickup"), Subgoal("GoNextTo", cell=now.ahead)
-        self._push(*again, *moved, Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
+
+        other = walks.place_to_drop(now, avoid=place)
+        if other < 0:
+            return NO_HELP
+        put_down = (Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
+        move = (
+            Subgoal("Drop"),
+            Subgoal("GoNextTo", cell=other),
+            Subgoal("Pickup"),
+            Subgoal("GoNextTo", cell=now.ahead),
+        )
+        take_up = (Subgoal("Pickup"), Subgoal("GoNextTo", (now.carrying,)))
+        self._push(*take_up, *move, *put_down)
         return None
 
-    def _way(self, subgoal: Subgoal, now: Simulation) -> "_Way":
-        """The way to where a subgoal leads, kept as long as nothing lies elsewhere and no lock is opened."""
-        lying = (tuple(now.where), now.carrying, now.doors.count(Door.LOCKED), self._sight and now.position)
-        if self._lying != lying:
-            self._lying, self._ways = lying, {}
-        key, state = (subgoal.things, subgoal.cell, subgoal.purpose), 4 * now.position + now.direction
-        if key not in self._ways or self._ways[key].costs[state] >= walks.FAR:
-            self._ways[key] = self._plan(subgoal, now, state)
-        return self._ways[key]
+    def _path(self, subgoal: Subgoal, now: Simulation) -> "_Path":
+        """Return the path of a subgoal; it holds until a thing moves or a lock is opened."""
+        layout = (tuple(now.where), now.carrying, now.doors.count(Door.LOCKED), self._sight and now.position)
+        if self._layout != layout:
+            self._layout = layout
+            self._paths = {}
 
-    def _plan(self, subgoal: Subgoal, now: Simulation, state: int) -> "_Way":
-        ends = {end: extra for cell in _aims(subgoal, now) for end, extra in _arrivals(cell, subgoal.purpose, now)}
+        key = (subgoal.things, subgoal.cell, subgoal.purpose)
+        path = self._paths.get(key)
+        # A table is worked out only as far as the agent was; from farther away it must be made again.
+        if path is None or path.costs[now.walking_state] >= walks.FAR:
+            path = self._paths[key] = self._plan_path(subgoal, now)
+        return path
+
+    def _plan_path(self, subgoal: Subgoal, now: Simulation) -> "_Path":
+        cells = [subgoal.cell]
+        if subgoal.things:
+            cells = [now.where[thing] for thing in subgoal.things if now.where[thing] >= 0]
+        ends: dict[int, int] = {}
+        for cell in cells:
+            ends.update(_arrivals(cell, subgoal.purpose, now))
+
         entering = walks.tolls(now, sealed=self._sealed(subgoal, now), sight=self._sight)
-        costs = walks.table(now, ends.items(), entering, state)
-        lock, last = walks.follow(now, costs, entering, ends) if costs[state] < walks.FAR else (-1, state)
+        costs = walks.table(now, ends.items(), entering, now.walking_state)
+        lock = -1
+        last = now.walking_state
+        if costs[last] < walks.FAR:
+            lock, last = walks.follow(now, costs, entering, ends)
+
+        locked_end = -1
         faced = now.cells[last // 4 + now.scene.steps[last % 4]]
-        locked = subgoal.purpose == "open" and faced >= 0 and now.doors[faced] == Door.LOCKED and not now.has_key(faced)
-        return _Way(costs, entering, ends, lock, faced if locked else -1)
+        if subgoal.purpose == "open" and faced >= 0 and now.doors[faced] == Door.LOCKED and not now.has_key(faced):
+            locked_end = faced
+        return _Path(costs, entering, ends, lock, locked_end)
 
     def _sealed(self, subgoal: Subgoal, now: Simulation) -> str:
-        """The colour of the key that is wanted: its own doors do not lead to it."""
-        wanted = [now.scene.things[one] for one in subgoal.things]
-        below = [each.name for each in self.stack[-4:]]
-        is_key = wanted and all(each.kind == "key" and each.color == wanted[0].color for each in wanted)
-        return wanted[0].color if is_key and "Open" in below else ""
+        """Return the colour of the wanted key, whose own doors do not lead to it; empty for no key."""
+        wanted = [now.scene.things[thing] for thing in subgoal.things]
+        opens_after = any(each.name == "Open" for each in self.stack[-4:])
+        if not wanted or not opens_after:
+            return ""
+        color = wanted[0].color
+        return color if all(thing.kind == "key" and thing.color == color for thing in wanted) else ""
 
 
-class _Way(NamedTuple):
-    """Where to go."""
+class _Path(NamedTuple):
+    """The path that a subgoal leads along."""
 
     costs: walks.Table
     entering: list[int]
     ends: Mapping[int, int]
     lock: int
-    """The first locked door on it without its key."""
+    """The first locked door along it without its key; negative for none."""
     locked_end: int
-    """The door that it leads to and that cannot be opened yet."""
-
-
-def _aims(subgoal: Subgoal, now: Simulation) -> Iterable[int]:
-    """The cells that a subgoal is about."""
-    return (now.where[one] for one in subgoal.things if now.where[one] >= 0) if subgoal.things else (subgoal.cell,)
+    """The door at its end that cannot be opened yet; negative for none."""
 
 
 def _arrivals(cell: int, purpose: Purpose, now: Simulation) -> Iterator[tuple[int, int]]:
-    """The walking states in which the agent is there, with what is left to be done then in steps."""
+    """Yield the walking states in which the agent has arrived, with the cost of what is left to do there."""
     if purpose != "put":
-        yield from ((state, 0) for state in walks.facing(now, cell))
+        for state in walks.facing(now, cell):
+            yield state, 0
         return
     for step in now.scene.steps:
-        inside = now.cells[cell + step]
-        if inside == FREE or (inside >= 0 and now.doors[inside] < 0):
-            extra = 0 if inside == FREE else walks.OBSTACLE
-            yield from ((state, extra) for state in walks.facing(now, cell + step))
+        content = now.cells[cell + step]
+        is_free = content == FREE
+        if is_free or (content >= 0 and now.doors[content] < 0):
+            for state in walks.facing(now, cell + step):
+                yield state, 0 if is_free else walks.OBSTACLE

@@ -1,6 +1,7 @@
-"""How many actions a mission takes at least from a moment on: an admissible bound, which makes the search exact."""
+"""A lower bound on the actions that a mission still takes, which makes the A* search exact."""
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from gde_plugins.babyai.oracle.distances import FAR, Distances
 from gde_plugins.babyai.worlds.mission import Clause, GoTo, Open, Pickup, PutNext
@@ -8,28 +9,39 @@ from gde_plugins.babyai.worlds.scene import Door
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 HANDS: Mapping[type[Clause], int] = {GoTo: 0, Open: 1, Pickup: 1, PutNext: 2}
-"""Actions of a clause that are no walking."""
+"""Number of actions of a clause that are not movements."""
 
 
 class Bound:
-    """The bound for one scene."""
+    """The lower bound for the moments of one scene. It never overestimates."""
 
     def __init__(self, now: Simulation) -> None:
         self._distances = Distances(now.scene)
 
     def of(self, now: Simulation) -> int:
-        """Actions that are needed at least; `distances.FAR` or more where no action leads to success any more.
+        """Return the least number of actions to success, or `distances.FAR` or more if success is out of reach.
 
-        Every clause that is left has to be fulfilled, and every two of them one after the other.
+        It is the largest of the bounds of the clauses that are left and of the pairs of them.
         """
         if now.over:
             return 0 if now.succeeded else FAR
+
         doors = tuple(now.doors)
-        left = [one for one, done in enumerate(now.done) if not done]
-        single = max(1, *(self._clause(now.judge.clauses[one], now, doors) for one in left))
-        return max(single, *self._pairs(now, doors)) if len(left) > 1 and single < FAR else single
+        bound = 1
+        for index, done in enumerate(now.done):
+            if not done:
+                bound = max(bound, self._clause(now.judge.clauses[index], now, doors))
+
+        if bound < FAR and now.done.count(False) > 1:
+            for first, then in _ordered_pairs(now):
+                bound = max(bound, self._in_order(first, then, now, doors))
+            for one, other in _unordered_pairs(now):
+                either_order = min(self._in_order(one, other, now, doors), self._in_order(other, one, now, doors))
+                bound = max(bound, either_order)
+        return bound
 
     def _clause(self, clause: Clause, now: Simulation, doors: tuple[int, ...]) -> int:
+        """Return the least over the things that the clause may mean."""
         match clause:
             case GoTo(thing):
                 return min(self._go_to(one, now, doors) for one in thing.things)
@@ -38,76 +50,101 @@ class Bound:
             case Pickup(thing):
                 return min(self._pick_up(one, now, doors) for one in thing.things)
             case PutNext(thing, fixed):
-                pairs = ((a, b) for a in thing.things for b in fixed.things if a != b)
+                pairs = [(a, b) for a, b in product(thing.things, fixed.things) if a != b]
                 return min((self._put_next(a, b, now, doors) for a, b in pairs), default=FAR)
 
     def _face(self, cell: int, now: Simulation, doors: tuple[int, ...]) -> int:
         if cell < 0:
             return FAR
-        return self._distances.to_face(cell, doors)[4 * now.position + now.direction]
+        return self._distances.to_face(cell, doors)[now.walking_state]
 
-    def _go_to(self, one: int, now: Simulation, doors: tuple[int, ...]) -> int:
-        """A thing that is carried is gone to by dropping it; where it was seen last counts, too."""
-        if now.carrying == one:
+    def _go_to(self, thing: int, now: Simulation, doors: tuple[int, ...]) -> int:
+        # A carried thing is gone to by dropping it ahead.
+        if now.carrying == thing:
             return 1
-        return min(self._face(now.known[one], now, doors), self._face(now.where[one], now, doors))
+        # The verifier accepts the cell where the thing was seen last, too.
+        return min(self._face(now.known[thing], now, doors), self._face(now.where[thing], now, doors))
 
-    def _open(self, one: int, now: Simulation, doors: tuple[int, ...]) -> int:
-        return self._face(now.where[one], now, doors) + (2 if now.doors[one] == Door.OPEN else 1)
+    def _open(self, thing: int, now: Simulation, doors: tuple[int, ...]) -> int:
+        # Only opening counts, so a door that stands open is closed first.
+        toggles = 2 if now.doors[thing] == Door.OPEN else 1
+        return self._face(now.where[thing], now, doors) + toggles
 
-    def _pick_up(self, one: int, now: Simulation, doors: tuple[int, ...]) -> int:
-        if now.carrying == one:
+    def _pick_up(self, thing: int, now: Simulation, doors: tuple[int, ...]) -> int:
+        # Only picking up counts, so what is carried is dropped first.
+        if now.carrying == thing:
             return 2
-        return self._face(now.where[one], now, doors) + (1 if now.carrying < 0 else 2)
+        hands = 1 if now.carrying < 0 else 2
+        return self._face(now.where[thing], now, doors) + hands
 
     def _put_next(self, a: int, b: int, now: Simulation, doors: tuple[int, ...]) -> int:
-        """Either `b` stays where it is, or it is moved, before `a` is first touched or after."""
-        state, place, tables = 4 * now.position + now.direction, now.where[b], self._distances
-        if now.carrying == b:
-            return self._face(now.where[a], now, doors) + 3
-        if place < 0:
-            return FAR
-        if now.carrying == a:
-            return min(tables.to_put_beside(place, doors)[state] + 1, self._face(place, now, doors) + 5)
-        if now.where[a] < 0:
-            return FAR
-        stays = tables.by_way_of(now.where[a], place, doors, beside=True)[state] + 2
-        moved_first = tables.by_way_of(place, now.where[a], doors)[state] + 4
-        moved_after = tables.by_way_of(now.where[a], place, doors)[state] + 6
-        return min(stays, moved_first, moved_after) + (now.carrying >= 0)
+        """Return the least to drop `a` beside `b`, which stays, or moves before or after `a` is picked up."""
+        state = now.walking_state
+        distances = self._distances
+        a_cell, b_cell = now.where[a], now.where[b]
 
-    def _pairs(self, now: Simulation, doors: tuple[int, ...]) -> Iterator[int]:
-        """Bounds from two clauses that are both left: what each begins with has to be faced, one after the other."""
-        for stage in now.judge.stages:
-            left = [now.judge.clauses[one] for one in stage if not now.done[one]]
-            if len(left) == 2:
-                first, second = left
-                orders = self._in_order(first, second, now, doors), self._in_order(second, first, now, doors)
-                yield min(orders)
-        if len(now.judge.stages) == 2 and not all(now.done[one] for one in now.judge.stages[0]):
-            before, after = (
-                [now.judge.clauses[one] for one in stage if not now.done[one]] for stage in now.judge.stages
-            )
-            yield from (self._in_order(first, then, now, doors) for first in before for then in after)
+        # Drop b, pick up a, drop a.
+        if now.carrying == b:
+            return self._face(a_cell, now, doors) + 3
+        if b_cell < 0:
+            return FAR
+
+        if now.carrying == a:
+            # Drop a beside b, or: drop a, pick up b, drop b, pick up a, drop a.
+            b_stays = distances.to_put_beside(b_cell, doors)[state] + 1
+            b_moves = self._face(b_cell, now, doors) + 5
+            return min(b_stays, b_moves)
+        if a_cell < 0:
+            return FAR
+
+        # Each thing that moves is picked up and dropped. If b moves after a, then a is picked up twice.
+        b_stays = distances.by_way_of(a_cell, b_cell, doors, beside=True)[state] + 2
+        b_moves_first = distances.by_way_of(b_cell, a_cell, doors)[state] + 4
+        b_moves_after = distances.by_way_of(a_cell, b_cell, doors)[state] + 6
+        empty_hands = 1 if now.carrying >= 0 else 0
+        return min(b_stays, b_moves_first, b_moves_after) + empty_hands
 
     def _in_order(self, first: Clause, then: Clause, now: Simulation, doors: tuple[int, ...]) -> int:
-        """The least over the things that are meant."""
-        pairs = ((a, b) for a in first.thing.things for b in then.thing.things)
-        return min(self._both(a, b, HANDS[type(first)], HANDS[type(then)], now, doors) for a, b in pairs)
+        """Return the least for two clauses, over the things that they may mean."""
+        hands_first = HANDS[type(first)]
+        hands_then = HANDS[type(then)]
+        pairs = product(first.thing.things, then.thing.things)
+        return min(self._both(a, b, hands_first, hands_then, now, doors) for a, b in pairs)
 
     def _both(self, a: int, b: int, hands_a: int, hands_b: int, now: Simulation, doors: tuple[int, ...]) -> int:
-        """Face `a`, then `b`; or face `b` before, which is no use unless it is picked up there.
+        """Return the least to face `a`, then `b`. Facing `b` before helps only if it is picked up there."""
+        a_cell, b_cell = now.where[a], now.where[b]
 
-        Nothing is said of things that lie elsewhere than where the mission takes them to be, or in the hands.
-        """
-        places = now.where[a], now.where[b]
-        if min(places) < 0 or places != (now.known[a], now.known[b]):
+        # A thing that is carried, or not where the mission takes it to be, may be faced elsewhere: no bound.
+        if min(a_cell, b_cell) < 0 or (a_cell, b_cell) != (now.known[a], now.known[b]):
             return 0
-        state = 4 * now.position + now.direction
         if a == b:
-            return self._face(places[0], now, doors) + max(hands_a, hands_b)
-        in_order = self._distances.by_way_of(*places, doors)[state] + hands_a + hands_b
-        if now.doors[b] >= 0:
+            return self._face(a_cell, now, doors) + max(hands_a, hands_b)
+
+        in_order = self._distances.by_way_of(a_cell, b_cell, doors)[now.walking_state] + hands_a + hands_b
+        b_is_door = now.doors[b] >= 0
+        if b_is_door:
             return in_order
-        carried = self._distances.by_way_of(places[1], places[0], doors)[state] + hands_a + max(hands_b, 1)
-        return min(in_order, carried)
+        b_carried = self._distances.by_way_of(b_cell, a_cell, doors)[now.walking_state] + hands_a + max(hands_b, 1)
+        return min(in_order, b_carried)
+
+
+def _unordered_pairs(now: Simulation) -> Iterator[tuple[Clause, Clause]]:
+    """The two clauses of a stage, where both are left."""
+    for stage in now.judge.stages:
+        left = _left(stage, now)
+        if len(left) == 2:
+            yield left[0], left[1]
+
+
+def _ordered_pairs(now: Simulation) -> Iterator[tuple[Clause, Clause]]:
+    """Each clause that is left in the first stage with each of the second."""
+    if len(now.judge.stages) == 2:
+        first_stage, second_stage = now.judge.stages
+        for first in _left(first_stage, now):
+            for then in _left(second_stage, now):
+                yield first, then
+
+
+def _left(stage: tuple[int, ...], now: Simulation) -> list[Clause]:
+    return [now.judge.clauses[index] for index in stage if not now.done[index]]

@@ -1,4 +1,4 @@
-"""The certified optimal actions of every moment of an episode, each worked out once."""
+"""Certified optimal actions for every moment of an episode."""
 
 from gde.data.observation import Optimum
 from gde_plugins.babyai.oracle.bounds import Bound
@@ -12,27 +12,32 @@ EXACT, IMPOSSIBLE = "exact search", "proved impossible by exact search"
 
 
 class Certificates:
-    """Keeps what was found out in an episode: along a shortest way, each moment's distance is known.
+    """Certifies the moments of one episode and remembers what each search found.
 
-    A search that was stopped is not repeated before the agent has come nearer by the bound.
+    A search settles the distance of every moment along its solution. A search that ran out of budget is repeated only
+    after the agent has come nearer by the bound.
     """
 
     def __init__(self, budget: int) -> None:
-        """States that may be looked at for one moment."""
+        """Expand at most `budget` states for one moment; with 0 nothing is certified."""
         self._budget = budget
         self._left: dict[Key, int] = {}
-        """Actions from a moment to the end; `FAR` where there is no way."""
+        """Number of actions from a moment to the end; `FAR` if there is no solution."""
         self._optimal: dict[Key, tuple[str, ...] | None] = {}
         self._stopped_at = FAR
+        """The bound at which the last search ran out of budget."""
         self._bound: Bound | None = None
 
     def optimum(self, now: Simulation) -> Optimum | None:
-        """All optimal actions; None where the budget does not tell, or no search is wanted.
+        """Return all optimal actions, or None if the budget does not suffice.
 
-        The value is minus the actions that are left, as in a world where each costs one.
+        The value is minus the number of actions left, as in a world where each costs one.
         """
-        if not self._budget or now.over:
-            return None if not now.over else Optimum(actions=(), means=EXACT)
+        if now.over:
+            return Optimum(actions=(), means=EXACT)
+        if not self._budget:
+            return None
+
         key = now.key
         if key not in self._optimal:
             self._optimal[key] = self._certify(now, key)
@@ -48,23 +53,31 @@ class Certificates:
             self._bound = Bound(now)
             if is_impossible(now):
                 return ()
+
         left = self._distance(now, key, self._bound)
         if left is None:
             return None
         if left >= FAR:
             return ()
-        verdicts = [self._leads(now, action, left - 1, self._bound) for action in ACTIONS]
-        if None in verdicts:
-            return None
-        return tuple(action for action, leads in zip(ACTIONS, verdicts, strict=True) if leads)
+
+        optimal = []
+        undecided = False
+        for action in ACTIONS:
+            leads = self._leads(now, action, left - 1, self._bound)
+            if leads is None:
+                undecided = True
+            elif leads:
+                optimal.append(action)
+        return None if undecided else tuple(optimal)
 
     def _distance(self, now: Simulation, key: Key, bound: Bound) -> int | None:
-        """Actions to the end; None where the budget does not tell."""
+        """Return the number of actions to the end; None if the budget does not suffice."""
         if key in self._left:
             return self._left[key]
         lower = bound.of(now)
         if lower >= self._stopped_at:
             return None
+
         found = shortest(now, bound, self._budget)
         if not found.certain:
             self._stopped_at = lower
@@ -72,22 +85,28 @@ class Certificates:
         if found.actions is None:
             self._left[key] = FAR
             return FAR
-        for place, passed in enumerate(found.keys[:-1]):
-            self._left[passed] = len(found.actions) - place
+        self._remember(found.keys, len(found.actions))
         return len(found.actions)
 
     def _leads(self, now: Simulation, action: str, left: int, bound: Bound) -> bool | None:
-        """Whether an action leaves a way of so many actions."""
+        """Return whether a solution of `left` actions remains after an action; None if the budget does not suffice."""
         after = now.copy()
         after.act(action)
         key = after.key
-        if after.over or key in self._left:
-            return after.succeeded if after.over else self._left[key] == left
+        if after.over:
+            return after.succeeded
+        if key in self._left:
+            return self._left[key] == left
         if bound.of(after) > left:
             return False
+
         found = shortest(after, bound, self._budget, longest=left)
         if not found.certain:
             return None
-        for place, passed in enumerate(found.keys[:-1]):
-            self._left[passed] = left - place
+        self._remember(found.keys, left)
         return found.actions is not None
+
+    def _remember(self, keys: tuple[Key, ...], left: int) -> None:
+        """Keep the distances along a solution, without its end."""
+        for index, key in enumerate(keys[:-1]):
+            self._left[key] = left - index

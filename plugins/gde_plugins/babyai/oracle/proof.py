@@ -1,8 +1,8 @@
-"""A proof that a mission cannot be fulfilled, in no number of steps.
+"""A quick proof that a mission cannot be fulfilled in any number of steps.
 
-Everything that hinders is left out but walls and locks: things are no obstacles, everything that is reached can be
-held at once, boxes are open and closed at once. What cannot be reached even so cannot be reached. It is quick where
-an exhaustive search would never end, and it says nothing of missions that fail for other reasons.
+The proof relaxes the rules: things do not block the way, the agent can hold everything that it reaches, and boxes are
+open and closed at once. Only walls and locks remain. A mission that fails under these rules is impossible. The converse
+does not hold: a mission may be impossible for other reasons.
 """
 
 from gde_plugins.babyai.worlds.mission import Clause, Open, PutNext
@@ -11,67 +11,87 @@ from gde_plugins.babyai.worlds.simulation import Simulation
 
 
 def is_impossible(now: Simulation) -> bool:
-    """Whether the mission is proved to be out of reach from a moment on."""
+    """Return whether the mission is proved to be out of reach from a moment on."""
     reached, touched = _closure(now)
-    left = (clause for clause, done in zip(now.judge.clauses, now.done, strict=True) if not done)
-    return any(not _possible(clause, now, reached, touched) for clause in left)
+    for clause, done in zip(now.judge.clauses, now.done, strict=True):
+        if not done and not _possible(clause, now, reached, touched):
+            return True
+    return False
 
 
 def _possible(clause: Clause, now: Simulation, reached: set[int], touched: set[int]) -> bool:
-    """Whether relaxation leaves a way to fulfil a clause."""
-
-    def seen(things: tuple[int, ...]) -> bool:
-        beside = (now.known[one] + step for one in things for step in now.scene.steps if now.known[one] >= 0)
-        return any(one in touched for one in things) or any(cell in reached for cell in beside)
-
+    """Return whether the relaxed rules leave a way to fulfil a clause."""
     if isinstance(clause, PutNext):
-        places = [now.where[one] for one in clause.fixed.things if now.where[one] >= 0]
-        near = {cell + a + b for cell in places for a in now.scene.steps for b in now.scene.steps}
-        fixed = any(one in touched for one in clause.fixed.things) or bool(near & reached)
-        return fixed and any(one in touched for one in clause.thing.things)
+        can_move = any(thing in touched for thing in clause.thing.things)
+        return can_move and _can_put_beside(clause.fixed.things, now, reached, touched)
+
     if isinstance(clause, Open):
-        keys = _keys(now, touched)
-        return any(one in touched and not _is_shut(now, one, keys) for one in clause.thing.things)
-    return seen(clause.thing.things)
+        keys = _key_colors(now, touched)
+        return any(thing in touched and not _stays_locked(now, thing, keys) for thing in clause.thing.things)
+
+    if any(thing in touched for thing in clause.thing.things):
+        return True
+    # The verifier accepts the cell where a thing was seen last, even if the thing is gone.
+    for thing in clause.thing.things:
+        cell = now.known[thing]
+        if cell >= 0 and any(cell + step in reached for step in now.scene.steps):
+            return True
+    return False
+
+
+def _can_put_beside(fixed: tuple[int, ...], now: Simulation, reached: set[int], touched: set[int]) -> bool:
+    if any(thing in touched for thing in fixed):
+        return True
+    # The agent drops things one cell ahead, so it can be two steps away from the fixed thing.
+    for thing in fixed:
+        cell = now.where[thing]
+        if cell >= 0:
+            for a in now.scene.steps:
+                if any(cell + a + b in reached for b in now.scene.steps):
+                    return True
+    return False
 
 
 def _closure(now: Simulation) -> tuple[set[int], set[int]]:
-    """The cells that can be stood on, and the things that can be touched."""
-    scene, reached, touched = now.scene, {now.position}, set[int]()
-    if now.carrying >= 0:
-        touched.add(now.carrying)
+    """Return the cells that can be stood on, and the things that can be touched."""
+    reached = {now.position}
+    touched = {now.carrying} if now.carrying >= 0 else set()
     grown = True
     while grown:
-        before = len(reached), len(touched)
+        size_before = len(reached), len(touched)
         _spread(now, reached, touched)
-        touched |= {scene.things[one].contains for one in touched if scene.things[one].contains >= 0}
-        grown = before != (len(reached), len(touched))
+        for thing in [*touched]:
+            inside = now.scene.things[thing].contains
+            if inside >= 0:
+                touched.add(inside)
+        # A key that has just been found may open a door on the next round.
+        grown = size_before != (len(reached), len(touched))
     return reached, touched
 
 
 def _spread(now: Simulation, reached: set[int], touched: set[int]) -> None:
-    scene, keys = now.scene, _keys(now, touched)
+    keys = _key_colors(now, touched)
     border = [*reached]
     while border:
         cell = border.pop()
-        for step in scene.steps:
+        for step in now.scene.steps:
             ahead = cell + step
-            inside = now.cells[ahead]
-            if inside == WALL or ahead in reached:
+            content = now.cells[ahead]
+            if content == WALL or ahead in reached:
                 continue
-            if inside >= 0:
-                touched.add(inside)
-            if inside >= 0 and _is_shut(now, inside, keys):
-                continue
+            if content >= 0:
+                touched.add(content)
+                if _stays_locked(now, content, keys):
+                    continue
             reached.add(ahead)
             border.append(ahead)
 
 
-def _keys(now: Simulation, touched: set[int]) -> set[str]:
-    """The colours of the keys among the things."""
-    return {now.scene.things[one].color for one in touched if now.scene.things[one].kind == "key"}
+def _key_colors(now: Simulation, touched: set[int]) -> set[str]:
+    things = [now.scene.things[thing] for thing in touched]
+    return {thing.color for thing in things if thing.kind == "key"}
 
 
-def _is_shut(now: Simulation, thing: int, keys: set[str]) -> bool:
-    """Whether a thing is a door that stays locked."""
+def _stays_locked(now: Simulation, thing: int, keys: set[str]) -> bool:
+    """Return whether a thing is a door that no key in hand opens."""
     return now.doors[thing] == Door.LOCKED and now.scene.things[thing].color not in keys

@@ -1,6 +1,6 @@
-"""Exact search for shortest ways to fulfil a mission: A* over everything that can change.
+"""Exact search for shortest solutions of a mission: A* over everything that can change.
 
-The bound never overestimates, so the first way found is shortest, and where the search ends without one there is none.
+The bound never overestimates, so the first solution found is shortest. If the search ends without one, there is none.
 """
 
 from dataclasses import dataclass
@@ -17,65 +17,78 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found out."""
+    """The result of a search."""
 
     actions: tuple[str, ...] | None
-    """A shortest way; None where there is none, or none was found."""
+    """A shortest solution; None if there is none, or none was found."""
     certain: bool
-    """Whether that is proved; otherwise the search was stopped."""
+    """Whether the result is proved; otherwise the budget was spent."""
     lower: int
-    """A way takes at least as many actions."""
+    """A lower bound on the number of actions of any solution."""
     looked_at: int
-    """States whose successors were made."""
+    """Number of states expanded."""
     keys: tuple[Key, ...] = ()
-    """The moments along the way."""
+    """The keys of the moments along the solution, first and last included."""
 
 
 def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -> Found:
-    """A shortest way from a moment to the fulfilled mission.
+    """Find a shortest solution from a moment.
 
     Args:
-        start: not changed.
-        bound: of its scene.
-        budget: states that may be looked at.
-        longest: a way of more actions is of no use, and counts as none.
+        start: the moment; it is not changed.
+        bound: the bound of its scene.
+        budget: number of states that may be expanded.
+        longest: the most actions that a solution may have.
     """
-    if start.succeeded:
-        return Found((), certain=True, lower=0, looked_at=0, keys=(start.key,))
-    order, looked_at, lower = count(), 0, bound.of(start)
     first = start.key
-    best: dict[Key, int] = {first: 0}
-    came: dict[Key, tuple[Key, str]] = {}
+    if start.succeeded:
+        return Found((), certain=True, lower=0, looked_at=0, keys=(first,))
+
+    # Of equal totals the deepest comes first, then the oldest.
+    order = count()
+    looked_at = 0
+    lower = bound.of(start)
+    cost_of: dict[Key, int] = {first: 0}
+    came_from: dict[Key, tuple[Key, str]] = {}
     queue: list[tuple[int, int, int, Key, Simulation]] = []
     if lower <= longest and lower < FAR:
         heappush(queue, (lower, 0, next(order), first, start))
+
     while queue:
         total, minus_cost, _, key, now = heappop(queue)
         cost = -minus_cost
-        if cost > best[key]:
+        if cost > cost_of[key]:
             continue
         lower = max(lower, total)
         if now.succeeded:
-            actions, keys = _way(key, came)
+            actions, keys = _solution(key, came_from)
             return Found(actions, certain=True, lower=cost, looked_at=looked_at, keys=keys)
         if looked_at == budget:
             return Found(None, certain=False, lower=lower, looked_at=looked_at)
+
         looked_at += 1
+        cost += 1
         for action in ACTIONS:
             after = now.copy()
             after.act(action)
-            reached = after.key if not after.over else (*after.key, after.verdict)
-            if cost + 1 < best.get(reached, FAR) and (left := bound.of(after)) < FAR and cost + 1 + left <= longest:
-                best[reached] = cost + 1
-                came[reached] = (key, action)
-                heappush(queue, (cost + 1 + left, -cost - 1, next(order), reached, after))
+            # The key alone does not say whether the mission has ended.
+            after_key = (*after.key, after.verdict) if after.over else after.key
+            if cost >= cost_of.get(after_key, FAR):
+                continue
+            left = bound.of(after)
+            if left < FAR and cost + left <= longest:
+                cost_of[after_key] = cost
+                came_from[after_key] = (key, action)
+                heappush(queue, (cost + left, -cost, next(order), after_key, after))
+
     return Found(None, certain=True, lower=FAR, looked_at=looked_at)
 
 
-def _way(key: Key, came: dict[Key, tuple[Key, str]]) -> tuple[tuple[str, ...], tuple[Key, ...]]:
-    actions, keys = list[str](), [key]
-    while key in came:
-        key, action = came[key]
+def _solution(key: Key, came_from: dict[Key, tuple[Key, str]]) -> tuple[tuple[str, ...], tuple[Key, ...]]:
+    actions: list[str] = []
+    keys = [key]
+    while key in came_from:
+        key, action = came_from[key]
         actions.append(action)
         keys.append(key)
     return tuple(reversed(actions)), tuple(reversed(keys))

@@ -1,4 +1,4 @@
-"""The five subgoals: what an expert keeps on its stack, and what a decomposition is written in."""
+"""The five subgoals that the expert keeps on its stack and that decompositions are written in."""
 
 import re
 from dataclasses import dataclass, replace
@@ -9,22 +9,32 @@ from gde_plugins.babyai.worlds.scene import Scene
 
 Name = Literal["GoNextTo", "Open", "Close", "Drop", "Pickup"]
 Purpose = Literal["", "open", "put"]
-NAMES: dict[str, Name] = {f"{name}Subgoal": name for name in ("GoNextTo", "Open", "Close", "Drop", "Pickup")}
+NAMES: dict[str, Name] = {
+    "GoNextToSubgoal": "GoNextTo",
+    "OpenSubgoal": "Open",
+    "CloseSubgoal": "Close",
+    "DropSubgoal": "Drop",
+    "PickupSubgoal": "Pickup",
+}
 WRITTEN = re.compile(r"(\w+)(?:\s*[,:]?\s*\(\s*(-?\d+)\s*,\s*(-?\d+)\s*\))?")
+CALLED = re.compile(r"(GoNextToSubgoal)\(\s*\(?\s*(-?\d+)\s*,\s*(-?\d+)\s*\)?\s*\)")
+"""Written as a call of a function, e.g. GoNextToSubgoal((3, 4))."""
+QUOTED = 60
+"""Characters of a line that an error message quotes."""
 
 
 @dataclass(frozen=True)
 class Subgoal:
-    """Something to be done."""
+    """One entry of the expert's stack."""
 
     name: Name
     things: tuple[int, ...] = ()
-    """Of GoNextTo: any of these things; none where a cell is meant."""
+    """GoNextTo: go to any of these things; empty if `cell` is given."""
     cell: int = -1
-    """Of GoNextTo: the cell to face. Of the others: the cell to act on, once it is known."""
+    """GoNextTo: the cell to face. Others: the cell to act on, once it is known."""
     purpose: Purpose = ""
-    """Of GoNextTo: "put" to face a free cell beside the thing, "open" to open the door when there. Of Open: "open"
-    where a door that stands open is to be closed and opened again, because the opening counts."""
+    """GoNextTo: "put" to face a free cell beside the thing, "open" to open the door on arrival. Open: "open" if only
+    opening counts, so that a door that stands open is closed first."""
     begun: bool = False
     """Whether its action was suggested before."""
 
@@ -32,14 +42,17 @@ class Subgoal:
         return f"{self.name}Subgoal"
 
     def at(self, cell: int) -> "Subgoal":
-        """The same, tied to a cell, and begun."""
+        """Return the subgoal as begun at a cell."""
         return replace(self, cell=cell, begun=True)
 
 
 def of_mission(mission: Mission, done: list[bool]) -> list[Subgoal]:
-    """What is left of a mission as a stack, the first to be done last: a translation clause by clause."""
-    left = [clause for clause, fulfilled in zip(clauses(mission), done, strict=True) if not fulfilled]
-    return [subgoal for clause in reversed(left) for subgoal in _of_clause(clause)]
+    """Translate what is left of a mission, clause by clause, into a stack: the first subgoal is the last entry."""
+    stack: list[Subgoal] = []
+    for clause, is_done in reversed([*zip(clauses(mission), done, strict=True)]):
+        if not is_done:
+            stack += _of_clause(clause)
+    return stack
 
 
 def _of_clause(clause: Clause) -> tuple[Subgoal, ...]:
@@ -48,7 +61,8 @@ def _of_clause(clause: Clause) -> tuple[Subgoal, ...]:
             return (Subgoal("GoNextTo", thing.things),)
         case Open(thing):
             return Subgoal("Open", purpose="open"), Subgoal("GoNextTo", thing.things, purpose="open")
-        case Pickup(thing):  # it is put down again, lest the hands be full for what comes next
+        case Pickup(thing):
+            # The thing is put down again so that the hands are free for the next clause.
             return Subgoal("Drop"), Subgoal("Pickup"), Subgoal("GoNextTo", thing.things)
     return (
         Subgoal("Drop"),
@@ -59,32 +73,37 @@ def _of_clause(clause: Clause) -> tuple[Subgoal, ...]:
 
 
 def parse(line: str, scene: Scene) -> Subgoal:
-    """One written subgoal, e.g. "(GoNextToSubgoal, (3, 4))" or "PickupSubgoal".
+    """Parse one written subgoal, e.g. "(GoNextToSubgoal, (3, 4))" or "PickupSubgoal".
 
     Raises:
-        ValueError: it is none, or the place lies outside the grid.
+        ValueError: the line is no subgoal, or its place lies outside the grid.
     """
     text = line.strip()
+    quoted = text[:QUOTED]
     if text.startswith("(") and text.endswith(")"):
         text = text[1:-1].strip()
-    found = WRITTEN.fullmatch(text) or re.fullmatch(
-        r"(GoNextToSubgoal)\(\s*\(?\s*(-?\d+)\s*,\s*(-?\d+)\s*\)?\s*\)", text
-    )
+    found = WRITTEN.fullmatch(text) or CALLED.fullmatch(text)
     if found is None or found[1] not in NAMES:
-        raise ValueError(f"wanted one of {', '.join(NAMES)}, got {line.strip()[:60]!r}")
-    name, placed = NAMES[found[1]], found[2] is not None
-    if placed != (name == "GoNextTo"):
-        raise ValueError(
-            f"{found[1]}: wanted {'a place (x, y)' if not placed else 'no place'}, got {line.strip()[:60]!r}"
-        )
-    if not placed:
+        raise ValueError(f"wanted one of {', '.join(NAMES)}, got {quoted!r}")
+
+    name = NAMES[found[1]]
+    has_place = found[2] is not None
+    if name != "GoNextTo":
+        if has_place:
+            raise ValueError(f"{found[1]}: wanted no place, got {quoted!r}")
         return Subgoal(name)
-    x, y = int(found[2]), int(found[3])
+    if not has_place:
+        raise ValueError(f"{found[1]}: wanted a place (x, y), got {quoted!r}")
+
+    x = int(found[2])
+    y = int(found[3])
     if not (0 <= x < scene.width and 0 <= y < scene.height):
         raise ValueError(f"{found[1]}: wanted a place in a grid of {scene.width}x{scene.height}, got ({x}, {y})")
     return Subgoal("GoNextTo", cell=scene.cell(x, y))
 
 
 def write(subgoal: Subgoal, scene: Scene) -> str:
-    """The subgoal as `parse` reads it."""
-    return f"({subgoal}, {scene.place(subgoal.cell)})" if subgoal.name == "GoNextTo" else f"({subgoal})"
+    """Write a subgoal as `parse` reads it."""
+    if subgoal.name == "GoNextTo":
+        return f"({subgoal}, {scene.place(subgoal.cell)})"
+    return f"({subgoal})"

@@ -69,6 +69,11 @@ class Simulation:
         return (self.position, self.direction, self.carrying, told)
 
     @property
+    def walking_state(self) -> int:
+        """Position and direction as one number: 4 * cell + direction."""
+        return 4 * self.position + self.direction
+
+    @property
     def ahead(self) -> int:
         """The cell in front of the agent."""
         return self.position + self.scene.steps[self.direction]
