@@ -76,7 +76,7 @@ def _extractor(config: "StateFactoryConfig", context: "Context", embed: "Embedde
 
 def _asking(config: "StateFactoryConfig", context: "Context") -> "Extractor":
     from gde.data.completion import Sampling
-    from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
+    from gde_plugins.statefactory.language_model.extractor import Asking, ModelExtractor
 
     asking = Asking(
         level=config.level,

@@ -6,7 +6,7 @@ from gde.data.observation import OBJECTIVE
 from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.representation import at_level, sentences
 from gde_plugins.statefactory.rules import blocks, household, maps, rooms, shop, text_game
-from gde_plugins.statefactory.rules.told import Rules, Told, seen
+from gde_plugins.statefactory.rules.given import Rules, Told, seen
 from gde_plugins.statefactory.state import Level, Reading
 
 KNOWN: tuple[Rules, ...] = (blocks.RULES, shop.RULES, household.RULES, text_game.RULES, rooms.RULES, maps.RULES)

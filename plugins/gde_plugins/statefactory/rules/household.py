@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.told import Rules, Things, Told, listed, seen
+from gde_plugins.statefactory.rules.given import Rules, Things, Told, listed, seen
 from gde_plugins.statefactory.state import Item, Items
 
 THING = r"([a-z]+ \d+)"

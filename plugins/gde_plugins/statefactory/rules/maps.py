@@ -2,8 +2,7 @@
 
 from gde.data.cell_map import CellMap, Position
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.places import lines
-from gde_plugins.statefactory.rules.told import Rules, Told
+from gde_plugins.statefactory.rules.given import Rules, Told
 from gde_plugins.statefactory.state import Item, Items
 
 AGENT, GOAL = "agent", "goal"
@@ -27,6 +26,20 @@ def _read(trajectory: Trajectory, _: str) -> Told | None:
 
 def _lines(now: CellMap, place: Position) -> dict[str, str]:
     return lines(*place, now.height, now.width)
+
+
+def lines(row: int, column: int, height: int, width: int) -> dict[str, str]:
+    """A place as the lines on each side of it, so that places that are closer have more words in common."""
+    return {
+        "rows above": _numbers(0, row),
+        "rows below": _numbers(row + 1, height),
+        "columns to the left": _numbers(0, column),
+        "columns to the right": _numbers(column + 1, width),
+    }
+
+
+def _numbers(first: int, end: int) -> str:
+    return " ".join(map(str, range(first, end))) or "none"
 
 
 RULES = Rules("maps", _read)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.rules.baby_mission import Clause, Stages, stages
-from gde_plugins.statefactory.rules.places import lines
+from gde_plugins.statefactory.rules.given import Rules, Told, seen
+from gde_plugins.statefactory.rules.maps import lines
 from gde_plugins.statefactory.rules.room_memory import NOTHING, Rooms
 from gde_plugins.statefactory.rules.room_texts import moment
-from gde_plugins.statefactory.rules.told import Rules, Told, seen
 from gde_plugins.statefactory.state import Item, Items
 
 AGENT = "agent"

@@ -3,7 +3,7 @@
 import re
 
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.told import Rules, Told, seen
+from gde_plugins.statefactory.rules.given import Rules, Told, seen
 from gde_plugins.statefactory.state import Item, Items
 
 WISH = re.compile(r"I am looking for (?P<kind>[^:]+): (?P<wanted>.*), in (?P<options>.*), for less than (?P<price>\S+)")

@@ -3,7 +3,7 @@
 import re
 
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.told import Rules, Things, Told, listed, seen
+from gde_plugins.statefactory.rules.given import Rules, Things, Told, listed, seen
 from gde_plugins.statefactory.state import Item, Items
 
 HANDS = "your hands"

@@ -9,8 +9,8 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
-from gde_plugins.statefactory.asking.answers import Malformed, parse_items
-from gde_plugins.statefactory.asking.prompts import NOTHING, Question, again, ask, written
+from gde_plugins.statefactory.language_model.answers import Malformed, parse_items
+from gde_plugins.statefactory.language_model.prompts import NOTHING, Question, again, ask, written
 from gde_plugins.statefactory.state import Items, Level, Reading
 
 SHOWN = 2000
