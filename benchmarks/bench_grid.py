@@ -15,10 +15,10 @@ import numpy as np
 from gde.numerics.tabular import solve
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.generation.files import read_origins
+from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.files import read_origins
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.solving.dynamics import ACTIONS, tabulate
+from gde_plugins.grid.solver.dynamics import ACTIONS, tabulate
 
 STEPS, PEER_STEPS = 200_000, 20_000
 LINES = 500

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from gde.numerics.tabular import solve
+from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.keyed import dynamics
 from gde_plugins.grid.keyed.dynamics import KeyStates
 from gde_plugins.grid.keyed.scene import Scene, cell
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.solving.batch import key_door_actions, optimal_actions
-from gde_plugins.grid.solving.dynamics import tabulate
+from gde_plugins.grid.solver.batch import key_door_actions, optimal_actions
+from gde_plugins.grid.solver.dynamics import tabulate
 
 SIZE, DENSITIES = 15, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 GRIDS, PEER_GRIDS, RUNS = 20_000, 300, 5

@@ -6,37 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import mkstemp
 
 from filelock import FileLock, Timeout
 
-from gde.errors import RunFailed, RunFolderError
+from gde.errors import RunFolderError
+from gde.files import replacing
 
 LOCK, HOLDER = ".lock", ".writer"
 
 
 def write_whole(path: Path, content: bytes | str) -> None:
-    """Write a file so that a reader, or a later process, sees the old one or the new one and nothing between.
-
-    A link in its place is replaced, not followed: a folder from elsewhere may point anywhere.
+    """Write a file of a run folder so that a reader sees the old one or the new one and nothing between.
 
     Raises:
         RunFailed: it cannot be written; the old one is as it was.
     """
-    unfinished: Path | None = None
-    try:
-        path.parent.mkdir(exist_ok=True)
-        handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        unfinished = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-        unfinished.chmod(0o644)
-        unfinished.replace(path)
-    except OSError as error:
-        if unfinished is not None:
-            unfinished.unlink(missing_ok=True)
-        reason = f"{error.strerror}; make room or give access, then go on with `gde resume {path.parent}`"
-        raise RunFailed(f"cannot write {path}: {reason}") from error
+    remedy = f"make room or give access, then go on with `gde resume {path.parent}`"
+    with replacing(path, remedy) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager

@@ -12,19 +12,19 @@ from gde.offers import Readable
 
 # Imported late: NumPy would double the time of `gde list`.
 def _transform(text: str) -> object:
-    from gde_plugins.grid.making.transforms import Transform
+    from gde_plugins.grid.generation.transforms import Transform
 
     return Transform.named(text)
 
 
 def _actions(text: str) -> object:
-    from gde_plugins.grid.showing.vocabulary import read_actions
+    from gde_plugins.grid.rendering.vocabulary import read_actions
 
     return read_actions(text)
 
 
 def _symbols(text: str) -> object:
-    from gde_plugins.grid.showing.vocabulary import read_symbols
+    from gde_plugins.grid.rendering.vocabulary import read_symbols
 
     return read_symbols(text)
 
@@ -35,7 +35,7 @@ def _path(text: str) -> None:
 
 
 def _selection(text: str) -> object:
-    from gde_plugins.grid.making.selection import read_selection
+    from gde_plugins.grid.generation.selection import read_selection
 
     return read_selection(text)
 

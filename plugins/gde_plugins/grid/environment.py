@@ -8,14 +8,13 @@ from gde.data.json import NONE, Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
 from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.files import listed_origins
-from gde_plugins.grid.making.generation import random_origin
-from gde_plugins.grid.making.origin import Origin, identity
-from gde_plugins.grid.making.transforms import Transform
-from gde_plugins.grid.showing.layout import GOAL_SYMBOL, empty_text, offsets, put
-from gde_plugins.grid.showing.vocabulary import Vocabulary
-from gde_plugins.grid.solving.dynamics import MOVES, FreeCells, tabulate
+from gde_plugins.grid.generation.files import listed_origins
+from gde_plugins.grid.generation.mazes import random_origin
+from gde_plugins.grid.generation.transforms import Transform
+from gde_plugins.grid.grid import Grid, Origin, identity
+from gde_plugins.grid.rendering.layout import GOAL_SYMBOL, empty_text, offsets, put
+from gde_plugins.grid.rendering.vocabulary import Vocabulary
+from gde_plugins.grid.solver.dynamics import MOVES, FreeCells, tabulate
 from gde_plugins.grid.walking import Walker
 
 

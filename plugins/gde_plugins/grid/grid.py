@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.cell_map import Position, position
-from gde.data.json import Json
+from gde.data.json import Json, Labels
 from gde.data.observation import State, World
 
 WALL_SYMBOL, FREE_SYMBOL = "#", "_"
@@ -51,3 +52,22 @@ def _rows(facts: Mapping[str, Json]) -> tuple[str, ...]:
     if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
         raise ValueError("a grid world records `rows`, a list of strings")
     return tuple(str(row) for row in rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """A grid before it is transformed, generated or read from a file."""
+
+    grid: Grid
+    base: str
+    """Equal for grids that are variations of one another."""
+    labels: Labels
+    """At least `size` and `transform`, which is "none" unless the file holds the grid already transformed."""
+    record: str = ""
+    """Its id in the file; empty for a generated grid."""
+
+
+def identity(grid: Grid, *words: str) -> str:
+    """A digest of 16 characters, equal for equal grids described in equal words."""
+    content = "\n".join([*grid.rows, str(grid.agent), str(grid.goal), *words])
+    return sha256(content.encode()).hexdigest()[:16]

@@ -44,13 +44,13 @@ def make(
     from gde.data.cell_map import CellMap
     from gde.request.settings import build
     from gde_plugins.grid.grid import Grid
-    from gde_plugins.grid.showing.vocabulary import read_actions
+    from gde_plugins.grid.rendering.vocabulary import read_actions
 
     configuration = build(CONFIGS[name], config, name)
     environment = _makers()[name](configuration)
 
     def picture() -> "NDArray[np.uint8]":
-        from gde_plugins.grid.showing.pictures import draw
+        from gde_plugins.grid.rendering.pictures import draw
 
         world, state = environment.world(), environment.state()
         return draw(Grid.from_record(world, state), things=CellMap.from_record(world, state).things)

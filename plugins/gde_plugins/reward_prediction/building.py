@@ -14,8 +14,8 @@ from gde.parts.executor import Executor
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import Domain, Settings, offer_of
 from gde_plugins.reward_prediction.files import is_written, write_pair
-from gde_plugins.reward_prediction.kept import keep_recipe
-from gde_plugins.reward_prediction.making import Maker
+from gde_plugins.reward_prediction.maker import Maker
+from gde_plugins.reward_prediction.recipe import keep_recipe
 from gde_plugins.reward_prediction.record import Pair, task_name
 
 CHUNK = 25

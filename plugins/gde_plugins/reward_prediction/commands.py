@@ -121,8 +121,8 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
 
 
 def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
-    from gde_plugins.reward_prediction.kept import check_recipe
     from gde_plugins.reward_prediction.preferences import TRAIN
+    from gde_plugins.reward_prediction.recipe import check_recipe
     from gde_plugins.reward_prediction.table import TABLE
 
     if (out / A_RUN_HAS).exists():

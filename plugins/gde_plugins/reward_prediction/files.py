@@ -15,11 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gde.data.json import Json
 from gde.errors import GdeError
+from gde.files import replacing
 from gde_plugins.reward_prediction.record import Pair, Record, Side, Step
-from gde_plugins.reward_prediction.whole import replacing
 
 POSITIVE, NEGATIVE = "positive.json", "negative_*.json"
 FIRST_NEGATIVE = "negative_0.json"
+REMEDY = "what was finished is kept: make room or give access, and build again"
+"""How a build goes on whose file could not be written."""
 
 
 class _Reward(BaseModel):
@@ -129,7 +131,7 @@ def write_pair(pair: Pair, folder: Path) -> None:
         RunFailed: they cannot be written.
     """
     for name, record in ((POSITIVE, pair.positive), (FIRST_NEGATIVE, pair.negative)):
-        with replacing(folder / name) as file:
+        with replacing(folder / name, REMEDY) as file:
             file.write_text(json.dumps(as_json(record), ensure_ascii=False), encoding="utf-8")
 
 

@@ -11,11 +11,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.parts.reproduction import Comparison, Estimate, Run
-from gde_plugins.reward_prediction.asked import estimates, n_trajectories
-from gde_plugins.reward_prediction.config import StudyConfig
-from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, needs_no_simulator, offer_of
-from gde_plugins.reward_prediction.printed import ABLATIONS, GAINS, MAIN, TABLE_1, TRIPLETS, Row
-from gde_plugins.reward_prediction.rivals import (
+from gde_plugins.reward_prediction.baselines import (
     AGENTS,
     AS_IN_TABLE_1,
     ASKING,
@@ -26,6 +22,10 @@ from gde_plugins.reward_prediction.rivals import (
     planning,
     rivals,
 )
+from gde_plugins.reward_prediction.config import StudyConfig
+from gde_plugins.reward_prediction.cost import estimates, n_trajectories
+from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, needs_no_simulator, offer_of
+from gde_plugins.reward_prediction.published import ABLATIONS, GAINS, MAIN, TABLE_1, TRIPLETS, Row
 
 NAME, ABLATION = "rewardprediction", "ablations"
 TABLE, ABLATED = "EPIC distance of rewards from the truth", "EPIC distance, ablations of StateFactory"

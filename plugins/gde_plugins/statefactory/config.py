@@ -1,4 +1,4 @@
-"""What of the reward model can be chosen."""
+"""Settings of the reward model and of the triplet metric."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -16,10 +16,10 @@ class StateFactoryConfig:
 
     model: GeneralModelName = ""
     """The language model that reads states and goals, e.g. hf:PATH_OR_ID or openai:BASE_URL; empty for rules, which
-    know some worlds and take what they do not know as sentences."""
+    know some worlds and read all others as sentences."""
     level: Level = 4
-    """How far states are taken apart (Shen et al. 2026, appendix C.5.1). 1: what is seen, sentence by sentence; 2:
-    sentences of what is read out of it; 3: objects with one description; 4: objects with attributes."""
+    """How far states are taken apart (Shen et al. 2026, appendix C.5.1). 1: the observation, sentence by sentence; 2:
+    sentences about its objects; 3: objects with one description; 4: objects with attributes."""
     goal: Literal["online", "oracle"] = "online"
     """online: read from the objective and what is seen; oracle: the state that the recorded success at the same task
     ends in, which an environment tells in the fact `success`, e.g. rewardbench with env.show_success=true."""
@@ -29,10 +29,10 @@ class StateFactoryConfig:
     decimals: Annotated[int, Ge(0)] | None = None
     """Decimals that a reward is truncated to, 2 in the authors' released code; none keeps all."""
     repairs: Annotated[int, Ge(0)] = 5
-    """How often a language model is asked again, at most, for an answer that cannot be used."""
+    """How often, at most, a language model is asked again after an unusable answer."""
     unread: Literal["stop", "hold"] = "stop"
-    """What becomes of a turn that cannot be read after that. stop: the episode has no rewards; hold: what was read last
-    still holds, and that is counted."""
+    """What becomes of a turn whose answers stay unusable. stop: the episode has no rewards; hold: the last state or
+    goal stands in, and that is counted."""
     effort: Effort = "medium"
     """How long the language model is asked to reason."""
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.01
@@ -48,4 +48,4 @@ class TripletsConfig:
     embedder: str = "words"
     """As in the reward model."""
     most: Annotated[int, Ge(1)] = 500
-    """Triplets that are made of a run at most."""
+    """Greatest number of triplets of a run."""

@@ -1,4 +1,4 @@
-"""Texts to vectors whose cosine says how alike they are."""
+"""Embedders: texts to vectors whose cosine says how alike the texts are."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,8 @@ import numpy as np
 from gde.errors import GdeError, MissingExtra
 from gde.numerics.stats import Floats
 
-WORDS, MINILM = "words", "minilm"
+WORDS = "words"
+MINILM = "minilm"
 WIDTH = 1024
 WORD = re.compile(r"[^\W_]+")
 
@@ -25,7 +26,7 @@ class Embedder(Protocol):
 
 
 class HashedWords:
-    """Counts words in a vector, each at a place and with a sign that follow from it alone."""
+    """Counts words in a vector, each at a place and with a sign that are hashes of the word."""
 
     def encode(self, texts: Sequence[str]) -> Floats:
         rows = np.zeros((len(texts), WIDTH))
@@ -43,8 +44,7 @@ def _place(word: str) -> tuple[int, int]:
 
 
 class SentenceVectors:
-    """A sentence-transformers model from a folder. What was encoded is remembered by its content, whatever episode it
-    comes from."""
+    """A sentence-transformers model from a folder; keeps the vectors of texts for later episodes."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -60,7 +60,7 @@ class SentenceVectors:
 
 @lru_cache(maxsize=4)
 def embedder(name: str) -> Embedder:
-    """The embedder of a name, made once in a process.
+    """Load the embedder of a name, once in a process.
 
     Raises:
         MissingExtra: its packages are not installed.

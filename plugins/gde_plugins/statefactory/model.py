@@ -1,4 +1,4 @@
-"""The reward model: every state of an episode against the goal."""
+"""The reward model: how much of its goal every state of an episode fulfils."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,15 @@ from gde_plugins.statefactory.routing import Vectors, fulfilment
 from gde_plugins.statefactory.state import Extractor, Reading
 
 EMPTY = "empty states"
-"""What is counted: turns in which nothing is seen that could be compared, so that none of the goal is fulfilled."""
+"""Count of the turns whose state has no objects, so that none of the goal is fulfilled."""
 
 
 @dataclass(frozen=True)
 class StateFactory:
     """Implements `gde.parts.reward_model.RewardModel`: the reward of a turn is how much of the goal its state fulfils.
-    All texts of an episode are encoded in one batch, each once."""
+
+    All texts of an episode are encoded in one batch, each once.
+    """
 
     extractor: Extractor
     embedder: Embedder
@@ -32,17 +34,22 @@ class StateFactory:
             values=np.empty(0) if reading.failure else self._values(reading),
             failure=reading.failure,
             made_by=f"{reading.made_by}; embedder {self.embedder_name}",
-            counts=_counted(reading),
+            counts=_counts(reading),
         )
 
     def _values(self, reading: Reading) -> np.ndarray:
-        texts = (text for items in (*reading.goals, *reading.states) for item in items for text in item.texts())
+        texts: list[str] = []
+        for items in (*reading.goals, *reading.states):
+            for item in items:
+                texts.extend(item.texts())
         vectors = Vectors(texts, self.embedder)
+
         turns = zip(reading.states, reading.goals, strict=True)
         values = [fulfilment(state, goal, vectors, self.decimals) for state, goal in turns]
         return np.array(values, dtype=np.float64)
 
 
-def _counted(reading: Reading) -> dict[str, int]:
-    empty = sum(not state for state in reading.states)
-    return {name: n for name, n in {**reading.counts, EMPTY: empty}.items() if n}
+def _counts(reading: Reading) -> dict[str, int]:
+    n_empty = sum(not state for state in reading.states)
+    counts = {**reading.counts, EMPTY: n_empty}
+    return {name: n for name, n in counts.items() if n}

@@ -1,4 +1,4 @@
-"""Offers the reward model of factorised states, and the probe of the embedders that it compares them by."""
+"""Offers the reward model of factorised states, and the triplet metric of its embedders."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """How well an embedder tells what is so from what is not."""
+    """How well an embedder tells paraphrases from contradictions."""
     from gde.data.measure import Measure
     from gde_plugins.statefactory.config import TripletsConfig
 
@@ -46,7 +46,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=(
                 Measure(
                     name="triplets",
-                    title="Triplet accuracy of the embedder",
+                    title="Triplet accuracy",
                     unit="share",
                     better="more",
                     group="Reward models",
@@ -68,15 +68,16 @@ def _extractor(config: "StateFactoryConfig", context: "Context", embed: "Embedde
     from gde_plugins.statefactory.oracle import OracleGoals
     from gde_plugins.statefactory.rules.extractor import RulesExtractor
 
-    # Level 1 is what is seen as it stands, which nobody has to read.
-    asked = config.model and config.level > 1
-    states = _asking(config, context) if asked else RulesExtractor(config.level)
+    states: Extractor = RulesExtractor(config.level)
+    # Level 1 is the observation itself, which no language model has to read.
+    if config.model and config.level > 1:
+        states = _model_extractor(config, context)
     return OracleGoals(states, embed) if config.goal == "oracle" else states
 
 
-def _asking(config: "StateFactoryConfig", context: "Context") -> "Extractor":
+def _model_extractor(config: "StateFactoryConfig", context: "Context") -> "Extractor":
     from gde.data.completion import Sampling
-    from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
+    from gde_plugins.statefactory.language_model.extractor import Asking, ModelExtractor
 
     asking = Asking(
         level=config.level,

@@ -10,34 +10,38 @@ DESCRIPTION = "description"
 
 
 def sentences(text: str) -> Items:
-    """One object a sentence, as a text stands."""
+    """One object for each sentence of a text."""
     found = (sentence.strip() for sentence in SENTENCE.findall(text))
     return [Item(sentence) for sentence in found if sentence]
 
 
 def at_level(items: Items, level: Level) -> Items:
-    """Objects with attributes, told with less structure; level 1 is not made of them.
+    """Objects with attributes, reduced to the structure of a level.
 
     Raises:
         ValueError: level 1.
     """
     if level == 1:
-        raise ValueError("level 1 is what is seen itself, which objects do not tell")
+        raise ValueError("level 1 is the observation itself, which cannot be made of objects")
     if level == 2:
-        return [Item(sentence) for item in items for sentence in _told(item)]
+        found: list[Item] = []
+        for item in items:
+            found.extend(_statements(item))
+        return found
     if level == 3:
-        return [_described(item) for item in items]
+        return [_with_description(item) for item in items]
     return items
 
 
-def _told(item: Item) -> Iterator[str]:
+def _statements(item: Item) -> Iterator[Item]:
     if not item.attributes:
-        yield item.name
+        yield Item(item.name)
     for key, value in item.attributes.items():
-        yield f"{item.name}: {key} {value}"
+        yield Item(f"{item.name}: {key} {value}")
 
 
-def _described(item: Item) -> Item:
+def _with_description(item: Item) -> Item:
     if not item.attributes:
         return item
-    return Item(item.name, {DESCRIPTION: "; ".join(f"{key} {value}" for key, value in item.attributes.items())})
+    description = "; ".join(f"{key} {value}" for key, value in item.attributes.items())
+    return Item(item.name, {DESCRIPTION: description})

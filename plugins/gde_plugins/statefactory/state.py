@@ -1,4 +1,4 @@
-"""A factorised state: objects with attributes; and what was read of an episode."""
+"""A factorised state: objects with attributes; and the states and goals of an episode."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from gde.data.trajectory import Trajectory
 
 Level = Literal[1, 2, 3, 4]
-"""How far a state is taken apart (Shen et al. 2026, appendix C.5.1): what is seen as it stands, sentences, objects with
+"""How far a state is taken apart (Shen et al. 2026, appendix C.5.1): the observation itself, sentences, objects with
 one description, objects with attributes."""
 
 
@@ -21,7 +21,7 @@ class Item:
     """Key to value; empty where the name says everything."""
 
     def texts(self) -> Iterator[str]:
-        """Everything that is compared."""
+        """Name, keys and values."""
         yield self.name
         for key, value in self.attributes.items():
             yield from (key, value)
@@ -42,11 +42,11 @@ class Reading:
     """One a turn, none of them empty."""
     counts: Counter[str] = field(default_factory=Counter)
     failure: str = ""
-    """Why there are none; empty where there are."""
+    """Why there are no states and goals; empty where there are."""
 
 
 class Extractor(Protocol):
-    """Reads states and goals."""
+    """Reads states and goals from episodes."""
 
     async def read(self, trajectory: Trajectory) -> Reading:
-        """Of every turn of an episode; what fails is said in the reading."""
+        """Read every turn of an episode; the reading says why it failed."""

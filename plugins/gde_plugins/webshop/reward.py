@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from difflib import SequenceMatcher
+
+from rapidfuzz.fuzz import token_set_ratio
+from rapidfuzz.utils import default_process
 
 from gde_plugins.webshop.product import Goal, Product
 
-CLOSE = 0.85
-"""Texts more alike than this count as the same."""
+CLOSE = 85
+"""Texts with a token set ratio above this, in percent, count as the same."""
 EXACT = "size"
 """The option whose values must be the same."""
 WORD = re.compile(r"[^\W_]+")
@@ -52,14 +54,5 @@ def _words(title: str) -> set[str]:
 
 
 def alike(a: str, b: str) -> bool:
-    """Whether two texts are close by their sets of words: the shared words against either whole set, and one whole set
-    against the other, whichever is most alike."""
-    one, other = ({*WORD.findall(each.lower())} for each in (a, b))
-    shared, first, second = sorted(one & other), sorted(one - other), sorted(other - one)
-    if not one or not other:
-        return False
-    if shared and not (first and second):
-        return True
-    texts = " ".join(shared), " ".join([*shared, *first]), " ".join([*shared, *second])
-    pairs = (texts[:2], texts[1:], texts[::2])
-    return max(SequenceMatcher(None, *pair).ratio() for pair in pairs if all(pair)) > CLOSE
+    """Whether two texts are close by their sets of words, as in the authors' released code."""
+    return token_set_ratio(a, b, processor=default_process) > CLOSE

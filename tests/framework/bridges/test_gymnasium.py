@@ -18,7 +18,7 @@ from gde.request.catalogue import Catalogue
 from gde.testing.context import PlainContext
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.grid.solving.dynamics import ACTIONS
+from gde_plugins.grid.solver.dynamics import ACTIONS
 
 KEY_WORLDS = {
     "gde/KeyDoor-v0": "key-door",

@@ -80,10 +80,10 @@ def test_parts_say_what_they_find_and_one_that_cannot_is_a_finding(found: dict[s
 
 
 def test_weights_in_the_cache_are_found_without_loading_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gde_plugins.language_models.at_hand import downloaded
+    from gde_plugins.language_models.local_weights import downloaded
 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("gde_plugins.language_models.at_hand.PACKAGED", ())
+    monkeypatch.setattr("gde_plugins.language_models.local_weights.PACKAGED", ())
     assert downloaded() == [f"no weights in {tmp_path}: give the path of a folder, hf:PATH"]
     weights = tmp_path / "models--some--model" / "snapshots" / "0" / "model.safetensors"
     weights.parent.mkdir(parents=True)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from gde.data.completion import Tokenization
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.showing.alignment import align
-from gde_plugins.grid.showing.layout import render_text
+from gde_plugins.grid.generation.mazes import generate
+from gde_plugins.grid.rendering.alignment import align
+from gde_plugins.grid.rendering.layout import render_text
 
 ROWS = ("#####", "#__##", "#_#_#", "#___#", "#####")
 TEXT = render_text(ROWS, agent=(1, 1), goal=(3, 3))

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gde.numerics.tabular import solve
+from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.keyed import dynamics
 from gde_plugins.grid.keyed.dynamics import KeyStates
 from gde_plugins.grid.keyed.rooms import draw_rooms
 from gde_plugins.grid.keyed.scene import Scene, cell, rows_of
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.solving.batch import key_door_actions, optimal_actions
-from gde_plugins.grid.solving.dynamics import ACTIONS, tabulate
+from gde_plugins.grid.solver.batch import key_door_actions, optimal_actions
+from gde_plugins.grid.solver.dynamics import ACTIONS, tabulate
 
 
 @pytest.mark.parametrize("size", [5, 7, 9, 15, 17, 25])
@@ -53,7 +53,7 @@ def test_batch_of_more_grids_than_are_searched_together(monkeypatch: pytest.Monk
     grids = [generate(7, 0.5, np.random.default_rng(seed)) for seed in range(10)]
     walls, goals = np.array([grid.walls for grid in grids]), np.array([grid.goal for grid in grids])
     together = optimal_actions(walls, goals)
-    monkeypatch.setattr("gde_plugins.grid.solving.batch.CHUNK", 3)
+    monkeypatch.setattr("gde_plugins.grid.solver.batch.CHUNK", 3)
     assert (optimal_actions(walls, goals) == together).all()
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
 from gde.numerics.tabular import solve
+from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.solving.belief import Belief, believe, known_rows
-from gde_plugins.grid.solving.dynamics import MOVES, FreeCells, tabulate
+from gde_plugins.grid.solver.belief import Belief, believe, known_rows
+from gde_plugins.grid.solver.dynamics import MOVES, FreeCells, tabulate
 
 few = settings(max_examples=60)
 sizes, densities, seeds = st.sampled_from([5, 7, 9]), st.floats(0, 1), st.integers(0, 2**32)

@@ -18,11 +18,11 @@ from gde.request.settings import build
 from gde.testing.context import PlainContext
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
+from gde_plugins.grid.generation.transforms import Transform
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.transforms import Transform
 from gde_plugins.grid.plugin import gde_environments
-from gde_plugins.grid.showing.layout import render_text
-from gde_plugins.grid.solving.dynamics import ACTIONS
+from gde_plugins.grid.rendering.layout import render_text
+from gde_plugins.grid.solver.dynamics import ACTIONS
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 walks = st.lists(st.sampled_from(sorted(MOVES)), max_size=60)

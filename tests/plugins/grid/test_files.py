@@ -19,7 +19,7 @@ from gde.store.folder import RunFolder
 from gde.testing import check_environment
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.grid.making.files import read_origins
+from gde_plugins.grid.generation.files import read_origins
 
 ROOM = ["#####", "#___#", "#___#", "#___#", "#####"]
 GRID: dict[str, Any] = {"id": "a", "rows": ROOM, "agent": [1, 1], "goal": [3, 3]}

@@ -24,10 +24,10 @@ from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde_plugins.grid.composition import compose
 from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld
+from gde_plugins.grid.conditions.visibility import visible
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.showing.layout import locate
-from gde_plugins.grid.showing.visibility import visible
+from gde_plugins.grid.rendering.layout import locate
 
 few = settings(max_examples=15)
 seeds = st.integers(0, 2**32)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from gde.errors import GdeError
 from gde.numerics.tabular import steps_to
 from gde.seeding import generator
+from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.showing.layout import render_text
-from gde_plugins.grid.solving.dynamics import FreeCells
+from gde_plugins.grid.rendering.layout import render_text
+from gde_plugins.grid.solver.dynamics import FreeCells
 
 sizes = st.sampled_from(range(5, 26, 2))
 densities = st.floats(0, 1)

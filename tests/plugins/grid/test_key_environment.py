@@ -26,8 +26,8 @@ from gde.testing.context import PlainContext
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.keyed.environment import KeyEnvironment
 from gde_plugins.grid.plugin import gde_environments
-from gde_plugins.grid.showing.alignment import align
-from gde_plugins.grid.showing.layout import locate
+from gde_plugins.grid.rendering.alignment import align
+from gde_plugins.grid.rendering.layout import locate
 
 OFFERS = {offer.name: offer for offer in gde_environments()}
 NAMES = ("key-door", "key-no-door", "two-path-key")

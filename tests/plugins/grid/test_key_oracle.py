@@ -12,7 +12,7 @@ from gde_plugins.grid.keyed.dynamics import KeyStates, tabulate
 from gde_plugins.grid.keyed.rooms import draw_rooms
 from gde_plugins.grid.keyed.scene import Scene
 from gde_plugins.grid.keyed.two_paths import draw_two_paths
-from gde_plugins.grid.solving.dynamics import ACTIONS
+from gde_plugins.grid.solver.dynamics import ACTIONS
 
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 Cell = tuple[int, int]

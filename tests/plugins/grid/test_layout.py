@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.showing.layout import locate, render_text
+from gde_plugins.grid.generation.mazes import generate
+from gde_plugins.grid.rendering.layout import locate, render_text
 
 ROWS = ("#####", "#__##", "#_#_#", "#___#", "#####")
 

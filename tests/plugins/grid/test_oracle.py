@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from gde.numerics.tabular import solve
+from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.solving.dynamics import tabulate
+from gde_plugins.grid.solver.dynamics import tabulate
 
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 Cell = tuple[int, int]

@@ -15,9 +15,9 @@ from gde_plugins.grid.conditions.perturbations import (
     on_shortest_ways,
     perturb,
 )
+from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
+from gde_plugins.grid.solver.dynamics import MOVES, FreeCells
 
 few = settings(max_examples=60)
 sizes, densities, seeds = st.sampled_from([5, 7, 9]), st.floats(0, 1), st.integers(0, 2**32)

@@ -22,7 +22,7 @@ from gde_plugins.grid.conditions.fog import GridWorld
 from gde_plugins.grid.conditions.perturbations import distance
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.showing.layout import locate, render_text
+from gde_plugins.grid.rendering.layout import locate, render_text
 
 few = settings(max_examples=10)
 seeds = st.integers(0, 2**32)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.showing.pictures import draw
+from gde_plugins.grid.rendering.pictures import draw
 
 
 def colour(grid: Grid, cell: tuple[int, int], tile: int) -> tuple[int, ...]:

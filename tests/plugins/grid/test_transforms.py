@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
 from gde.numerics.tabular import solve
+from gde_plugins.grid.generation.mazes import generate
+from gde_plugins.grid.generation.transforms import REARRANGE, SWAP, Transform
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.making.transforms import REARRANGE, SWAP, Transform
-from gde_plugins.grid.solving.dynamics import MOVES, FreeCells, tabulate
+from gde_plugins.grid.solver.dynamics import MOVES, FreeCells, tabulate
 
 PUBLISHED = Path(__file__).parents[3].parent / "shared" / "data" / "telos-grids.jsonl"
 OURS = {"ReflectEnv": "reflect", "RotateEnv": "rotate90", "TransposeEnv": "transpose", "StartGoalSwap": "swap"}

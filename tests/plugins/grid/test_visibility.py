@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
+from gde_plugins.grid.conditions.visibility import ray, visible
+from gde_plugins.grid.generation.mazes import generate
+from gde_plugins.grid.generation.transforms import REARRANGE, SWAP, Transform
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.generation import generate
-from gde_plugins.grid.making.transforms import REARRANGE, SWAP, Transform
-from gde_plugins.grid.showing.visibility import ray, visible
 
 Mask = NDArray[np.bool_]
 few = settings(max_examples=40)

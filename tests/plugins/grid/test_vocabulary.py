@@ -20,9 +20,9 @@ from gde.testing import check_environment
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.grid.registration import make
-from gde_plugins.grid.showing.layout import locate, render_text
-from gde_plugins.grid.showing.vocabulary import EXAMPLE, Vocabulary, read_actions, read_symbols
-from gde_plugins.grid.solving.dynamics import tabulate
+from gde_plugins.grid.rendering.layout import locate, render_text
+from gde_plugins.grid.rendering.vocabulary import EXAMPLE, Vocabulary, read_actions, read_symbols
+from gde_plugins.grid.solver.dynamics import tabulate
 
 COMPASS, PERMUTED, GLYPHS = "NORTH/SOUTH/WEST/EAST", "RIGHT/LEFT/UP/DOWN", "A=@/G=X/#=W/_=."
 PLAIN = ("UP", "DOWN", "LEFT", "RIGHT")

@@ -10,7 +10,7 @@ from gde import Choice, Evidence, Plan, evaluate, load_evidence
 from gde.data.cell_map import CellMap
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
-from gde_plugins.grid.showing.layout import render_text
+from gde_plugins.grid.rendering.layout import render_text
 from gde_plugins.probes.causes.counterfactuals import DIFFERENT, Different, drawn_cells, twin_of
 
 

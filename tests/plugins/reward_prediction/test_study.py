@@ -15,7 +15,7 @@ from gde_plugins.reward_prediction.building import Order, build_domain
 from gde_plugins.reward_prediction.config import Recipe, RewardBenchConfig, StudyConfig
 from gde_plugins.reward_prediction.domains import find_domain
 from gde_plugins.reward_prediction.environment import RewardBench
-from gde_plugins.reward_prediction.printed import ABLATIONS, TABLE_1
+from gde_plugins.reward_prediction.published import ABLATIONS, TABLE_1
 from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
 NAME = "rewardprediction"

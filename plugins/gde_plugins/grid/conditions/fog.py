@@ -10,11 +10,11 @@ from gde.data.json import Json
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.parts.environment import Environment, HasMDP, HasSnapshot
+from gde_plugins.grid.conditions.visibility import visible
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.showing.layout import offsets, put
-from gde_plugins.grid.showing.visibility import visible
-from gde_plugins.grid.solving.belief import UNKNOWN_SYMBOL, Belief, Mask, believe, known_rows
-from gde_plugins.grid.solving.dynamics import MOVES
+from gde_plugins.grid.rendering.layout import offsets, put
+from gde_plugins.grid.solver.belief import UNKNOWN_SYMBOL, Belief, Mask, believe, known_rows
+from gde_plugins.grid.solver.dynamics import MOVES
 
 Reveal = Literal["cumulative", "current"]
 
@@ -31,7 +31,7 @@ class FoggyGrid:
 
     Model, and with it each turn's certified optimum, are those of the grid without fog. What can be known is in the
     facts of each state: `known`, the rows with `*` for every cell not seen so far, and of the belief oracle
-    (`grid.solving.belief`) the actions `belief_optimal`, where they lead (`belief_aim`, the goal or an unknown cell)
+    (`grid.solver.belief`) the actions `belief_optimal`, where they lead (`belief_aim`, the goal or an unknown cell)
     and the length of its plan `belief_steps`; `known_walls` and `known_dead_ends` are the moves that the known cells
     already speak against. The oracle never forgets, whatever is shown.
     """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gde.data.cell_map import Position
 from gde.numerics.tabular import steps_to
 from gde_plugins.grid.grid import WALL_SYMBOL, Grid
-from gde_plugins.grid.solving.dynamics import FreeCells
+from gde_plugins.grid.solver.dynamics import FreeCells
 
 Kind = Literal["put_back", "close_path", "move_goal", "distractor"]
 

@@ -19,9 +19,8 @@ from gde_plugins.grid.conditions.perturbations import (
 )
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.making.origin import Origin, identity
-from gde_plugins.grid.showing.layout import offsets, put
+from gde_plugins.grid.grid import Grid, Origin, identity
+from gde_plugins.grid.rendering.layout import offsets, put
 
 DISTRACTOR_SYMBOL = "C"
 

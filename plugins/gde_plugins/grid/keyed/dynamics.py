@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gde.data.mdp import TabularMDP
 from gde.numerics.tabular import solve
 from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.solving.dynamics import FreeCells, shortest_way_model
+from gde_plugins.grid.solver.dynamics import FreeCells, shortest_way_model
 
 
 class Stage(IntEnum):

@@ -10,9 +10,9 @@ from gde.data.observation import Observation, State, Task, World
 from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, shortest_way, tabulate
 from gde_plugins.grid.keyed.scene import Scene
 from gde_plugins.grid.keyed.text import MECHANICS, SYMBOLS, stage_text
-from gde_plugins.grid.showing.layout import AGENT_SYMBOL, offsets, put
-from gde_plugins.grid.showing.vocabulary import Vocabulary
-from gde_plugins.grid.solving.dynamics import ACTIONS, MOVES
+from gde_plugins.grid.rendering.layout import AGENT_SYMBOL, offsets, put
+from gde_plugins.grid.rendering.vocabulary import Vocabulary
+from gde_plugins.grid.solver.dynamics import ACTIONS, MOVES
 from gde_plugins.grid.walking import Walker
 
 

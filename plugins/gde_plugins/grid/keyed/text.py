@@ -5,7 +5,7 @@ Twins differ in one cell of the text and in nothing else: the rules name every o
 
 from gde_plugins.grid.keyed.dynamics import Stage
 from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.showing.layout import GOAL_SYMBOL, empty_text, offsets, put
+from gde_plugins.grid.rendering.layout import GOAL_SYMBOL, empty_text, offsets, put
 
 SYMBOLS = {"key": "K", "coin": "C", "flag": "F", "door": "D"}
 """Letters of objects, in the text and in pictures."""

@@ -19,7 +19,7 @@ from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import finished, unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
 from gde.seeding import generator
-from gde_plugins.grid.solving.dynamics import MOVES
+from gde_plugins.grid.solver.dynamics import MOVES
 
 FLIPS = 10_000
 Policies = dict[tuple[str, str], dict[Position, Counter[Position]]]

@@ -1,1 +1,1 @@
-"""What is read of known worlds without a language model: one world a file."""
+"""States and goals of known worlds without a language model: one world a file."""

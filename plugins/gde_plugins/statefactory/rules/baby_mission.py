@@ -7,7 +7,8 @@ from typing import Literal
 Verb = Literal["go to", "pick up", "open", "put"]
 
 THING = r"(?:an?|the) (?:{color} )?{kind}{location}"
-COLOR, KIND = "red|green|blue|purple|yellow|grey", "key|ball|box|door|object"
+COLOR = "red|green|blue|purple|yellow|grey"
+KIND = "key|ball|box|door|object"
 LOCATION = " in front of you| behind you| on your left| on your right"
 ANY = THING.format(color=f"(?:{COLOR})", kind=f"(?:{KIND})", location=f"(?:{LOCATION})?")
 CLAUSE = re.compile(rf"(go to|pick up|open|put) ({ANY})(?: next to ({ANY}))?")
@@ -24,7 +25,7 @@ class Words:
     color: str
     """Empty for any."""
     location: str
-    """front, behind, left or right of where the agent begins; empty for anywhere."""
+    """front, behind, left or right of the agent's first place; empty for anywhere."""
 
     def __str__(self) -> str:
         return f"{self.color} {self.kind or 'object'}".strip()
@@ -46,13 +47,21 @@ Stages = tuple[tuple[Clause, ...], ...]
 
 
 def stages(mission: str) -> Stages | None:
-    """What a mission asks for; none where it is no sentence of the language."""
+    """Parse a mission; None where it is no sentence of the language."""
     first, then, second = mission.partition(", then ")
     if not then:
         second, _, first = mission.partition(" after you ")
-    parts = [part.split(" and ") for part in (first, second) if part]
-    found = tuple(tuple(clause for text in texts if (clause := _clause(text))) for texts in parts)
-    return found if parts and all(len(a) == len(b) for a, b in zip(found, parts, strict=True)) else None
+
+    found: list[tuple[Clause, ...]] = []
+    for part in filter(None, (first, second)):
+        clauses: list[Clause] = []
+        for text in part.split(" and "):
+            clause = _clause(text)
+            if clause is None:
+                return None
+            clauses.append(clause)
+        found.append(tuple(clauses))
+    return tuple(found) or None
 
 
 def _clause(text: str) -> Clause | None:
@@ -60,7 +69,8 @@ def _clause(text: str) -> Clause | None:
     if not found or (found[1] == "put") != bool(found[3]):
         return None
     verb: Verb = found[1]  # type: ignore[assignment]
-    return Clause(found[0], verb, _words(found[2]), _words(found[3]) if found[3] else None)
+    beside = _words(found[3]) if found[3] else None
+    return Clause(found[0], verb, _words(found[2]), beside)
 
 
 def _words(text: str) -> Words:

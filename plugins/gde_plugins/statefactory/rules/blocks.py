@@ -3,7 +3,7 @@
 import re
 
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.told import Rules, Things, Told, listed, seen
+from gde_plugins.statefactory.rules.given import Given, Rules, Things, listed, seen
 from gde_plugins.statefactory.state import Items
 
 ON_BLOCK = re.compile(r"block (\S+?) is on block (\S+?)(?=[ .,]|$)", re.IGNORECASE)
@@ -14,21 +14,24 @@ HELD = re.compile(r"the hand holds block (\S+?)(?=[ .,]|$)", re.IGNORECASE)
 
 def blocks(text: str) -> Items:
     """One object a block."""
-    told: Things = {}
+    things: Things = {}
     for block, under in ON_BLOCK.findall(text):
-        told.setdefault(f"block {block}", {})["stands on"] = f"block {under}"
+        things.setdefault(f"block {block}", {})["stands on"] = f"block {under}"
     for block in ON_TABLE.findall(text):
-        told.setdefault(f"block {block}", {})["stands on"] = "the table"
+        things.setdefault(f"block {block}", {})["stands on"] = "the table"
     for block in HELD.findall(text):
-        told.setdefault(f"block {block}", {})["stands on"] = "in the hand"
+        things.setdefault(f"block {block}", {})["stands on"] = "in the hand"
     for block in BARE.findall(text):
-        told.setdefault(f"block {block}", {})["above it"] = "nothing"
-    return listed(told)
+        things.setdefault(f"block {block}", {})["above it"] = "nothing"
+    return listed(things)
 
 
-def _read(trajectory: Trajectory, objective: str) -> Told | None:
+def _read(trajectory: Trajectory, objective: str) -> Given | None:
     goal = blocks(objective)
-    return Told([blocks(text) for text in seen(trajectory)], [goal] * len(trajectory.turns)) if goal else None
+    if not goal:
+        return None
+    states = [blocks(text) for text in seen(trajectory)]
+    return Given(states, [goal] * len(states))
 
 
 RULES = Rules("blocks", _read)

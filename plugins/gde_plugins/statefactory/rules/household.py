@@ -1,11 +1,10 @@
-"""The household of AlfWorld: where things were last seen, what was done to them, and which of them a goal is about."""
+"""The household of AlfWorld: where things were last seen, what was done to them, and which things a goal means."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.told import Rules, Things, Told, listed, seen
+from gde_plugins.statefactory.rules.given import Given, Rules, Things, listed, seen
 from gde_plugins.statefactory.state import Item, Items
 
 THING = r"([a-z]+ \d+)"
@@ -24,12 +23,13 @@ PLACE = re.compile(
 )
 LIGHT = re.compile(r"(?:look at|examine) (?:the |an? )?(?P<kind>\w+) (?:under|with) the (?P<lamp>\w*lamp)")
 
-HAND, PICKED = "in the hand", "picked up"
+HAND = "in the hand"
+PICKED = "picked up"
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for."""
+    """The content of an objective."""
 
     kind: str
     n: int = 1
@@ -38,25 +38,31 @@ class Wish:
     lamp: str = ""
 
     def goal(self, things: Things) -> Items:
-        """Objects to be had, by the names of those that were picked up first as soon as there are any."""
-        handled = [name for name, told in things.items() if _kind(name) == self.kind and "handled" in told]
+        """The wanted objects, under the names of those of their kind that were picked up first."""
+        handled = _those(things, self.kind, "handled")
         chosen = [*handled[: self.n], *[self.kind] * (self.n - len(handled))]
-        return [*(self._one(name, things) for name in chosen), *self._lamp(things)]
+        items = [self._wanted(name, things) for name in chosen]
 
-    def _one(self, name: str, things: Things) -> Item:
+        if self.lamp:
+            used = _those(things, self.lamp, "light")
+            items.append(Item(used[0] if used else self.lamp, {"light": "on"}))
+        return items
+
+    def _wanted(self, name: str, things: Things) -> Item:
+        # Where the object lies in a place of the right kind, that very place is the wanted one.
         where = things.get(name, {}).get("place", "")
         place = where if _kind(where) == self.place else self.place
         condition = {"condition": self.condition} if self.condition else {}
         return Item(name, {"handled": PICKED, **condition, "place": place})
 
-    def _lamp(self, things: Things) -> Iterator[Item]:
-        if self.lamp:
-            used = (name for name, told in things.items() if _kind(name) == self.lamp and "light" in told)
-            yield Item(next(used, self.lamp), {"light": "on"})
+
+def _those(things: Things, kind: str, attribute: str) -> list[str]:
+    """Names of the things of a kind that have an attribute."""
+    return [name for name, attributes in things.items() if _kind(name) == kind and attribute in attributes]
 
 
 def wish(objective: str) -> Wish | None:
-    """What an objective asks for; none where it is not of this kind."""
+    """Parse an objective; None where it is of another kind."""
     if found := LIGHT.search(objective):
         return Wish(found["kind"], lamp=found["lamp"])
     if found := TWO.search(objective):
@@ -69,7 +75,7 @@ def wish(objective: str) -> Wish | None:
 
 
 def notice(things: Things, text: str) -> None:
-    """Take down what an observation tells."""
+    """Add what an observation says."""
     for on, within, contents in CONTENTS.findall(text):
         for name in ONE.findall(contents):
             things.setdefault(name, {})["place"] = on or within
@@ -87,17 +93,18 @@ def _kind(name: str) -> str:
     return name if name == HAND else name.partition(" ")[0]
 
 
-def _read(trajectory: Trajectory, objective: str) -> Told | None:
+def _read(trajectory: Trajectory, objective: str) -> Given | None:
     wanted = wish(objective)
     if wanted is None:
         return None
     things: Things = {}
-    states, goals = [], []
+    states: list[Items] = []
+    goals: list[Items] = []
     for text in seen(trajectory):
         notice(things, text)
         states.append(listed(things))
         goals.append(wanted.goal(things))
-    return Told(states, goals)
+    return Given(states, goals)
 
 
 RULES = Rules("household", _read)

@@ -1,7 +1,7 @@
 """What is known of BabyAI's rooms after every turn: things by lasting names, wherever they are carried.
 
-Only the agent moves things, and always through the cell ahead of it, which is in sight in every view: what was there
-and is gone was taken up, or was a box that was opened, and what is new there was put down.
+Only the agent moves things, and always through the cell ahead of it, which is in sight in every view. A thing that was
+there and is gone was taken up, or was a box that was opened; a new thing there was put down.
 """
 
 from collections.abc import Iterator
@@ -14,91 +14,126 @@ NOTHING = "nothing"
 
 
 class Rooms:
-    """The things that were seen so far, by names such as "red ball" and, the second of its like, "red ball 2"."""
+    """The things seen so far, by names such as "red ball" and, the second of its like, "red ball 2"."""
 
     def __init__(self, first: Moment) -> None:
-        self.now = self._first = first
+        self.now = first
         self.things: dict[str, Thing] = {}
-        """Where each was seen last; what is carried is where the agent is."""
+        """Where each was seen last; the thing that the agent carries is where the agent is."""
         self.held = ""
+        """Name of the thing that the agent carries; empty for none."""
         self.dropped = ""
-        """What the last action put down."""
-        self._began: dict[str, Place] = {}
+        """Name of the thing that the last action put down; empty for none."""
+        self._first = first
+        self._first_places: dict[str, Place] = {}
+
         if first.carrying not in (None, NOTHING):
             color, _, kind = str(first.carrying).partition(" ")
-            self.held = self._new(Thing(kind, color, first.agent))
+            self.held = self._add(Thing(kind, color, first.agent))
         self.see(first, "")
 
     def see(self, now: Moment, action: str) -> None:
-        """Take down what a turn shows, after an action; empty for none."""
-        self.now, self.dropped = now, ""
-        there = {thing.place: thing for thing in now.things}
-        known = {thing.place: name for name, thing in self.things.items() if name != self.held}
-        ahead = known.get(now.front, "")
-        if ahead and str(there.get(now.front, "")) != str(self.things[ahead]):
-            self._gone(known.pop(now.front), action)
+        """Follow what a turn shows after an action; empty for no action."""
+        self.now = now
+        self.dropped = ""
+        shown = {thing.place: thing for thing in now.things}
+        names = {thing.place: name for name, thing in self.things.items() if name != self.held}
+
+        name_ahead = names.get(now.front, "")
+        if name_ahead:
+            shown_ahead = shown.get(now.front)
+            if shown_ahead is None or not shown_ahead.looks_like(self.things[name_ahead]):
+                del names[now.front]
+                self._remove(name_ahead, action)
+
         for thing in now.things:
-            name = known.get(thing.place) or self._come(thing)
-            self.things[name] = self._kept(name, thing, action)
+            name = names.get(thing.place) or self._name_of_new(thing)
+            self.things[name] = self._with_door_followed(name, thing, action)
+
         if self.held:
             self.things[self.held] = replace(self.things[self.held], place=now.agent)
 
     def meant(self, words: Words) -> list[str]:
-        """The names of the things that a description is about, the nearest first."""
-        x, y = self.now.agent
-        found = [name for name in self.things if self._fits(name, words)]
-        return sorted(found, key=lambda name: abs(self.things[name].place[0] - x) + abs(self.things[name].place[1] - y))
+        """Names of the things that a description fits, the nearest to the agent first."""
+        agent_x, agent_y = self.now.agent
+
+        def distance(name: str) -> int:
+            x, y = self.things[name].place
+            return abs(x - agent_x) + abs(y - agent_y)
+
+        return sorted((name for name in self.things if self._fits(name, words)), key=distance)
 
     def ahead(self) -> str:
-        """The name of what the agent faces; "nothing" for nothing."""
+        """Name of the thing that the agent faces; "nothing" where there is none."""
         return next(self._at(self.now.front), NOTHING)
 
     def beside(self, name: str) -> list[str]:
-        """What lies right above, below, left or right of a thing."""
+        """Names of the things right of, left of, below and above a thing, in this order."""
         x, y = self.things[name].place
-        around = ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1))
-        return [other for place in around for other in self._at(place)]
+        found: list[str] = []
+        for place in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
+            found.extend(self._at(place))
+        return found
 
     def _at(self, place: Place) -> Iterator[str]:
         return (name for name, thing in self.things.items() if thing.place == place and name != self.held)
 
-    def _gone(self, name: str, action: str) -> None:
-        taken = action == "pickup" if self.now.carrying is None else self.now.carrying != NOTHING
-        if taken and not self.held:
+    def _remove(self, name: str, action: str) -> None:
+        """The thing ahead is gone: it was taken up, or it was a box that was opened."""
+        is_taken = self.now.carrying != NOTHING
+        if self.now.carrying is None:  # the text does not say, so that the action has to
+            is_taken = action == "pickup"
+        if is_taken and not self.held:
             self.held = name
         else:
             del self.things[name]
 
-    def _come(self, thing: Thing) -> str:
+    def _name_of_new(self, thing: Thing) -> str:
+        """The name of a thing where none was known: the carried one, put down, or one seen for the first time."""
         held = self.things.get(self.held)
-        if held is None or thing.place != self.now.front or str(thing) != str(held):
-            return self._new(thing)
-        self.dropped, self.held = self.held, ""
+        if held is None or thing.place != self.now.front or not thing.looks_like(held):
+            return self._add(thing)
+        self.dropped = self.held
+        self.held = ""
         return self.dropped
 
-    def _new(self, thing: Thing) -> str:
-        alike = sum(str(thing) == str(other) for other in self.things.values())
-        name = f"{thing} {alike + 1}" if alike else str(thing)
-        self.things[name], self._began[name] = thing, thing.place
+    def _add(self, thing: Thing) -> str:
+        n_alike = sum(thing.looks_like(other) for other in self.things.values())
+        name = f"{thing} {n_alike + 1}" if n_alike else str(thing)
+        self.things[name] = thing
+        self._first_places[name] = thing.place
         return name
 
-    def _kept(self, name: str, thing: Thing, action: str) -> Thing:
-        """The thing as it is seen. Where doors are not told to be open, they are followed from closed on."""
+    def _with_door_followed(self, name: str, thing: Thing, action: str) -> Thing:
+        """The thing as it is shown; where texts do not say whether a door is open, it is followed from closed on."""
         if thing.kind != "door" or thing.open is not None:
             return thing
         was_open = bool(self.things[name].open)
-        turned = action == "toggle" and thing.place == self.now.front and not thing.locked
-        return replace(thing, open=was_open != turned)
+        is_toggled = action == "toggle" and thing.place == self.now.front and not thing.locked
+        return replace(thing, open=was_open != is_toggled)
 
     def _fits(self, name: str, words: Words) -> bool:
         thing = self.things[name]
-        alike = words.kind in ("", thing.kind) and words.color in ("", thing.color)
-        return alike and (not words.location or self._lay(self._began[name], words.location))
+        if words.kind not in ("", thing.kind) or words.color not in ("", thing.color):
+            return False
+        return not words.location or self._lay(self._first_places[name], words.location)
 
     def _lay(self, place: Place, location: str) -> bool:
-        """Whether a place is on a side of where the agent began, in the room where it did."""
-        (x, y), (ahead_x, ahead_y), step = self._first.agent, self._first.front, self._first.room - 1
-        i, j, forth, down = place[0] - x, place[1] - y, ahead_x - x, ahead_y - y
-        inside = all(a // step * step <= b <= a // step * step + step for a, b in zip((x, y), place, strict=True))
-        ahead, right = i * forth + j * down, j * forth - i * down
-        return inside and {"front": ahead > 0, "behind": ahead < 0, "right": right > 0, "left": right < 0}[location]
+        """Whether a place is on that side of the agent's first place, in the agent's first room."""
+        x, y = self._first.agent
+        pitch = self._first.room - 1  # neighbouring rooms share a wall
+        for start, coordinate in zip((x, y), place, strict=True):
+            wall = start // pitch * pitch
+            if not wall <= coordinate <= wall + pitch:
+                return False
+
+        # The side is the sign of the products of the offset with the agent's direction and with its right hand.
+        offset_x, offset_y = place[0] - x, place[1] - y
+        facing_x, facing_y = self._first.front[0] - x, self._first.front[1] - y
+        ahead = offset_x * facing_x + offset_y * facing_y
+        right = offset_y * facing_x - offset_x * facing_y
+        if location == "front":
+            return ahead > 0
+        if location == "behind":
+            return ahead < 0
+        return right > 0 if location == "right" else right < 0

@@ -1,6 +1,6 @@
-"""The rooms of BabyAI as its three formats tell them (Choukrani et al. 2025, section 4.2).
+"""The rooms of BabyAI as its three formats describe them (Choukrani et al. 2025, section 4.2).
 
-Whether doors are open and what is carried may be told or not.
+The texts may leave out whether doors are open and what the agent carries.
 """
 
 import json
@@ -22,6 +22,7 @@ STRUCTURED = (
     re.compile(rf"Agent facing direction: \w+ \(toward {PAIR}\)"),
     re.compile(r"Agent carries: (.*)"),
 )
+"""Patterns of room size, grid size, agent, cell ahead and carried thing; the last may find nothing."""
 NARRATIVE = (
     re.compile(rf"of size {SIZE} with"),
     re.compile(rf"the whole grid is {SIZE}"),
@@ -29,6 +30,7 @@ NARRATIVE = (
     re.compile(rf"faces \w+, the position {PAIR}"),
     re.compile(r"It carries ([^.]*)\."),
 )
+"""The same in the narrative format."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,19 @@ class Thing:
     place: Place
     locked: bool = False
     open: bool | None = None
-    """Of a door; None where it is not told."""
+    """Of a door; None where the text does not say."""
 
     def __str__(self) -> str:
         return f"{self.color} {self.kind}"
 
+    def looks_like(self, other: "Thing") -> bool:
+        """Whether both have the same color and kind."""
+        return self.kind == other.kind and self.color == other.color
+
 
 @dataclass(frozen=True)
 class Moment:
-    """What one text tells."""
+    """The content of one text."""
 
     room: int
     """Cells along a side of a room, walls included."""
@@ -57,24 +63,29 @@ class Moment:
     agent: Place
     front: Place
     carrying: str | None
-    """"nothing" for empty hands; None where it is not told."""
+    """"nothing" for empty hands; None where the text does not say."""
     things: tuple[Thing, ...]
     """All, or those in view."""
 
 
 def moment(text: str) -> Moment | None:
-    """What a text tells; none where it is in none of the formats."""
+    """Parse a text; None where it is in none of the three formats."""
     if text.lstrip().startswith("{"):
         return _from_json(text)
     return _from_words(text, STRUCTURED, _bullets(text)) or _from_words(text, NARRATIVE, _phrases(text))
 
 
 def _from_words(text: str, patterns: tuple[re.Pattern[str], ...], things: Iterator[Thing]) -> Moment | None:
-    *told, carries = (pattern.search(text) for pattern in patterns)
-    if not all(told):
-        return None
-    room, size, agent, front = ((int(found[1]), int(found[2])) for found in told if found)
-    return Moment(room[0], size, agent, front, carries[1] if carries else None, tuple(things))
+    *needed, carrying = patterns
+    numbers: list[tuple[int, int]] = []
+    for pattern in needed:
+        found = pattern.search(text)
+        if not found:
+            return None
+        numbers.append((int(found[1]), int(found[2])))
+    (room, _), size, agent, front = numbers
+    carried = carrying.search(text)
+    return Moment(room, size, agent, front, carried[1] if carried else None, tuple(things))
 
 
 def _bullets(text: str) -> Iterator[Thing]:
@@ -89,26 +100,32 @@ def _phrases(text: str) -> Iterator[Thing]:
 
 def _from_json(text: str) -> Moment | None:
     try:
-        told = json.loads(text)
+        record = json.loads(text)
         return Moment(
-            int(told["room_size_incl_walls"][0]),
-            _pair(told["grid_size"]),
-            _pair(told["agent_pos"]),
-            _pair(told["agent_front_pos"]),
-            told.get("carrying"),
-            tuple(_thing(one) for one in told["objects"]),
+            int(record["room_size_incl_walls"][0]),
+            _pair(record["grid_size"]),
+            _pair(record["agent_pos"]),
+            _pair(record["agent_front_pos"]),
+            record.get("carrying"),
+            tuple(_thing(one) for one in record["objects"]),
         )
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
 
 
-def _thing(told: dict[str, object]) -> Thing:
-    opened = bool(told["open"]) if "open" in told else None
-    return Thing(str(told["type"]), str(told["color"]), _pair(told["position"]), bool(told.get("locked")), opened)
+def _thing(record: dict[str, object]) -> Thing:
+    opened = bool(record["open"]) if "open" in record else None
+    return Thing(
+        kind=str(record["type"]),
+        color=str(record["color"]),
+        place=_pair(record["position"]),
+        locked=bool(record.get("locked")),
+        open=opened,
+    )
 
 
-def _pair(told: object) -> Place:
-    match told:
+def _pair(value: object) -> Place:
+    match value:
         case [int(first), int(second)]:
             return first, second
-    raise ValueError(f"wanted two numbers, got {told!r}")
+    raise ValueError(f"wanted two numbers, got {value!r}")

@@ -1,19 +1,19 @@
-"""BabyAI's rooms: the agent is to be where its mission takes it, and things are to be as the mission wants them."""
+"""BabyAI's rooms: the agent where its mission takes it, and things as the mission wants them."""
 
 from collections.abc import Iterator
 
 from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.rules.baby_mission import Clause, Stages, stages
-from gde_plugins.statefactory.rules.places import lines
+from gde_plugins.statefactory.rules.given import Given, Rules, seen
+from gde_plugins.statefactory.rules.maps import AGENT, lines
 from gde_plugins.statefactory.rules.room_memory import NOTHING, Rooms
-from gde_plugins.statefactory.rules.room_texts import moment
-from gde_plugins.statefactory.rules.told import Rules, Told, seen
+from gde_plugins.statefactory.rules.room_texts import Moment, moment
 from gde_plugins.statefactory.state import Item, Items
 
-AGENT = "agent"
-FULFILLED, OPEN = {"status": "fulfilled"}, {"status": "to do"}
+FULFILLED = {"status": "fulfilled"}
+OPEN = {"status": "to do"}
 SHARES = {"go to": 1, "pick up": 1, "open": 2, "put": 2}
-"""Objects of a goal that a clause gives, so that it weighs the same before, while and after it is worked at."""
+"""Goal objects of a clause: as many before, while and after it is worked at, so that its weight stays the same."""
 
 
 class Progress:
@@ -24,26 +24,29 @@ class Progress:
         self._done: set[Clause] = set()
 
     def follow(self, rooms: Rooms, action: str) -> None:
-        """Take down what an action fulfilled."""
+        """Mark the clauses that an action fulfilled; later stages wait for the earlier ones."""
         for stage in self._wanted:
             self._done |= {clause for clause in stage if _is_fulfilled(clause, rooms, action)}
             if not self._done.issuperset(stage):
                 return
 
     def state(self) -> Iterator[Item]:
-        """Every clause with what has become of it."""
+        """Every clause with its status."""
         for clause in self._clauses():
             yield Item(clause.text, FULFILLED if clause in self._done else OPEN)
 
     def goal(self, rooms: Rooms) -> Iterator[Item]:
-        """What the clauses that are due want of the agent and of things, and that the others be fulfilled."""
+        """Wishes of the clauses that are due; the others as fulfilled."""
         due = next((stage for stage in self._wanted if not self._done.issuperset(stage)), ())
         for clause in self._clauses():
-            at_work = clause in due and clause not in self._done
-            yield from _wishes(clause, rooms) if at_work else [Item(clause.text, FULFILLED)] * SHARES[clause.verb]
+            if clause in due and clause not in self._done:
+                yield from _wishes(clause, rooms)
+            else:
+                yield from [Item(clause.text, FULFILLED)] * SHARES[clause.verb]
 
     def _clauses(self) -> Iterator[Clause]:
-        return (clause for stage in self._wanted for clause in stage)
+        for stage in self._wanted:
+            yield from stage
 
 
 def _is_fulfilled(clause: Clause, rooms: Rooms, action: str) -> bool:
@@ -56,12 +59,13 @@ def _is_fulfilled(clause: Clause, rooms: Rooms, action: str) -> bool:
         case "open":
             ahead = rooms.ahead()
             return action == "toggle" and ahead in meant and bool(rooms.things[ahead].open)
-    fixed = rooms.meant(clause.beside) if clause.beside else []
-    return rooms.dropped in meant and not set(fixed).isdisjoint(rooms.beside(rooms.dropped))
+        case "put":
+            fixed = rooms.meant(clause.beside) if clause.beside else []
+            return rooms.dropped in meant and not set(fixed).isdisjoint(rooms.beside(rooms.dropped))
 
 
 def _wishes(clause: Clause, rooms: Rooms) -> list[Item]:
-    """What is wanted by the names and at the places that are known by now; in general words where they are not."""
+    """Wanted objects with the names and places known by now; in general words where none are known."""
     name = _chosen(clause, rooms)
     there = _lines(rooms, name) if name in rooms.things else {}
     match clause.verb:
@@ -71,14 +75,20 @@ def _wishes(clause: Clause, rooms: Rooms) -> list[Item]:
             return [Item(AGENT, {**there, "carries": name})]
         case "open":
             return [Item(AGENT, {**there, "faces": name}), Item(name, {"door": "open"})]
-    fixed = next(iter(rooms.meant(clause.beside)), str(clause.beside)) if clause.beside else NOTHING
-    beside = _lines(rooms, fixed) if fixed in rooms.things else {}
-    return [Item(AGENT, {**there, "carries": name}), Item(name, {**beside, "lies beside": fixed})]
+        case "put":
+            fixed = NOTHING
+            if clause.beside:
+                fixed = next(iter(rooms.meant(clause.beside)), str(clause.beside))
+            beside = _lines(rooms, fixed) if fixed in rooms.things else {}
+            return [Item(AGENT, {**there, "carries": name}), Item(name, {**beside, "lies beside": fixed})]
 
 
 def _chosen(clause: Clause, rooms: Rooms) -> str:
+    """The thing that a clause is about: the carried one if it fits, else the nearest."""
     meant = rooms.meant(clause.thing)
-    return rooms.held if rooms.held in meant else next(iter(meant), str(clause.thing))
+    if rooms.held in meant:
+        return rooms.held
+    return next(iter(meant), str(clause.thing))
 
 
 def _lines(rooms: Rooms, name: str) -> dict[str, str]:
@@ -90,26 +100,36 @@ def _state(rooms: Rooms) -> Iterator[Item]:
     x, y = rooms.now.agent
     yield Item(AGENT, {**lines(y, x, *rooms.now.size), "faces": rooms.ahead(), "carries": rooms.held or NOTHING})
     for name, thing in rooms.things.items():
-        door = {"door": "open" if thing.open else "closed"} if thing.kind == "door" else {}
-        yield Item(name, {**_lines(rooms, name), **door, "lies beside": ", ".join(rooms.beside(name)) or NOTHING})
+        door = {}
+        if thing.kind == "door":
+            door = {"door": "open" if thing.open else "closed"}
+        beside = ", ".join(rooms.beside(name)) or NOTHING
+        yield Item(name, {**_lines(rooms, name), **door, "lies beside": beside})
 
 
-def _read(trajectory: Trajectory, objective: str) -> Told | None:
-    wanted, told = stages(objective), [moment(text) for text in seen(trajectory)]
-    shown = [one for one in told if one]
-    if not wanted or not shown or len(shown) < len(told):
+def _read(trajectory: Trajectory, objective: str) -> Given | None:
+    wanted = stages(objective)
+    shown: list[Moment] = []
+    for text in seen(trajectory):
+        now = moment(text)
+        if not now:
+            return None
+        shown.append(now)
+    if not wanted or not shown:
         return None
-    rooms, progress = Rooms(shown[0]), Progress(wanted)
+
+    rooms = Rooms(shown[0])
+    progress = Progress(wanted)
     actions = ["", *(turn.decision.action or "" for turn in trajectory.turns)]
     states: list[Items] = []
     goals: list[Items] = []
     for now, action in zip(shown, actions, strict=False):
-        if states:
+        if states:  # the first moment is what the rooms were made of
             rooms.see(now, action)
         progress.follow(rooms, action)
         states.append([*_state(rooms), *progress.state()])
         goals.append([*progress.goal(rooms)])
-    return Told(states, goals)
+    return Given(states, goals)
 
 
 RULES = Rules("rooms", _read)

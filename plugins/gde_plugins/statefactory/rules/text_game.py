@@ -1,9 +1,9 @@
-"""TextWorld's games: a thing to be found and taken, or a meal to be cooked by a recipe that can be read."""
+"""TextWorld's games: find and take a thing, or cook a meal by the recipe of a cookbook."""
 
 import re
 
 from gde.data.trajectory import Trajectory
-from gde_plugins.statefactory.rules.told import Rules, Things, Told, listed, seen
+from gde_plugins.statefactory.rules.given import Given, Rules, Things, listed, seen
 from gde_plugins.statefactory.state import Item, Items
 
 HANDS = "your hands"
@@ -24,8 +24,13 @@ MADE = "Adding the meal to your inventory"
 RECIPE = re.compile(r"Ingredients:\s*(?P<ingredients>.*?)\s*Directions:\s*(?P<directions>.*)", re.DOTALL)
 STEP = re.compile(r"^\s*(slice|dice|chop|fry|roast|grill) the (.+?)\s*$", re.MULTILINE)
 DONE = {"slice": "sliced", "dice": "diced", "chop": "chopped", "fry": "fried", "roast": "roasted", "grill": "grilled"}
+PREPARATION = {
+    **dict.fromkeys(("slice", "dice", "chop"), "cutting"),
+    **dict.fromkeys(("fry", "roast", "grill"), "heating"),
+}
+"""Verb to the attribute that it sets."""
 TOOLS = {"knife", "cookbook"}
-"""What lies about in a kitchen and is taken, but is no ingredient."""
+"""Things of a kitchen that can be taken but are no ingredients."""
 
 MEAL = Item("meal", {"place": HANDS, "eating": "eaten"})
 ANY_INGREDIENT = Item(
@@ -34,25 +39,26 @@ ANY_INGREDIENT = Item(
 
 
 def recipe(text: str) -> Items:
-    """The ingredients that a cookbook asks for, each with what is to be done to it; none where it is not read."""
+    """The ingredients of a cookbook's recipe, each with its preparation; none in other texts."""
     found = RECIPE.search(text)
     if not found:
         return []
-    names = [line.strip() for line in found["ingredients"].splitlines() if line.strip()]
     steps = STEP.findall(found["directions"])
-    return [Item(f"ingredient {name}", {"place": HANDS, **_done(name, steps)}) for name in names]
-
-
-def _done(name: str, steps: list[tuple[str, str]]) -> dict[str, str]:
-    return {_sort(DONE[verb]): DONE[verb] for verb, what in steps if what == name}
-
-
-def _sort(done: str) -> str:
-    return "heating" if done in {"fried", "roasted", "grilled"} else "cutting"
+    items: list[Item] = []
+    for line in found["ingredients"].splitlines():
+        name = line.strip()
+        if not name:
+            continue
+        attributes = {"place": HANDS}
+        for verb, ingredient in steps:
+            if ingredient == name:
+                attributes[PREPARATION[verb]] = DONE[verb]
+        items.append(Item(f"ingredient {name}", attributes))
+    return items
 
 
 def notice(things: Things, text: str) -> None:
-    """Take down what an observation tells."""
+    """Add what an observation says."""
     for room in ROOM.findall(text):
         things["you"] = {"room": room.lower()}
     for name in LYING.findall(text):
@@ -75,31 +81,31 @@ def _called(name: str) -> str:
     return name if name == "meal" or name in TOOLS else f"ingredient {name}"
 
 
-def _hunt(trajectory: Trajectory, thing: str, room: str) -> Told:
+def _hunt(trajectory: Trajectory, thing: str, room: str) -> Given:
     goal = [Item(thing, {"place": HANDS}), Item("you", {"room": room.strip().lower()})]
     things: Things = {}
-    states = []
+    states: list[Items] = []
     for text in seen(trajectory):
         notice(things, text)
-        named = {name.removeprefix("ingredient "): told for name, told in things.items()}
-        states.append(listed(named))
-    return Told(states, [goal] * len(states))
+        # Outside a kitchen nothing is an ingredient.
+        states.append(listed({name.removeprefix("ingredient "): of for name, of in things.items()}))
+    return Given(states, [goal] * len(states))
 
 
-def _cook(trajectory: Trajectory) -> Told:
+def _cook(trajectory: Trajectory) -> Given:
     things: Things = {}
     states: list[Items] = []
     goals: list[Items] = []
     wanted: Items = [ANY_INGREDIENT]
     for text in seen(trajectory):
         notice(things, text)
-        wanted = recipe(text) or wanted
+        wanted = recipe(text) or wanted  # a recipe that was read once stays known
         states.append(listed(things))
         goals.append([*wanted, MEAL])
-    return Told(states, goals)
+    return Given(states, goals)
 
 
-def _read(trajectory: Trajectory, objective: str) -> Told | None:
+def _read(trajectory: Trajectory, objective: str) -> Given | None:
     if found := HUNT.search(objective):
         return _hunt(trajectory, found["thing"], found["room"])
     return _cook(trajectory) if COOK.search(objective) else None

@@ -173,7 +173,7 @@ def test_what_is_no_mission_or_no_room_is_left_to_others(episode: Callable[..., 
     assert RULES.read(episode("go home", text(1)), "go home") is None
     for broken in ('{"agent_pos": [1', "{}", '{"room_size_incl_walls": 8}', "{" * 10**5, "[" * 10**5, "{\x00"):
         assert moment(broken) is None
-    hostile = text(1, "nothing", *["ball, color=red, position=(4, 3)"] * 5000, "ball, color=, position=(9999999999, 0)")
+    hostile = text(1, "nothing", *["ball, color=red, position=(4, 3)"] * 2000, "ball, color=, position=(9999999999, 0)")
     reading = RulesExtractor(4).reading(episode("go to the red ball", hostile))
     assert not reading.failure
     assert reading.made_by.startswith("rules for rooms")

@@ -1,8 +1,8 @@
-"""From what a language model said to objects with attributes, or to the reason why there are none. Never guesses.
+"""Answers of a language model as objects with attributes, or the reason why there are none. Never guesses.
 
-Asked for is {"thinking": TEXT, KEY: [...]}. The list may stand alone or under any key, in a code fence or after other
-words; of several JSON values the last counts, since what is quoted comes before what is concluded. An object of the
-list is {"object": {NAME: [{KEY: VALUE}, ...]}}, with or without "object", its attributes in a list or not.
+A question asks for {"thinking": TEXT, KEY: [...]}. The list may stand alone or under any key, in a code fence or after
+other words. Of several JSON values the last counts, since quotations come before conclusions. An object of the list is
+{"object": {NAME: [{KEY: VALUE}, ...]}}, with or without "object", its attributes in a list or not.
 """
 
 import json
@@ -19,26 +19,30 @@ MOST = 500
 """Objects of a state."""
 THINKING = frozenset({"thinking", "_thinking"})
 PREFIXES = ("goal_", "intermediate_")
-OBJECT, STATE = "object", "state"
+OBJECT = "object"
+STATE = "state"
 DECODER = json.JSONDecoder()
+OPENING = re.compile(r"[{\[]")
 BRACKET = re.compile(r"[{}\[\]]")
 
 
 class Malformed(ValueError):
-    """An answer that tells no objects; says what was wanted and what came."""
+    """An answer without objects; says what was wanted and what came."""
 
 
 def parse_items(text: str, *, empty: bool) -> Items:
-    """The objects of an answer.
+    """Parse the objects of an answer.
 
     Args:
-        text: what was answered.
-        empty: whether a list without objects is an answer, as it is for a state and not for a goal.
+        text: the answer.
+        empty: whether a list without objects is valid, as it is for a state and not for a goal.
 
     Raises:
-        Malformed: there are none.
+        Malformed: the answer has no list of objects, or one that is too long.
     """
-    items = [item for each in _payload(text) for item in _items(each)]
+    items: list[Item] = []
+    for each in _payload(text):
+        items.extend(_items(each))
     if len(items) > MOST:
         raise Malformed(f"wanted at most {MOST} objects, got {len(items)}")
     if not items and not empty:
@@ -59,20 +63,20 @@ def _payload(text: str) -> list[Any]:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """The JSON objects and lists of a text, in order, those within others left out."""
-    place = 0
-    while (start := min((i for i in (text.find("{", place), text.find("[", place)) if i >= 0), default=-1)) >= 0:
+    """The outermost JSON objects and lists of a text, in order."""
+    position = 0
+    while opening := OPENING.search(text, position):
         try:
-            value, place = DECODER.raw_decode(text, start)
+            value, position = DECODER.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
-            # What is whole within something broken is no answer but a piece of one.
-            place = _end(text, start)
+            # A whole value within something broken is a piece of an answer and not the answer.
+            position = _end(text, opening.start())
         else:
             yield value
 
 
 def _end(text: str, start: int) -> int:
-    """Where the bracket that opens at `start` is closed again; the end of the text where it never is."""
+    """Index after the bracket that closes the one at `start`; the end of the text where none does."""
     depth = 0
     for bracket in BRACKET.finditer(text, start):
         depth += 1 if bracket[0] in "{[" else -1
@@ -82,37 +86,41 @@ def _end(text: str, start: int) -> int:
 
 
 def _unwrapped(value: Any) -> Any:
-    """A list, or what stands beside the thinking; a single object is a list of one."""
+    """The value beside the thinking; a single object becomes a list of one."""
     while isinstance(value, Mapping):
         rest = {key: each for key, each in value.items() if key not in THINKING}
-        if OBJECT in rest or len(rest) != 1:
-            return [rest] if OBJECT in rest else value
+        if OBJECT in rest:
+            return [rest]
+        if len(rest) != 1:
+            return value
         (value,) = rest.values()
     return value
 
 
-def _items(told: Any) -> Iterator[Item]:
-    if isinstance(told, str):
-        name = _text(told)
+def _items(value: Any) -> Iterator[Item]:
+    if isinstance(value, str):
+        name = _text(value)
         yield Item(name, {DESCRIPTION: name})
         return
-    if not isinstance(told, Mapping):
-        raise Malformed(f"wanted an object, got {str(told)[:80]!r}")
-    named = told.get(OBJECT, told)
+    if not isinstance(value, Mapping):
+        raise Malformed(f"wanted an object, got {str(value)[:80]!r}")
+    named = value.get(OBJECT, value)
     if not isinstance(named, Mapping):
         raise Malformed(f"wanted NAME: attributes, got {str(named)[:80]!r}")
     for name, attributes in named.items():
         yield Item(_text(name), _attributes(attributes))
 
 
-def _attributes(told: Any) -> dict[str, str]:
+def _attributes(value: Any) -> dict[str, str]:
     found: dict[str, str] = {}
-    for each in told if isinstance(told, list) else [told]:
+    for each in value if isinstance(value, list) else [value]:
         if isinstance(each, Mapping):
-            found.update((_key(key), _value(value)) for key, value in each.items())
+            for key, content in each.items():
+                found[_key(key)] = _value(content)
         elif each is not None:
-            # Sentences of one object belong together.
-            found[STATE] = " ".join(filter(None, (found.get(STATE), _value(each))))
+            # Several sentences of one object are one attribute.
+            sentence = _value(each)
+            found[STATE] = f"{found[STATE]} {sentence}" if STATE in found else sentence
     return found
 
 
@@ -128,11 +136,11 @@ def _value(value: Any) -> str:
     raise Malformed(f"wanted a text as a value, got {str(value)[:80]!r}")
 
 
-def _text(told: str) -> str:
-    """Stripped, never empty, and something that can be encoded: JSON can spell halves of characters."""
-    text = " ".join(told.split())
+def _text(value: str) -> str:
+    """Normalise the white space of a text that is not empty and can be encoded."""
+    text = " ".join(value.split())
     try:
-        text.encode()
+        text.encode()  # JSON can spell halves of characters
     except UnicodeEncodeError:
         raise Malformed(f"wanted a text, got {ascii(text)[:80]}") from None
     if not text:

@@ -1,4 +1,4 @@
-"""The three questions of a turn (Shen et al. 2026, appendix C.4.1): what is now, what of it matters, what is wanted."""
+"""The three questions of a turn (Shen et al. 2026, appendix C.4.1): the present, the state and the goal."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,7 +7,7 @@ from gde.data.completion import Message
 from gde_plugins.statefactory.state import Item, Items, Level
 
 Question = Literal["current", "state", "goal"]
-"""What the observation shows, the state that is kept of it, and the goal."""
+"""Content of the observation, the state that is kept of it, and the goal."""
 NOTHING = "None"
 ROLE = "You keep track of a world and answer with one JSON object, and with nothing after it."
 
@@ -30,7 +30,7 @@ TASKS: dict[Question, str] = {
 
 
 def ask(question: Question, level: Level, sections: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
-    """One question, with what is known under headings."""
+    """The messages of one question; sections are (heading, text)."""
     shape = f'# Answer\n{{"thinking": "a few words", "{question}": {SHAPES[level]}}}'
     known = "\n\n".join(f"# {heading}\n{text or NOTHING}" for heading, text in sections)
     content = f"{TASKS[question]}\n\n{known}\n\n{shape}"
@@ -38,7 +38,7 @@ def ask(question: Question, level: Level, sections: Sequence[tuple[str, str]]) -
 
 
 def again(asked: tuple[Message, ...], answer: str, reason: str) -> tuple[Message, ...]:
-    """The same question after an answer that could not be used."""
+    """The same question after an unusable answer."""
     complaint = f"That cannot be used: {reason}. Answer again, with the JSON object and nothing else."
     return (*asked, Message(role="assistant", content=answer), Message(role="user", content=complaint))
 
@@ -49,5 +49,7 @@ def written(items: Items) -> str:
 
 
 def _line(item: Item) -> str:
-    told = "; ".join(f"{key}: {value}" for key, value in item.attributes.items())
-    return f"- {item.name}" + (f" ({told})" if told and told != item.name else "")
+    attributes = "; ".join(f"{key}: {value}" for key, value in item.attributes.items())
+    if not attributes or attributes == item.name:
+        return f"- {item.name}"
+    return f"- {item.name} ({attributes})"

@@ -14,8 +14,8 @@ from gde.errors import ConfigError, GdeError, Unavailable
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.testing.parts import AnsweringModel
-from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
-from gde_plugins.statefactory.asking.prompts import TASKS
+from gde_plugins.statefactory.language_model.extractor import Asking, ModelExtractor
+from gde_plugins.statefactory.language_model.prompts import TASKS
 from gde_plugins.statefactory.state import Item, Level, Reading
 
 GOOD = '{"state": [{"object": {"mug": [{"place": "The mug is here."}]}}]}'

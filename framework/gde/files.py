@@ -10,11 +10,18 @@ from gde.errors import RunFailed
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file of the writer's own to write to. It takes the place of `path` at the end, or is gone where that fails.
+def replacing(path: Path, remedy: str = "make room or give access") -> Iterator[Path]:
+    """Give a new file to write to, which replaces `path` when the context ends well.
+
+    A reader, or a later process, sees the old file or the new one and nothing between. A link in its place is
+    replaced, not followed: a folder from elsewhere may point anywhere.
+
+    Args:
+        path: the file to be replaced; its folder is made where there is none.
+        remedy: ends the error message.
 
     Raises:
-        RunFailed: it cannot be written; what is in its place is as it was.
+        RunFailed: the file cannot be written; the old one is as it was.
     """
     unfinished: Path | None = None
     try:
@@ -26,8 +33,7 @@ def replacing(path: Path) -> Iterator[Path]:
         unfinished.chmod(0o644)
         unfinished.replace(path)
     except OSError as error:
-        reason = f"{error.strerror or error}; what was finished is kept: make room or give access, and build again"
-        raise RunFailed(f"cannot write {path}: {reason}") from error
+        raise RunFailed(f"cannot write {path}: {error.strerror or error}; {remedy}") from error
     finally:
         if unfinished is not None:
             unfinished.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gde.data.cell_map import Position
 from gde.data.json import NONE
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.solving.dynamics import MOVES
+from gde_plugins.grid.solver.dynamics import MOVES
 
 SWAP = "swap"
 REARRANGE: Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]] = {

@@ -10,9 +10,9 @@ from extractor_answers import answers
 from gde.data.completion import Sampling
 from gde.data.trajectory import Trajectory
 from gde.testing.parts import AnsweringModel
-from gde_plugins.statefactory.asking.answers import Malformed, parse_items
-from gde_plugins.statefactory.asking.extractor import Asking, ModelExtractor
 from gde_plugins.statefactory.embedding import HashedWords
+from gde_plugins.statefactory.language_model.answers import Malformed, parse_items
+from gde_plugins.statefactory.language_model.extractor import Asking, ModelExtractor
 from gde_plugins.statefactory.model import StateFactory
 from gde_plugins.statefactory.state import Item
 

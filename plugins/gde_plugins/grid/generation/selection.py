@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from gde.data.json import Labels
 from gde.errors import ConfigError, UnknownName
-from gde_plugins.grid.making.origin import Origin
+from gde_plugins.grid.grid import Origin
 
 
 def read_selection(text: str) -> Labels:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gde.data.cell_map import Position
 from gde.data.completion import Tokenization
-from gde_plugins.grid.showing.layout import locate
+from gde_plugins.grid.rendering.layout import locate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ def align(text: str, tokenize: Callable[[str], Tokenization]) -> Alignment:
     holds a newline or another symbol, or that takes several tokens, is misaligned.
 
     Args:
-        text: a grid as `gde_plugins.grid.showing.layout.render_text` writes it, with any line ends.
+        text: a grid as `gde_plugins.grid.rendering.layout.render_text` writes it, with any line ends.
         tokenize: e.g. `gde.parts.language_model.WhiteBox.tokenize`.
     """
     tokens = tokenize(text).spans

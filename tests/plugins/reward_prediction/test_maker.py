@@ -16,9 +16,9 @@ from gde_plugins.reward_prediction.building import Order, build_domain, in_chunk
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, opened
 from gde_plugins.reward_prediction.files import find_records
-from gde_plugins.reward_prediction.making import Maker
+from gde_plugins.reward_prediction.maker import Maker
 from gde_plugins.reward_prediction.preferences import write_preferences
-from gde_plugins.reward_prediction.printed import ABLATIONS, TABLE_1
+from gde_plugins.reward_prediction.published import ABLATIONS, TABLE_1
 
 ALONE = Serial()
 

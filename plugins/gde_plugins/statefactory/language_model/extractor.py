@@ -1,4 +1,4 @@
-"""The extractor that asks a language model: three questions a turn, asked again where the answer cannot be used."""
+"""The extractor that asks a language model: three questions a turn, each repeated after an unusable answer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,13 +9,14 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
 from gde.seeding import derive
-from gde_plugins.statefactory.asking.answers import Malformed, parse_items
-from gde_plugins.statefactory.asking.prompts import NOTHING, Question, again, ask, written
+from gde_plugins.statefactory.language_model.answers import Malformed, parse_items
+from gde_plugins.statefactory.language_model.prompts import NOTHING, Question, again, ask, written
 from gde_plugins.statefactory.state import Items, Level, Reading
 
 SHOWN = 2000
 """Characters of an unusable answer that the model is shown again."""
-ASKED_AGAIN, UNREAD = "asked again", "unread, held"
+ASKED_AGAIN = "asked again"
+UNREAD = "unread, held"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +26,14 @@ class Asking:
     level: Level
     repairs: int
     hold: bool
+    """Whether the last usable answer stands in for one that stays unusable."""
     seed: int
     effort: Effort
     sampling: Sampling
+
+
+class Unreadable(Exception):
+    """A turn whose answers stay unusable; says why."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +51,15 @@ class ModelExtractor:
         if not task:
             lacking = f"the world {trajectory.world.id[:80]!r} has no fact `objective` that says what is asked for"
             return Reading(made_by=made_by, failure=lacking)
+
         episode = _Episode(self.model, self.asking, task)
+        pairs = zip(trajectory.actions_before, trajectory.turns, strict=True)
         try:
-            for index, (action, turn) in enumerate(zip(trajectory.actions_before, trajectory.turns, strict=True)):
+            for index, (action, turn) in enumerate(pairs):
                 await episode.turn(index, action or NOTHING, turn.observation.text)
         except Unreadable as error:
             return Reading(made_by=made_by, counts=episode.counts, failure=str(error))
         return Reading(made_by=made_by, states=episode.states, goals=episode.goals, counts=episode.counts)
-
-
-class Unreadable(Exception):
-    """A turn of which no use can be made; says why."""
 
 
 @dataclass
@@ -71,25 +75,29 @@ class _Episode:
         """Read one turn.
 
         Raises:
-            Unreadable: an answer of it cannot be used, and nothing is held instead.
+            Unreadable: an answer stays unusable, and none is held instead.
         """
-        state_before, goal_before = (written(each[-1]) if each else "" for each in (self.states, self.goals))
-        task, seen = ("Task", self.task), [("Action", action), ("Observation", observation)]
-        known = ("Known state", state_before)
-        current = await self._answer(
-            index, "current", [task, ("Goal so far", goal_before), known, *seen], self.states[-1:]
-        )
-        now = ("Present", written(current))
-        state = await self._answer(index, "state", [task, known, ("Action", action), now], self.states[-1:])
-        held = ("State", written(state))
-        goal = await self._answer(index, "goal", [task, held, *seen, ("Goal so far", goal_before)], self.goals[-1:])
+        last_states, last_goals = self.states[-1:], self.goals[-1:]
+        task = ("Task", self.task)
+        acted = ("Action", action)
+        observed = ("Observation", observation)
+        known = ("Known state", "".join(map(written, last_states)))
+        goal_so_far = ("Goal so far", "".join(map(written, last_goals)))
+
+        current = await self._answer(index, "current", [task, goal_so_far, known, acted, observed], last_states)
+        present = ("Present", written(current))
+        state = await self._answer(index, "state", [task, known, acted, present], last_states)
+        now = ("State", written(state))
+        goal = await self._answer(index, "goal", [task, now, acted, observed, goal_so_far], last_goals)
         self.states.append(state)
         self.goals.append(goal)
 
     async def _answer(
         self, index: int, question: Question, sections: Sequence[tuple[str, str]], held: Sequence[Items]
     ) -> Items:
-        reason, asked = "", ask(question, self.asking.level, sections)
+        """The objects of an answer; `held` has at most one answer to stand in for it."""
+        reason = ""
+        asked = ask(question, self.asking.level, sections)
         messages = asked
         for attempt in range(self.asking.repairs + 1):
             self.counts[ASKED_AGAIN] += attempt > 0
@@ -100,13 +108,20 @@ class _Episode:
             except Malformed as error:
                 reason = str(error)
                 messages = again(asked, text[:SHOWN] or NOTHING, reason)
+
         if not (self.asking.hold and held):
             raise Unreadable(f"turn {index}: {question}: {reason}")
         self.counts[UNREAD] += 1
         return held[-1]
 
     async def _said(self, messages: tuple[Message, ...], attempt: int) -> str:
-        """What the model answers; a request that it refuses is an answer that cannot be used."""
+        """The model's answer.
+
+        Raises:
+            Malformed: the model refused the request.
+            RunFailed: the model failed for good.
+            Unavailable: the model cannot be reached.
+        """
         request = ChatRequest(
             messages=messages,
             seed=derive(self.asking.seed, "statefactory", attempt),

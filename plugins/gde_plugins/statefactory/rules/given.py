@@ -1,4 +1,4 @@
-"""What rules read of one episode."""
+"""States and goals as the observations of an episode give them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from gde.data.trajectory import Trajectory
 from gde_plugins.statefactory.state import Item, Items
 
 Things = dict[str, dict[str, str]]
-"""Objects by their names, with their attributes, as they become known."""
+"""Objects by name, each with its attributes, as far as they are known."""
 
 
 @dataclass(frozen=True)
-class Told:
+class Given:
     """States and goals, one a turn."""
 
     states: Sequence[Items]
@@ -23,8 +23,8 @@ class Rules:
     """How one kind of world is read."""
 
     name: str
-    read: Callable[[Trajectory, str], Told | None]
-    """An episode and its objective, which may be empty; none where it is not of this kind."""
+    read: Callable[[Trajectory, str], Given | None]
+    """Takes an episode and its objective, which may be empty; gives None for worlds of another kind."""
 
 
 def seen(trajectory: Trajectory) -> list[str]:

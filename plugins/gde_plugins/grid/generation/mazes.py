@@ -8,9 +8,8 @@ from gde.data.json import NONE, Labels
 from gde.errors import GdeError
 from gde.seeding import generator
 from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid
-from gde_plugins.grid.making.origin import Origin, identity
-from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
+from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Origin, identity
+from gde_plugins.grid.solver.dynamics import MOVES, FreeCells
 
 ATTEMPTS = 50
 """Mazes tried before it is said that none has agent and goal as far apart as wanted."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from gde.data.json import NONE
 from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid
-from gde_plugins.grid.showing.layout import AGENT_SYMBOL, GOAL_SYMBOL, render_text
-from gde_plugins.grid.solving.dynamics import ACTIONS
+from gde_plugins.grid.rendering.layout import AGENT_SYMBOL, GOAL_SYMBOL, render_text
+from gde_plugins.grid.solver.dynamics import ACTIONS
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SYMBOLS = frozenset(string.ascii_letters + string.punctuation) - {"/", ",", '"', "\\"}

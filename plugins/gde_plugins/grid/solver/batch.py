@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gde_plugins.grid.solving.dynamics import ACTIONS
+from gde_plugins.grid.solver.dynamics import ACTIONS
 
 Bools = NDArray[np.bool_]
 Cells = NDArray[np.intp]

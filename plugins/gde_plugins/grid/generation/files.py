@@ -19,10 +19,9 @@ from gde.data.json import NONE, Labels
 from gde.errors import ConfigError
 from gde.numerics.tabular import steps_to
 from gde_plugins.grid.config import GridConfig
-from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid
-from gde_plugins.grid.making.origin import Origin
-from gde_plugins.grid.making.selection import read_selection, select
-from gde_plugins.grid.solving.dynamics import FreeCells
+from gde_plugins.grid.generation.selection import read_selection, select
+from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Origin
+from gde_plugins.grid.solver.dynamics import FreeCells
 
 DESCRIPTIONS = {"size", "density", "transform"}
 """Settings of the environment that may also be labels of a line: they describe its grid."""

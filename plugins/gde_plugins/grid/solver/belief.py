@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gde.data.cell_map import Position
 from gde.numerics.tabular import steps_to
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.solving.dynamics import MOVES, FreeCells
+from gde_plugins.grid.solver.dynamics import MOVES, FreeCells
 
 Mask = NDArray[np.bool_]
 UNKNOWN_SYMBOL = "*"
