@@ -134,6 +134,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def mutants(session: nox.Session) -> None:
+    """Change one operator or number at a time where verdicts are made, and see a test fail: `nox -s mutants -- NAME`."""
+    install(session, "-e", ".[dev]", "cosmic-ray")
+    session.run("python", "tests/mutants.py", *session.posargs)
+
+
+@nox.session(python=DEFAULT)
 def soak(session: nox.Session) -> None:
     """Thousands of episodes of each simulator, and what takes minutes of its contract: `nox -s soak -- 2000`."""
     install(session, "-e", ".[dev,text-worlds]")
