@@ -21,11 +21,12 @@ def command(
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare runs that share no world.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Compare two runs over the worlds they share: paired differences, with p values corrected after Holm (1979).
+    """Compare two runs over the worlds that they share.
 
-    The effect is the matched-pairs rank-biserial correlation (Kerby 2014); a detectable difference would be found
-    in 80 % of studies like this one. Rows are measurements of whole worlds; of two that are equal in a single world
-    one is tested. --json has breakdowns and further tests.
+    Differences are paired, and p values are corrected after Holm (1979). The effect is the matched-pairs rank-biserial
+    correlation (Kerby 2014). A detectable difference would be found in 80 % of studies like this one. Rows are
+    measurements of whole worlds; of two that are equal in every single world, one is tested. --json has breakdowns and
+    further tests.
     """
     from gde.runs.comparing import compare
 

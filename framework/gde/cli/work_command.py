@@ -6,7 +6,10 @@ from gde.cli import options
 
 
 def command(run: options.Run) -> None:
-    """Take part in a run that another process of this machine has with `--executor leases`, until nothing is left."""
+    """Work on a run that another process has with leases.
+
+    The other process is on this machine and has `--executor leases`. The command ends when no episode is left.
+    """
     from gde.executors.joining import join
 
     done = join(run)
