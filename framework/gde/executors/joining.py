@@ -24,8 +24,8 @@ from typing import Any
 from gde import __version__
 from gde.errors import GdeError, RunFailed, RunFolderError
 from gde.executors.workers import opened, outcome
-from gde.store.atomic import HOLDER
 from gde.store.folder import RunFolder
+from gde.store.lock import HOLDER
 
 BEAT = 1.0
 """Seconds between two signs of life."""

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from gde.files import write_whole
 from gde.runs.contest import Contest
-from gde.store.atomic import write_whole
 
 
 def write_page(found: Contest) -> Path | None:

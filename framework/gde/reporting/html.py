@@ -6,6 +6,7 @@ from pathlib import Path
 from gde.data.evidence import Evidence
 from gde.data.plan import Plan
 from gde.data.result import Result
+from gde.files import write_whole
 from gde.reporting.cards import cards
 from gde.reporting.claim import claim
 from gde.reporting.drawing import picture
@@ -23,7 +24,6 @@ from gde.reporting.tables import (
     tests_tables,
 )
 from gde.reporting.templates import source, template
-from gde.store.atomic import write_whole
 
 NAME = "report.html"
 

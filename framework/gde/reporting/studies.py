@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from gde.files import write_whole
 from gde.runs.reproducing import Study, study_json
-from gde.store.atomic import write_whole
 
 PAGE, TABLE = "reproduction.html", "reproduction.json"
 

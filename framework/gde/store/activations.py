@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
 from gde.errors import MissingExtra, RunFolderError
-from gde.store.atomic import write_whole
+from gde.files import write_whole
 from gde.store.checksums import ADVICE, array_checksum
 from gde.store.database import Statement
 from gde.store.journal import Journal

@@ -19,8 +19,8 @@ from gde.data.measure import Measure
 from gde.data.plan import Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
+from gde.files import write_whole
 from gde.request.planfile import read_plan, write_plan
-from gde.store.atomic import write_whole
 from gde.store.database import Statement
 from gde.store.journal import Journal
 from gde.store.rows import to_json

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gde.data.json import Json
 from gde.errors import GdeError
+from gde.files import replacing
 from gde_plugins.reward_prediction.record import Pair, Record, Side, Step
-from gde_plugins.reward_prediction.whole import replacing
 
 POSITIVE, NEGATIVE = "positive.json", "negative_*.json"
 FIRST_NEGATIVE = "negative_0.json"

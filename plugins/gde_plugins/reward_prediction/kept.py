@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gde.data.json import Json
 from gde.errors import ConfigError
+from gde.files import replacing
 from gde_plugins.reward_prediction.files import has_pairs
-from gde_plugins.reward_prediction.whole import replacing
 
 RECIPE = "recipe.json"
 

@@ -12,12 +12,12 @@ from functools import partial
 
 import numpy as np
 
+from gde.files import replacing
 from gde.parts.executor import Executor
 from gde.seeding import generator
 from gde_plugins.reward_prediction.building import Order, Watch, attempted, in_chunks
 from gde_plugins.reward_prediction.making import Maker
 from gde_plugins.reward_prediction.record import Pair, Record
-from gde_plugins.reward_prediction.whole import replacing
 
 PER_TASK = 10
 """Preferences that are taken from one task."""

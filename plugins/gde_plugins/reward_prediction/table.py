@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from gde.errors import GdeError
+from gde.files import replacing
 from gde_plugins.reward_prediction.files import find_records
-from gde_plugins.reward_prediction.whole import replacing
 
 TABLE = "steps.parquet"
 ROWS = 20_000
