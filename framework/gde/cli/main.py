@@ -8,7 +8,7 @@ from traceback import format_exception
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.completion import Shells, completion_init, install_callback, show_callback
+from typer import completion
 
 from gde.cli.ending import be_patient, leave
 from gde.cli.foreign import shown
@@ -20,6 +20,8 @@ REFUSED = 2
 """The exit code of a request that cannot be read."""
 UNEXPECTED = 1
 """The exit code of an error that nobody has caught, as of any Python program."""
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+"""Those that typer can complete for."""
 COMMANDS = (
     "eval",
     "resume",
@@ -56,7 +58,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    completion_init()
+    completion.completion_init()  # type: ignore[attr-defined]
     app.callback()(_options)
     for name in COMMANDS:
         module = import_module(f"gde.cli.{name.replace('-', '_')}_command")
@@ -83,18 +85,17 @@ def _show_version(asked: bool) -> None:
 
 def _show_completion(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> Any:
     _check_shell(shell)
-    return show_callback(ctx, param, shell)
+    return completion.show_callback(ctx, param, shell)
 
 
 def _add_completion(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> Any:
     _check_shell(shell)
-    return install_callback(ctx, param, shell)
+    return completion.install_callback(ctx, param, shell)
 
 
 def _check_shell(shell: str | None) -> None:
-    known = [each.value for each in Shells]
-    if shell is not None and shell not in known:
-        raise UnknownName("shell", shell, known)
+    if shell is not None and shell not in SHELLS:
+        raise UnknownName("shell", shell, SHELLS)
 
 
 def _options(
