@@ -40,7 +40,7 @@ MESSAGES: Mapping[str, Callable[..., ChatMessage]] = {
 }
 FINISHES: Mapping[str, Finish] = {"max_tokens": "length", "model_length": "length", "content_filter": "refusal"}
 RECORD = "gde"
-"""Of a sample's metadata: the trajectory."""
+"""The key of a sample's metadata that holds its trajectory."""
 OF_THE_AGENT = "agent."
 
 
@@ -90,10 +90,11 @@ def _completion(output: ModelOutput, request: ChatRequest) -> Completion:
 
 
 class _Context(OutsideRun):
-    """Whatever model an agent names, Inspect's is asked."""
+    """Gives Inspect's model in the place of every model that an agent names."""
 
     def __init__(self, model: InspectModel, seed: int) -> None:
-        self._model, self.seed = model, seed
+        self._model = model
+        self.seed = seed
 
     def model(self, name: str) -> InspectModel:  # type: ignore[override]  # noqa: ARG002
         return self._model
@@ -110,9 +111,8 @@ def usual_agent(environment: str, catalogue: Catalogue) -> str:
     found = [entry for entry in usual if entry.distribution == home] or usual
     if len(found) != 1:
         known = ", ".join(entry.qualified for entry in found) or "none"
-        raise GdeError(
-            f"agent: wanted one default agent for environment {environment!r}, got {known}; say -T agent=NAME"
-        )
+        wanted = f"wanted one default agent for environment {environment!r}"
+        raise GdeError(f"agent: {wanted}, got {known}; say -T agent=NAME")
     name = found[0].offer.name
     return name if name in catalogue.names("agent") else found[0].qualified
 
@@ -135,8 +135,13 @@ class Setting:
         Raises:
             GdeError: an unknown name or field, or a value out of range.
         """
-        own = {name.removeprefix(OF_THE_AGENT): v for name, v in settings.items() if name.startswith(OF_THE_AGENT)}
-        rest = {name: value for name, value in settings.items() if not name.startswith(OF_THE_AGENT)}
+        own = {}
+        rest = {}
+        for name, value in settings.items():
+            if name.startswith(OF_THE_AGENT):
+                own[name.removeprefix(OF_THE_AGENT)] = value
+            else:
+                rest[name] = value
         catalogue = Catalogue.default()
         agent = agent or usual_agent(environment, catalogue)
         setting = cls(environment, agent, seed, rest, own)
@@ -150,7 +155,7 @@ class Setting:
         return {**vars(self), "config": dict(self.config), "agent_config": dict(self.agent_config)}
 
     def usual_metrics(self) -> list[str]:
-        """What a run of gde measures of the two where nobody names a metric."""
+        """The metrics of a run of gde with these parts that names none."""
         plan = Plan(
             environment=Choice(name=self.environment, config=self.config),
             agent=Choice(name=self.agent, config=self.agent_config),
@@ -170,7 +175,7 @@ class Setting:
         return made
 
     def world_seed(self, world: int) -> int:
-        """That of the same world in a run of gde."""
+        """The seed of the same world in a run of gde."""
         offer = Catalogue.default().find("environment", self.environment).offer
         listed = 0
         if Facet.WORLDS in offer.gives:
@@ -179,7 +184,7 @@ class Setting:
         return world_seed(self.seed, world, listed)
 
     def objective(self, world: int) -> str:
-        """What is asked for in a world."""
+        """The objective of a world, and its first observation."""
         with closing(self.make_environment()) as environment:
             shown = environment.reset(self.world_seed(world))
             return f"{environment.task().objective}\n\n{shown.text}"
@@ -191,11 +196,11 @@ def episode(setting: dict[str, Any]) -> Solver:
     parts = Setting(**setting)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks by itself
-        model, world = InspectModel(get_model()), int(state.metadata["world"])
+        model = InspectModel(get_model())
+        world = int(state.metadata["world"])
         key = EpisodeKey(stratum=0, world=world, repeat=state.epoch - 1)
-        played = await play(
-            parts.make_environment, lambda: parts.make_agent(model), key, parts.seed, parts.world_seed(world)
-        )
+        seed = parts.world_seed(world)
+        played = await play(parts.make_environment, lambda: parts.make_agent(model), key, parts.seed, seed)
         state.metadata[RECORD] = trajectory_json(played)
         for turn in played.turns:
             state.messages.append(ChatMessageUser(content=turn.observation.text))

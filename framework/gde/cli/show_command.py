@@ -25,7 +25,8 @@ def command(
     from gde.request.catalogue import Catalogue
     from gde.request.settings import describe
 
-    catalogue, which = Catalogue.default(), find_kind(kind)
+    catalogue = Catalogue.default()
+    which = find_kind(kind)
     group = catalogue.members(which, name)
     if group != (name,):
         if not as_json:
