@@ -45,10 +45,12 @@ def command(
     from gde.runs.contest import contest
     from gde.runs.evaluating import dry, evaluate
 
-    one = {"env": env, "agent": agent, "executor": executor}
-    several = {"probe": probe or [], "reward": reward or [], "metric": metric or []}
+    names = {"probe": probe or [], "reward": reward or [], "metric": metric or []}
+    for table, name in (("env", env), ("agent", agent), ("executor", executor)):
+        if name is not None:
+            names[table] = [name]
     wanted = Wanted(
-        names={**{table: [name] for table, name in one.items() if name is not None}, **several},
+        names=names,
         settings=settings or [],
         numbers={"episodes": episodes, "seed": seed, "concurrency": concurrency},
         file=plan,
