@@ -135,7 +135,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=DEFAULT)
 def mutants(session: nox.Session) -> None:
-    """Change one operator or number at a time where verdicts are made, and see a test fail: `nox -s mutants -- NAME`."""
+    """One change at a time where verdicts are made, which a test must notice: `nox -s mutants -- NAME`."""
     install(session, "-e", ".[dev]", "cosmic-ray")
     session.run("python", "tests/mutants.py", *session.posargs)
 

@@ -1,17 +1,17 @@
-"""Expected failures: what the entry point prints in one line, without a traceback."""
+"""Expected failures, which the entry point prints as one line without a traceback."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 FAULTS = (Exception, SystemExit)
-"""What the code of a part may raise and nobody else need suffer from: one that ends the process ends its own work."""
+"""Exceptions of a part's code that fail the part alone. A part that exits the process fails like any other."""
 
 INTERRUPTED = 130
-"""Exit code of a process that a signal ended in good order."""
+"""Exit code of a process that a signal has interrupted."""
 
 
 class GdeError(Exception):
-    """A request that cannot be served as it was made; the message says what to do about it."""
+    """A request that cannot be served; the message says what to do."""
 
     exit_code = 2
 
@@ -28,7 +28,7 @@ class UnknownName(GdeError):
 
 
 class ConfigError(GdeError):
-    """A configuration value outside what its field takes."""
+    """A configuration value that its field does not take."""
 
 
 class MissingExtra(GdeError):
@@ -44,20 +44,20 @@ class RunFolderError(GdeError):
 
 
 class Unavailable(GdeError):
-    """A model that answers nobody at the moment, whatever it is asked: its server is gone, or refuses the key."""
+    """A model that answers no request at the moment: its server is gone, or refuses the key."""
 
 
 class RunFailed(GdeError):
-    """Something outside the run's own parts stopped it after it had begun; what was finished is kept."""
+    """Something outside the run's parts stopped it after it had begun; finished work is kept."""
 
     exit_code = 3
 
 
 class WorkerDied(RunFailed):
-    """A worker's process ended in the midst of its work."""
+    """A worker process that ended during its work."""
 
     def __init__(self, death: str) -> None:
-        """Take how it ended, e.g. "was killed by SIGKILL"."""
+        """Take the way it ended, e.g. "was killed by SIGKILL"."""
         super().__init__(f"a worker process {death}; what was finished is kept, go on with `gde resume`")
         self.death = death
 

@@ -10,18 +10,18 @@ from gde.errors import RunFailed
 
 
 @contextmanager
-def replacing(path: Path, remedy: str = "make room or give access") -> Iterator[Path]:
-    """Give a new file to write to, which replaces `path` when the context ends well.
+def replacing(path: Path, then: str = "run the command again") -> Iterator[Path]:
+    """A file to write to, which takes the place of `path` at the end, or is gone after a failure.
 
     A reader, or a later process, sees the old file or the new one and nothing between. A link in its place is
     replaced, not followed: a folder from elsewhere may point anywhere.
 
     Args:
-        path: the file to be replaced; its folder is made where there is none.
-        remedy: ends the error message.
+        path: of the file; folders that it needs are made.
+        then: what to do after making room or giving access, for the message.
 
     Raises:
-        RunFailed: the file cannot be written; the old one is as it was.
+        RunFailed: it cannot be written; the old file is as it was.
     """
     unfinished: Path | None = None
     try:
@@ -33,7 +33,19 @@ def replacing(path: Path, remedy: str = "make room or give access") -> Iterator[
         unfinished.chmod(0o644)
         unfinished.replace(path)
     except OSError as error:
-        raise RunFailed(f"cannot write {path}: {error.strerror or error}; {remedy}") from error
+        reason = f"{error.strerror or error}; make room or give access, then {then}"
+        raise RunFailed(f"cannot write {path}: {reason}") from error
     finally:
         if unfinished is not None:
             unfinished.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Write a file of a run folder so that it is there completely or not at all.
+
+    Raises:
+        RunFailed: it cannot be written; the old file is as it was.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    with replacing(path, f"go on with `gde resume {path.parent}`") as unfinished:
+        unfinished.write_bytes(data)

@@ -1,4 +1,4 @@
-"""A run in the files of other tools, for which their packages are needed."""
+"""A run in the files of other tools, written with their packages."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from gde.stages.evidence import load_evidence
 FileForm = Literal["parquet", "datasets", "transitions", "inspect"]
 FILE_FORMS: tuple[FileForm, ...] = get_args(FileForm)
 NO_INFO = "{}"
-"""What there is to say of a step, as `imitation` keeps it: JSON."""
+"""The info of a step, as JSON, in the form of `imitation`."""
 
 
 def export_file(run: Path, form: FileForm, out: Path) -> int:
@@ -56,26 +56,33 @@ def _datasets(run: Path, out: Path) -> int:
 
 
 def _transitions(run: Path, out: Path) -> int:
-    """Unusable answers, which leave the world as it is, are no steps."""
+    """Write the steps of all episodes; unusable answers, which leave the world as it is, are no steps."""
     trajectories = [one for one in load_evidence(run).trajectories if one.ending != "failed"]
-    actions = list(dict.fromkeys(name for one in trajectories for name in _actions(one)))
-    rows = [_steps(one, actions) for one in trajectories]
+    names: dict[str, None] = {}
+    for trajectory in trajectories:
+        names.update(dict.fromkeys(_actions(trajectory)))
+    actions = list(names)
+    steps = [_steps(trajectory, actions) for trajectory in trajectories]
+
+    # Typed, since no episode may have a step to tell the types from.
     library = _library("transitions")
-    # Typed, since nothing tells the type of what no episode has.
-    each, features = library.Value, library.Features
-    kinds = {"obs": "int64", "acts": "int64", "infos": "string", "rews": "float64"}
-    listed = {name: library.Sequence(each(kind)) for name, kind in kinds.items()}
-    told = features({**listed, "terminal": each("bool")})
-    table = library.Dataset.from_list([row for row in rows if row["acts"]], features=told)
+    columns: dict[str, Any] = {}
+    for name, kind in {"obs": "int64", "acts": "int64", "infos": "string", "rews": "float64"}.items():
+        columns[name] = library.Sequence(library.Value(kind))
+    columns["terminal"] = library.Value("bool")
+    rows = [row for row in steps if row["acts"]]
+    table = library.Dataset.from_list(rows, features=library.Features(columns))
     table.info.description = f"acts: {', '.join(actions)}"
     return _save(table, out)
 
 
 def _actions(trajectory: Trajectory) -> Iterator[str]:
-    """In the order in which they are offered, then as they were taken."""
+    """Actions in the order in which they are offered, then as they were taken."""
     for turn in trajectory.turns:
         yield from turn.observation.actions or ()
-    yield from (turn.decision.action for turn in trajectory.turns if turn.decision.action is not None)
+    for turn in trajectory.turns:
+        if turn.decision.action is not None:
+            yield turn.decision.action
 
 
 def _steps(trajectory: Trajectory, actions: list[str]) -> dict[str, Any]:

@@ -83,14 +83,16 @@ def from_gymnasium(
         discount=discount,
     )
     plain = _plain(make.name, config)
+    gives = {Facet.SNAPSHOT}
     with closing(make(config)) as example:
-        known = {Facet.STATE, Facet.MDP, Facet.OPTIMUM} if isinstance(example, TabulatedWorld) else set()
+        if isinstance(example, TabulatedWorld):
+            gives |= {Facet.STATE, Facet.MDP, Facet.OPTIMUM}
     offer = EnvironmentOffer(
         name=make.name,
         summary=f"{make.name} of Gymnasium",
         config=GymnasiumConfig,
         make=make,
-        gives=frozenset({Facet.SNAPSHOT, *known}),
+        gives=frozenset(gives),
         imports=("gymnasium",),
         extra="minigrid",
     )
@@ -101,9 +103,8 @@ def _source(environment: Source | Gym) -> Source:
     if not isinstance(environment, gymnasium.Env):
         return environment
     if environment.spec is None:
-        raise GdeError(
-            f"{environment}: wanted its id or a function that makes it, since it has no spec to make others by"
-        )
+        wanted = "wanted its id or a function that makes it, since it has no spec to make others by"
+        raise GdeError(f"{environment}: {wanted}")
     return environment.spec
 
 
@@ -119,7 +120,7 @@ def _plain(whose: str, config: GymnasiumConfig) -> Mapping[str, Json]:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes an environment; functions by which it is read can be pickled if they can."""
+    """Makes an environment; it can be pickled if its functions can."""
 
     source: Source
     text: Text | None
@@ -130,7 +131,9 @@ class Maker:
         """What the environment is called."""
         if isinstance(self.source, str):
             return self.source.rpartition(":")[2]
-        return self.source.id if isinstance(self.source, EnvSpec) else self.source.__name__
+        if isinstance(self.source, EnvSpec):
+            return self.source.id
+        return self.source.__name__
 
     def __call__(self, config: GymnasiumConfig, _: object = None) -> GymnasiumWorld:
         """A new environment.
@@ -141,15 +144,19 @@ class Maker:
         environment = self._environment(config.options)
         text = self.text or (drawn if environment.render_mode == ANSI else shown)
         mdp = tabulate(environment, action_names(self.name, environment, config.actions), config.discount)
-        arguments = self.name, environment, config, text, self.success
-        return GymnasiumWorld(*arguments) if mdp is None else TabulatedWorld(mdp, *arguments)
+        if mdp is None:
+            return GymnasiumWorld(self.name, environment, config, text, self.success)
+        return TabulatedWorld(mdp, self.name, environment, config, text, self.success)
 
     def _environment(self, options: Mapping[str, Any]) -> Gym:
         try:
             if callable(self.source) and not isinstance(self.source, EnvSpec):
                 return self.source()
             environment = gymnasium.make(self.source, disable_env_checker=True, **options)
-            if self.text is None and environment.render_mode is None and ANSI in environment.metadata["render_modes"]:
+
+            # Only an environment that is made says whether it draws itself as text.
+            silent = self.text is None and environment.render_mode is None
+            if silent and ANSI in environment.metadata["render_modes"]:
                 environment = gymnasium.make(self.source, disable_env_checker=True, render_mode=ANSI, **options)
         except Exception as error:
             hint = "; an id of another package is MODULE:ID" if isinstance(error, gymnasium.error.NameNotFound) else ""

@@ -69,7 +69,8 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         self.actions = tuple(actions)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(self.actions))
-        self._form, self._text = observations, ""
+        self._form = observations
+        self._text = ""
         self._view = None if observations == "text" else MapView(cast("MappedEnvironment", environment))
         self.observation_space = self._space()
         self._picture = picture
@@ -95,15 +96,17 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         outcome = self.environment.step(self.actions[action])
         self._turns_left -= 1
         truncated = outcome.truncated or (self._turns_left <= 0 and not outcome.terminated)
-        observation = outcome.observation
-        shown = self._shown(observation)
-        return shown, outcome.reward, outcome.terminated, truncated, self._info(observation)
+        shown = self._shown(outcome.observation)
+        info = self._info(outcome.observation)
+        return shown, outcome.reward, outcome.terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | str | None:
         """The picture of this moment in render mode rgb_array, its text in mode ansi, None otherwise."""
         if self.render_mode == "ansi":
             return self._text
-        return self._picture() if self._picture and self.render_mode == "rgb_array" else None
+        if self.render_mode == "rgb_array" and self._picture:
+            return self._picture()
+        return None
 
     def close(self) -> None:
         """Release what the environment holds."""

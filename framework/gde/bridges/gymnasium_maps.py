@@ -1,4 +1,4 @@
-"""What a learner sees of a world that is a map, as arrays."""
+"""The map of a world as arrays, for learners."""
 
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -58,7 +58,10 @@ def with_mask(map_space: spaces.Box, n_actions: int) -> "spaces.Dict":
 
 
 def seen(observations: str, text: str, view: MapView | None, mask: NDArray[np.int8]) -> Any:
-    """What is observed, in the form that was asked for."""
+    """The observation in one of the forms text, map and dict."""
     if view is None:
         return text
-    return view.look() if observations == "map" else {"map": view.look(), "actions": mask}
+    planes = view.look()
+    if observations == "map":
+        return planes
+    return {"map": planes, "actions": mask}

@@ -16,19 +16,18 @@ from gde.data.mdp import TabularMDP
 from gde.errors import GdeError
 
 LEAVES_ALONE = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
-"""Wrappers under which the table is still what an agent meets."""
+"""Wrappers that leave the dynamics of the table as they are."""
 Step = tuple[int, int, float, int, float, bool]
 """State, action, probability, next state, reward, terminated."""
 
 
 def mdp_of(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str] = (), discount: float = 1.0) -> TabularMDP:
-    """The decision process of a toy-text environment (FrozenLake, CliffWalking, Taxi), which begins where the
-    environment does.
+    """The decision process of a toy-text environment (FrozenLake, CliffWalking, Taxi), with its first states.
 
     Args:
-        environment: made by `gymnasium.make`; a limit of steps plays no part.
+        environment: made by `gymnasium.make`; a limit of steps has no effect.
         actions: their names; none for their numbers.
-        discount: of rewards to come.
+        discount: of future rewards.
 
     Raises:
         GdeError: it has no table of transitions, or one that no decision process of states alone has.
@@ -45,9 +44,12 @@ def mdp_of(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str] = (), 
 
 
 def tabulate(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str], discount: float) -> TabularMDP | None:
-    """The decision process, with any state to begin in: `P[state][action]` of the environment lists (probability, next
-    state, reward, terminated). None where there is no such table, where a wrapper may change what it says, or where it
-    ends an episode in a state that others pass through."""
+    """The decision process of an environment's table, with a uniform distribution of the first state.
+
+    `P[state][action]` of the environment lists (probability, next state, reward, terminated). None where there is no
+    such table, where a wrapper may change what it says, or where an episode ends in a state that other episodes pass
+    through.
+    """
     layer = environment
     while isinstance(layer, gymnasium.Wrapper):
         if not isinstance(layer, LEAVES_ALONE):
@@ -56,18 +58,30 @@ def tabulate(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str], dis
     table = getattr(layer, "P", None)
     if table is None:
         return None
-    n, steps = len(table), [*_steps(table)]
+
+    n = len(table)
+    steps = list(_steps(table))
     terminal = np.zeros(n, dtype=bool)
-    terminal[[after for *_, after, _, ended in steps if ended]] = True
+    for *_, after, _, ended in steps:
+        if ended:
+            terminal[after] = True
     going = [step for step in steps if not terminal[step[0]]]
-    met = _reached(going, np.flatnonzero(getattr(layer, "initial_state_distrib", np.ones(n))).tolist())
-    if any(terminal[after] and not ended for state, _, _, after, _, ended in going if state in met):
-        return None
+
+    # Whether an episode is over must be a fact about its state alone.
+    starts = np.flatnonzero(getattr(layer, "initial_state_distrib", np.ones(n)))
+    met = _reached(going, starts.tolist())
+    for state, _, _, after, _, ended in going:
+        if state in met and terminal[after] and not ended:
+            return None
+
     reward = np.zeros((n, len(actions)))
     for state, a, p, _, earned, _ in going:
         reward[state, a] += p * earned
+    by_action: list[list[Step]] = [[] for _ in actions]
+    for step in going:
+        by_action[step[1]].append(step)
     return TabularMDP(
-        transition=tuple(_matrix([step for step in going if step[1] == a], terminal) for a in range(len(actions))),
+        transition=tuple(_matrix(each, terminal) for each in by_action),
         start=np.full(n, 1 / n),
         reward=reward,
         terminal=terminal,
@@ -79,9 +93,11 @@ def tabulate(environment: "gymnasium.Env[Any, Any]", actions: Sequence[str], dis
 def digest(mdp: TabularMDP) -> str:
     """Equal for equal processes, wherever they begin."""
     assert mdp.terminal is not None
-    matrices = [(each.indptr, each.indices, each.data) for each in mdp.transition]
-    arrays = [mdp.reward, mdp.terminal, *(array for matrix in matrices for array in matrix)]
-    return sha256(b"\n".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
+    arrays = [mdp.reward, mdp.terminal]
+    for matrix in mdp.transition:
+        arrays += [matrix.indptr, matrix.indices, matrix.data]
+    content = [np.ascontiguousarray(array).tobytes() for array in arrays]
+    return sha256(b"\n".join(content)).hexdigest()[:16]
 
 
 def _steps(table: Any) -> Iterator[Step]:
@@ -97,7 +113,8 @@ def _reached(steps: Sequence[Step], starts: Sequence[int]) -> set[int]:
     after: dict[int, set[int]] = defaultdict(set)
     for state, _, _, following, _, _ in steps:
         after[state].add(following)
-    reached, waiting = set(starts), [*starts]
+    reached = set(starts)
+    waiting = list(starts)
     while waiting:
         new = after[waiting.pop()] - reached
         reached |= new
@@ -106,9 +123,10 @@ def _reached(steps: Sequence[Step], starts: Sequence[int]) -> set[int]:
 
 
 def _matrix(steps: Sequence[Step], terminal: NDArray[np.bool_]) -> csr_array:
-    """(S, S) where one action leads; terminal states stay as they are."""
-    n, ends = len(terminal), np.flatnonzero(terminal)
-    states = np.concatenate([np.array([step[0] for step in steps], dtype=int), ends])
-    after = np.concatenate([np.array([step[3] for step in steps], dtype=int), ends])
-    p = np.concatenate([np.array([step[2] for step in steps]), np.ones(len(ends))])
-    return csr_array((p, (states, after)), shape=(n, n))
+    """(S, S) probabilities of next states for one action; terminal states stay as they are."""
+    n = len(terminal)
+    ends = np.flatnonzero(terminal).tolist()
+    states = [step[0] for step in steps] + ends
+    after = [step[3] for step in steps] + ends
+    p = [step[2] for step in steps] + [1.0] * len(ends)
+    return csr_array((np.array(p), (np.array(states, dtype=int), np.array(after, dtype=int))), shape=(n, n))

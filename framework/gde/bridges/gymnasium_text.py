@@ -13,8 +13,11 @@ CODE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 
 def readable(observation: Any) -> str:
-    """An element of any space: numbers and texts as they are, arrays row by row with commas in a cell of several
-    values, members of a Dict or Tuple one below the other under their names or places."""
+    """An element of any space as text.
+
+    Numbers and texts stay as they are. Arrays have one row a line, with commas in a cell of several values. Members of
+    a Dict or Tuple stand one below the other, under their names or places.
+    """
     match observation:
         case str():
             return observation
@@ -31,9 +34,11 @@ def readable(observation: Any) -> str:
 
 
 def unpainted(drawing: str) -> str:
-    """A drawing for terminals without its colours: what has a background is `[in brackets]`, what has a colour of its
-    own says which, as `<blue R>`."""
-    plain = PAINTED.sub(lambda found: _told(found["codes"], found["text"]), drawing)
+    """A drawing for terminals without its colours.
+
+    Text with a background is `[in brackets]`; coloured text names its colour, as `<blue R>`.
+    """
+    plain = PAINTED.sub(lambda found: _unpainted(found["codes"], found["text"]), drawing)
     return CODE.sub("", plain).strip("\n")
 
 
@@ -41,9 +46,16 @@ def _array(values: NDArray[Any]) -> str:
     """One line a row; of more than three dimensions one block a slice."""
     if values.ndim <= 1:
         return " ".join(map(readable, values.ravel()))
-    if values.ndim == 3:
-        return "\n".join(" ".join(",".join(map(readable, cell)) for cell in row) for row in values)
-    return ("\n" if values.ndim == 2 else "\n\n").join(map(_array, values))
+    if values.ndim == 2:
+        return "\n".join(map(_array, values))
+    if values.ndim > 3:
+        return "\n\n".join(map(_array, values))
+
+    lines = []
+    for row in values:
+        cells = [",".join(map(readable, cell)) for cell in row]
+        lines.append(" ".join(cells))
+    return "\n".join(lines)
 
 
 def _member(name: str, value: Any) -> str:
@@ -51,9 +63,12 @@ def _member(name: str, value: Any) -> str:
     return f"{name}:\n{text}" if "\n" in text else f"{name}: {text}"
 
 
-def _told(codes: str, text: str) -> str:
+def _unpainted(codes: str, text: str) -> str:
+    """A painted text without its codes: 30 to 37 are colours of text, 40 to 47 those of its background."""
     numbers = [int(code) for code in codes.split(";") if code]
     if any(40 <= number < 48 for number in numbers):
         return f"[{text}]"
-    colours = [COLOURS[number - 30] for number in numbers if 30 <= number < 38]
-    return f"<{colours[0]} {text}>" if colours else text
+    for number in numbers:
+        if 30 <= number < 38:
+            return f"<{COLOURS[number - 30]} {text}>"
+    return text

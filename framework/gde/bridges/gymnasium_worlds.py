@@ -23,12 +23,12 @@ Info = Mapping[str, Any]
 Text = Callable[[Any, Gym], str]
 Success = Callable[[float, bool, Info], float | None]
 HORIZON = 100
-"""Turns where neither the caller nor the environment says how many."""
+"""The horizon where neither the caller nor the environment gives one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GymnasiumConfig:
-    """What of a Gymnasium environment a plan writes down."""
+    """The configuration of a Gymnasium environment, as a plan writes it down."""
 
     options: dict[str, Any] = field(default_factory=dict)
     """Keyword arguments of `gymnasium.make`."""
@@ -37,31 +37,38 @@ class GymnasiumConfig:
     objective: str = ""
     """What the agent is told to do; empty for earning as much reward as it can."""
     rules: str = ""
-    """What else it is told."""
+    """Rules that the agent is told."""
     horizon: Annotated[int, Ge(1)] | None = None
     """Turns allowed; none for the environment's own limit, 100 where it has none."""
     discount: Annotated[float, Interval(gt=0, le=1)] = 0.99
-    """Of rewards to come, where the environment has a table of transitions that says what is optimal. Below 1 the
-    shorter of two ways to the same reward is the better one."""
+    """The discount of future rewards, where a table of transitions gives the optimum. Below 1, the shorter of two ways
+    to the same reward is better."""
 
 
 class GymnasiumWorld:
     """Implements `gde.parts.environment.HasSnapshot` by replay for an environment with discrete actions."""
 
     def __init__(self, name: str, environment: Gym, config: GymnasiumConfig, text: Text, success: Success) -> None:
-        self.name, self.environment, self.config = name, environment, config
+        self.name = name
+        self.environment = environment
+        self.config = config
         self.actions = action_names(name, environment, config.actions)
-        self._text, self._success = text, success
+        self._text = text
+        self._success = success
         self._seed: int | None = None
         self._taken: list[str] = []
         self._over = True
-        self._shown = self._first = Observation(text="", actions=self.actions)
+        self._first = Observation(text="", actions=self.actions)
+        self._shown = self._first
 
     def reset(self, seed: int) -> Observation:
-        """Begin what `reset(seed=seed)` of the environment begins."""
+        """Begin the episode that `reset(seed=seed)` of the environment begins."""
         observation, info = self.environment.reset(seed=seed)
-        self._seed, self._taken, self._over = seed, [], False
-        self._shown = self._first = self._observe(observation, info)
+        self._seed = seed
+        self._taken = []
+        self._over = False
+        self._first = self._observe(observation, info)
+        self._shown = self._first
         self._identity = self._identify()
         return self._first
 
@@ -71,7 +78,7 @@ class GymnasiumWorld:
         return Task(objective=objective, rules=config.rules, horizon=self._horizon(), actions=self.actions)
 
     def world(self) -> World:
-        """Known by how it begins: what is seen first, and the `hash()` of environments that have one."""
+        """The world, identified by its first observation and the `hash()` of environments that have one."""
         return World(id=self._identity, facts={"environment": self.name})
 
     def step(self, action: str) -> Outcome:
@@ -82,19 +89,25 @@ class GymnasiumWorld:
         """
         if self._over:
             raise ValueError("the episode is over: call reset")
-        if action not in (self._shown.actions or ()):
-            raise ValueError(f"wanted one of {', '.join(self._shown.actions or ())}, got {action!r}")
-        number = self.actions.index(action) + int(self.environment.action_space.start)  # type: ignore[attr-defined]
-        observation, reward, terminated, truncated, info = self.environment.step(number)
+        admissible = self._shown.actions or ()
+        if action not in admissible:
+            raise ValueError(f"wanted one of {', '.join(admissible)}, got {action!r}")
+        first: int = self.environment.action_space.start  # type: ignore[attr-defined]
+        step = self.environment.step(int(first) + self.actions.index(action))
+        observation, reward, terminated, truncated, info = step
+        reward = float(reward)
         self._taken.append(action)
-        self._over, self._shown = terminated or truncated, self._observe(observation, info)
-        success = self._success(float(reward), bool(terminated), info)
+        self._over = terminated or truncated
+        self._shown = self._observe(observation, info)
+        success = self._success(reward, bool(terminated), info)
         if terminated:
-            return Outcome.terminal(self._shown, float(reward), success=success)
-        return (Outcome.cut_off if truncated else Outcome.running)(self._shown, float(reward), success)
+            return Outcome.terminal(self._shown, reward, success=success)
+        if truncated:
+            return Outcome.cut_off(self._shown, reward, success)
+        return Outcome.running(self._shown, reward, success)
 
     def snapshot(self) -> Played:
-        """What has been played."""
+        """The seed and the actions of the episode so far."""
         if self._seed is None:
             raise ValueError("a snapshot of an episode, got none: call reset first")
         return Played(self._seed, tuple(self._taken))
@@ -111,9 +124,11 @@ class GymnasiumWorld:
         self.environment.close()
 
     def _observe(self, observation: Any, info: Info) -> Observation:
-        """Where `info` has an `action_mask`, the admissible actions are those that it leaves."""
+        """The observation, with the admissible actions by the `action_mask` of `info` where there is one."""
+        names = self.actions
         mask = info.get("action_mask")
-        names = self.actions if mask is None else tuple(np.array(self.actions)[np.asarray(mask, dtype=bool)].tolist())
+        if mask is not None:
+            names = tuple(name for name, allowed in zip(names, mask, strict=True) if allowed)
         return Observation(text=self._text(observation, self.environment), actions=names or self.actions)
 
     def _identify(self) -> str:
@@ -121,9 +136,10 @@ class GymnasiumWorld:
         return _digest(self.name, self._first.text, own() if callable(own) else "")
 
     def _horizon(self) -> int:
-        spec, bare = self.environment.spec, self.environment.unwrapped
-        limits = (self.config.horizon, spec.max_episode_steps if spec else None, getattr(bare, "max_steps", None))
-        return next((int(limit) for limit in limits if limit), HORIZON)
+        spec = self.environment.spec
+        of_spec = spec.max_episode_steps if spec else None
+        own = getattr(self.environment.unwrapped, "max_steps", None)
+        return int(self.config.horizon or of_spec or own or HORIZON)
 
 
 class TabulatedWorld(GymnasiumWorld):
@@ -131,7 +147,8 @@ class TabulatedWorld(GymnasiumWorld):
 
     def __init__(self, mdp: TabularMDP, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._table, self._digest = mdp, digest(mdp)
+        self._table = mdp
+        self._digest = digest(mdp)
         self._solution: Solution | None = None
         self._begun: dict[int, TabularMDP] = {}
 
@@ -148,8 +165,9 @@ class TabulatedWorld(GymnasiumWorld):
         return self._begun[self._start]
 
     def optimum(self) -> Optimum:
-        """By value iteration over the table."""
-        self._solution = self._solution or solve(self._table)
+        """The optimal actions and value of the present state, by value iteration over the table."""
+        if self._solution is None:
+            self._solution = solve(self._table)
         best = self._solution.optimal[self._state].nonzero()[0]
         value = float(self._solution.value[self._state])
         return Optimum(actions=tuple(self.actions[a] for a in best), value=value, means="value iteration")

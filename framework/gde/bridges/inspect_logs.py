@@ -17,9 +17,9 @@ from gde.store.folder import RunFolder
 WANTED = "a log of Inspect, .eval or .json"
 ARCHIVE = ".eval"
 HEADERS = ("header.json", "_journal/start.json")
-"""Of a log that is finished, and of one that is still written."""
+"""Names in the archive of a finished log, and of one that is still written."""
 RECORD = "gde"
-"""The metadata of a sample that hold its trajectory."""
+"""The key of a sample's metadata that holds its trajectory."""
 GRADES: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partial, incorrect and no answer, as Inspect writes them."""
 
@@ -40,35 +40,47 @@ def read_inspect(path: Path) -> Log:
         check_archive(path, WANTED, HEADERS)
     try:
         log = read_eval_log(str(path))
-    except Exception as error:  # on a damaged file the packages below raise anything at all
+    # On a damaged file, the packages below raise anything at all.
+    except Exception as error:
         raise GdeError(f"{path}: wanted {WANTED}; {what_is_wrong(error)}") from error
-    if early := [sample for sample in log.samples or () if sample.epoch < 1]:
-        raise GdeError(f"{path}: wanted epochs from 1, got {early[0].epoch} of sample {early[0].id}")
-    samples = tuple(map(_sample, log.samples or ()))
-    return Log(task=log.eval.task, model=log.eval.model, samples=samples)
+    samples = log.samples or ()
+    for sample in samples:
+        if sample.epoch < 1:
+            raise GdeError(f"{path}: wanted epochs from 1, got {sample.epoch} of sample {sample.id}")
+    return Log(task=log.eval.task, model=log.eval.model, samples=tuple(map(_sample, samples)))
 
 
 def _sample(sample: Any) -> Sample:
-    asked = sample.input if isinstance(sample.input, str) else "\n\n".join(each.text for each in sample.input)
-    scores = {name: number for name, score in (sample.scores or {}).items() for name, number in _numbers(name, score)}
-    failure = sample.error.message if sample.error else ""
+    asked = sample.input
+    if not isinstance(asked, str):
+        asked = "\n\n".join(message.text for message in asked)
+    scores: dict[str, float] = {}
+    for name, score in (sample.scores or {}).items():
+        scores.update(_numbers(name, score.value))
+    failure = "" if scores else "it was not scored"
+    if sample.error and sample.error.message:
+        failure = sample.error.message
     return Sample(
         id=str(sample.id),
         epoch=sample.epoch - 1,
         asked=asked,
         answer=sample.output.completion if sample.output and sample.output.choices else "",
         scores=scores,
-        failure=failure or ("" if scores else "it was not scored"),
+        failure=failure,
     )
 
 
-def _numbers(name: str, score: Any) -> list[tuple[str, float]]:
-    """A score may be a grade, a number, or several by name; texts, lists and NaN are no numbers."""
-    value = score.value
-    several = {f"{name}.{each}": one for each, one in value.items()} if isinstance(value, dict) else {name: value}
-    graded = {each: GRADES.get(one, one) if isinstance(one, str) else one for each, one in several.items()}
-    found = {each: number(one) for each, one in graded.items()}
-    return [(each, one) for each, one in found.items() if one is not None]
+def _numbers(name: str, value: Any) -> dict[str, float]:
+    """A score, which is a grade, a number or several by name, as numbers. Other texts, lists and NaN are left out."""
+    several = {name: value}
+    if isinstance(value, dict):
+        several = {f"{name}.{each}": one for each, one in value.items()}
+    found = {}
+    for each, one in several.items():
+        score = number(GRADES.get(one) if isinstance(one, str) else one)
+        if score is not None:
+            found[each] = score
+    return found
 
 
 def write_inspect(run: Path, out: Path) -> int:
@@ -85,7 +97,8 @@ def write_inspect(run: Path, out: Path) -> int:
         from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalResults, EvalSpec, EvalStats, write_eval_log
     except ModuleNotFoundError:
         raise MissingExtra("--format inspect", ["inspect-ai"], "inspect") from None
-    result, now = RunFolder.open(run).read_result(), datetime.now(UTC).isoformat()
+    result = RunFolder.open(run).read_result()
+    now = datetime.now(UTC).isoformat()
     samples = [_eval_sample(each) for each in load_evidence(run).trajectories]
     subject = result.subject
     spec = EvalSpec(
@@ -106,8 +119,10 @@ def write_inspect(run: Path, out: Path) -> int:
 def _eval_score(result: Result) -> Any:
     from inspect_ai.log import EvalMetric, EvalScore
 
-    whole = {each.name: each.value for each in result.measurements if each.value is not None and not each.where}
-    metrics = {name: EvalMetric(name=name, value=value) for name, value in whole.items()}
+    metrics = {}
+    for each in result.measurements:
+        if each.value is not None and not each.where:
+            metrics[each.name] = EvalMetric(name=each.name, value=each.value)
     return EvalScore(name="success", scorer="success", metrics=metrics)
 
 
@@ -122,7 +137,10 @@ def _eval_sample(trajectory: Trajectory) -> Any:
         messages.append(ChatMessageUser(content=turn.observation.text))
         messages.append(ChatMessageAssistant(content=said.text if said else turn.decision.action or ""))
     failure = trajectory.failure
-    scores = {} if failure else {"success": Score(value=trajectory.success if trajectory.success is not None else "N")}
+    scores = {}
+    if not failure:
+        success = trajectory.success
+        scores["success"] = Score(value="N" if success is None else success)
     last = messages[-1].text if messages else ""
     return EvalSample(
         id=trajectory.world.id,

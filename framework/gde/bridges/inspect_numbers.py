@@ -74,9 +74,12 @@ def measure(metrics: Sequence[str], trajectories: Sequence[Trajectory], setting:
 
 
 def _names(metrics: Sequence[str]) -> list[str]:
-    """Groups are their metrics."""
+    """The names with a group's metrics in the place of its name."""
     catalogue = Catalogue.default()
-    return [each for name in metrics for each in catalogue.members("metric", name)]
+    names: list[str] = []
+    for name in metrics:
+        names += catalogue.members("metric", name)
+    return names
 
 
 def _name(measurement: Measurement) -> str:

@@ -18,7 +18,7 @@ SHOWN = 40
 
 
 class Logged(BaseModel, frozen=True, extra="allow"):
-    """A line: what is needed of it. Each score stands beside these, by the name that `metrics` has."""
+    """The fields of a line that are needed. Each score is a further field, whose name is in `metrics`."""
 
     doc_id: int | str
     doc_hash: str
@@ -44,9 +44,10 @@ def read_lm_eval(path: Path) -> Log:
         if (sample.id, logged.filter) in read:
             raise GdeError(f"{where}: wanted document {logged.doc_id} once, got it again; import one log at a time")
         read.add((sample.id, logged.filter))
+
         # A document is logged once for each filter of its answers; each has scores of its own.
         found[sample.id] = _joined(found[sample.id], sample) if sample.id in found else sample
-    samples = (replace(each, failure="") if each.scores else each for each in found.values())
+    samples = [replace(each, failure="") if each.scores else each for each in found.values()]
     return Log(task=_task(path), model=path.resolve().parent.name, samples=tuple(samples))
 
 
@@ -54,7 +55,9 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, counted from 1. Only the end of a line ends it: texts are written as they are."""
     try:
         with path.open(encoding="utf-8-sig") as file:
-            yield from ((place, line) for place, line in enumerate(file, start=1) if line.strip())
+            for place, line in enumerate(file, start=1):
+                if line.strip():
+                    yield place, line
     except (OSError, UnicodeDecodeError) as error:
         raise GdeError(f"{path}: wanted a text file of samples ({error})") from error
 
@@ -74,7 +77,9 @@ def _sample(logged: Logged, where: str) -> Sample:
     for name in logged.metrics:
         if name not in values:
             raise GdeError(f"{where}: wanted a value of each of its metrics, got none of {name!r}")
-        label, score = name if logged.filter == NO_FILTER else f"{name},{logged.filter}", number(values[name])
+        label = name if logged.filter == NO_FILTER else f"{name},{logged.filter}"
+        score = number(values[name])
+
         # Scores that are pairs, such as log-likelihoods with lengths, mean something only in sums.
         if score is None:
             others.append(f"{label} is {values[name]!r:.{SHOWN}}")
@@ -91,13 +96,13 @@ def _sample(logged: Logged, where: str) -> Sample:
 
 
 def _joined(one: Sample, other: Sample) -> Sample:
-    """A document with two filters of its answers."""
+    """The sample of a document with the scores of two filters of its answers."""
     failure = f"{one.failure}; {other.failure}"
     return replace(one, scores={**one.scores, **other.scores}, failure=failure)
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """What lies inside lists and tables, as text: the harness nests answers by kind of request."""
+    """All values inside lists and tables, as text: the harness nests answers by kind of request."""
     if isinstance(value, dict):
         value = [*value.values()]
     if isinstance(value, list | tuple):

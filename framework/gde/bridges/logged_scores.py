@@ -1,4 +1,4 @@
-"""What another program has scored, in runs that were imported from its logs."""
+"""The scores of another program, in runs that were imported from its logs."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,8 +16,11 @@ def logged_scores(evidence: Evidence) -> Sequence[Measurement]:
     """ "scores.NAME": the mean over samples of a score, repeats averaged first."""
     found: dict[str, list[tuple[Place, float]]] = defaultdict(list)
     for trajectory in finished(evidence):
-        told = trajectory.final_state.facts.get(FACT) if trajectory.final_state else None
-        for name, value in (told if isinstance(told, dict) else {}).items():
+        final = trajectory.final_state
+        scores = final.facts.get(FACT) if final else None
+        if not isinstance(scores, dict):
+            continue
+        for name, value in scores.items():
             found[name].append((Place.of(trajectory), float(value)))
     if not found:
         return [unmeasured(FACT, "score", NOTHING)]

@@ -23,15 +23,16 @@ Fields = Annotated[
 
 
 def command(
-    what: Annotated[
-        str, typer.Argument(metavar="PLAN|DIST", help="A plan file (TOML), or a distribution that is installed.")
-    ],
+    what: Annotated[str, typer.Argument(metavar="PLAN|DIST", help="A plan file (TOML), or an installed distribution.")],
     settings: Fields = None,
-    env: Annotated[str, typer.Option(metavar="NAME", help="Environment that agents of the distribution act in.")] = "",
+    env: Annotated[str, typer.Option(metavar="NAME", help="Environment for the agents of the distribution.")] = "",
     as_json: options.Json = False,
 ) -> None:
-    """Check that a plan file can be run here, without running it; or hold every part of an installed distribution
-    against the promises of its kind."""
+    """Check a plan file, or all parts of a distribution.
+
+    Of a plan file, check that it can be run here; nothing is run. Of an installed distribution, check that every part
+    keeps the promises of its kind.
+    """
     if what.endswith(".toml") or Path(what).is_file():
         _plan(Path(what), settings or (), as_json)
     else:

@@ -21,11 +21,12 @@ def command(
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare runs that share no world.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Compare two runs over the worlds they share: paired differences, with p values corrected after Holm (1979).
+    """Compare two runs over the worlds that they share.
 
-    The effect is the matched-pairs rank-biserial correlation (Kerby 2014); a detectable difference would be found
-    in 80 % of studies like this one. Rows are measurements of whole worlds; of two that are equal in a single world
-    one is tested. --json has breakdowns and further tests.
+    Differences are paired, and p values are corrected after Holm (1979). The effect is the matched-pairs rank-biserial
+    correlation (Kerby 2014). A detectable difference would be found in 80 % of studies like this one. Rows are
+    measurements of whole worlds; of two that are equal in every single world, one is tested. --json has breakdowns and
+    further tests.
     """
     from gde.runs.comparing import compare
 
@@ -54,14 +55,23 @@ def _described(side: "Side") -> str:
 
 
 def _cells(row: "Row", paired: bool) -> tuple[str, ...]:
-    interval = "" if row.interval is None else f"[{', '.join(plain(bound, '+') for bound in row.interval)}]"
-    detectable = "" if row.mde is None else plain(row.mde)
-    effect = "" if row.rank_biserial is None else f"{row.rank_biserial:+.2f}"
-    q = "" if row.q is None else _probability(row.q)
-    p = row.reason if row.p is None else _probability(row.p)
-    numbers = plain(row.a), plain(row.b), plain(row.difference, "+")
-    worlds = str(row.n) if paired else f"{row.n}, {row.n_b}"
-    return row.title, *numbers, interval, detectable, effect, q, p, worlds
+    """The cells of a row, in the order of `COLUMNS`."""
+    interval = ""
+    if row.interval is not None:
+        low, high = row.interval
+        interval = f"[{plain(low, '+')}, {plain(high, '+')}]"
+    return (
+        row.title,
+        plain(row.a),
+        plain(row.b),
+        plain(row.difference, "+"),
+        interval,
+        "" if row.mde is None else plain(row.mde),
+        "" if row.rank_biserial is None else f"{row.rank_biserial:+.2f}",
+        "" if row.q is None else _probability(row.q),
+        row.reason if row.p is None else _probability(row.p),
+        str(row.n) if paired else f"{row.n}, {row.n_b}",
+    )
 
 
 def _probability(value: float) -> str:

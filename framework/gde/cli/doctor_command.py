@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 
 def command(
-    run: Annotated[Path | None, typer.Argument(help="A run folder: verify its checksums instead.")] = None,
+    run: Annotated[Path | None, typer.Argument(help="A run folder whose files to check instead.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Look at Python, packages, plugins, programs, weights and data, accelerator and disk, say how to install what is
-    missing, and do a small run; or look at a run folder, whether everything in it is as it was written."""
+    """Check this installation, or the files of a run.
+
+    Check Python, packages, plugins, programs, weights, data, accelerator and disk, do a small run, and say how to
+    install what is missing. With RUN, check that all files of the run folder are as they were written.
+    """
     from gde.runs.examining import examine
 
     findings = [*examine()] if run is None else _folder(run)

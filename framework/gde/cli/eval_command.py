@@ -20,11 +20,11 @@ def command(
     probe: Annotated[list[str] | None, typer.Option(help="Probe, e.g. cogmap; may be repeated.")] = None,
     reward: Annotated[list[str] | None, typer.Option(help="Reward model; may be repeated.")] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(help="Metric or group of metrics, in place of the usual ones.")
+        list[str] | None, typer.Option(help="Metric or group of metrics; default: those that suit the parts.")
     ] = None,
     settings: options.Set = None,
     plan: Annotated[Path | None, typer.Option(help="A plan file (TOML); other options override it.")] = None,
-    episodes: Annotated[int | None, typer.Option(help="Worlds per combination of swept values, at most.")] = None,
+    episodes: Annotated[int | None, typer.Option(help="Most worlds per combination of swept values.")] = None,
     seed: Annotated[int | None, typer.Option(help="The root of all randomness.")] = None,
     concurrency: Annotated[int | None, typer.Option(help="Episodes in flight at once.")] = None,
     executor: Annotated[str | None, typer.Option(help="Where episodes run: serial, processes or ray.")] = None,
@@ -35,17 +35,22 @@ def command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")] = False,
     no_plugin: options.NoPlugin = None,
 ) -> None:
-    """Run an evaluation in a new folder: episodes, activations, probes, metrics, report."""
+    """Run an evaluation in a new folder.
+
+    It plays the episodes, keeps the activations, fits the probes, computes the metrics and writes a report.
+    """
     from gde.request.building import Wanted
     from gde.request.catalogue import Catalogue, load_plugins
     from gde.request.variants import variants
     from gde.runs.contest import contest
     from gde.runs.evaluating import dry, evaluate
 
-    one = {"env": env, "agent": agent, "executor": executor}
-    several = {"probe": probe or [], "reward": reward or [], "metric": metric or []}
+    names = {"probe": probe or [], "reward": reward or [], "metric": metric or []}
+    for table, name in (("env", env), ("agent", agent), ("executor", executor)):
+        if name is not None:
+            names[table] = [name]
     wanted = Wanted(
-        names={**{table: [name] for table, name in one.items() if name is not None}, **several},
+        names=names,
         settings=settings or [],
         numbers={"episodes": episodes, "seed": seed, "concurrency": concurrency},
         file=plan,

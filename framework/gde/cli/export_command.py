@@ -23,7 +23,7 @@ def command(
     out: Annotated[Path | None, options.out("File to write; default: stdout.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write the trajectories, turns or measurements of a run for other tools."""
+    """Write a run in the formats of other tools."""
     from gde.bridges.exports import FILE_FORMS, export_file
     from gde.errors import ConfigError, UnknownName
     from gde.runs.exporting import FORMATS, export

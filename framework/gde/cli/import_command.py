@@ -17,7 +17,10 @@ def command(
     out: Annotated[Path | None, options.out("Run folder to make; default: a new one under runs/.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write a log of Inspect or of lm-eval as a run, which gde compares, reports and exports like any other."""
+    """Write a log of Inspect or lm-eval as a run.
+
+    The run can be compared, reported and exported like any other.
+    """
     from gde.bridges.inspect_logs import read_inspect
     from gde.bridges.lm_eval_logs import read_lm_eval
     from gde.errors import ConfigError

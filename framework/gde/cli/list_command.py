@@ -17,7 +17,7 @@ def command(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="environments, agents, probes, metrics, ...")],
     as_json: options.Json = False,
 ) -> None:
-    """List what the plugins offer of one kind, and what each needs to be installed."""
+    """List all offers of one kind and how to install them."""
     from gde.request.catalogue import Catalogue
 
     show_offers(Catalogue.default().entries(find_kind(kind)), as_json)

@@ -3,23 +3,25 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from traceback import format_exception
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer import completion
 
 from gde.cli.descriptors import hold_standard
 from gde.cli.ending import be_patient, leave
 from gde.cli.foreign import shown
 from gde.cli.output import DEBUG
-from gde.errors import INTERRUPTED, GdeError
+from gde.errors import INTERRUPTED, GdeError, UnknownName
 
 REFUSED = 2
 """The exit code of a request that cannot be read."""
 UNEXPECTED = 1
-"""That of Python for what nobody has caught."""
+"""The exit code of an error that nobody has caught, as of any Python program."""
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+"""Those that typer can complete for."""
 COMMANDS = (
     "eval",
     "resume",
@@ -48,25 +50,28 @@ def build_app() -> typer.Typer:
 
     app = typer.Typer(
         name="gde",
-        help="Evaluate what an agent is after: its actions against optima, its activations against the truth.",
+        # Its own options for completion take the name of a shell, typer's only guess it.
         add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
         result_callback=_nothing,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
+    completion.completion_init()  # type: ignore[attr-defined]
     app.callback()(_options)
     for name in COMMANDS:
         module = import_module(f"gde.cli.{name.replace('-', '_')}_command")
-        command: Callable[..., Any] = module.command
-        app.command(name)(command)
-    with talking():  # plugins are imported here
+        app.command(name)(module.command)
+
+    # Importing plugins may print.
+    with talking():
         call_each(load_plugins(offers=False).manager.hook.gde_add_commands, say, app=app)
     look_at_words(app)
     return app
 
 
 def _nothing(_: object, **options: object) -> None:
-    """What a command of a plugin returns is no exit code."""
+    """Drop what a plugin's command returns: it is no exit code."""
 
 
 def _show_version(asked: bool) -> None:
@@ -77,26 +82,52 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _show_completion(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> Any:
+    _check_shell(shell)
+    return completion.show_callback(ctx, param, shell)
+
+
+def _add_completion(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> Any:
+    _check_shell(shell)
+    return completion.install_callback(ctx, param, shell)
+
+
+def _check_shell(shell: str | None) -> None:
+    if shell is not None and shell not in SHELLS:
+        raise UnknownName("shell", shell, SHELLS)
+
+
 def _options(
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show where errors and failures were raised, with their tracebacks.")
-    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the tracebacks of errors and failures.")] = False,
     version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version.")
     ] = False,
+    show_completion: Annotated[  # noqa: ARG001
+        str | None,
+        typer.Option(is_eager=True, callback=_show_completion, metavar="SHELL", help="Print completion for a shell."),
+    ] = None,
+    install_completion: Annotated[  # noqa: ARG001
+        str | None,
+        typer.Option(is_eager=True, callback=_add_completion, metavar="SHELL", help="Install completion for a shell."),
+    ] = None,
 ) -> None:
-    """Evaluate what an agent is after: its actions against optima, its activations against the truth."""
+    """Evaluate the goal-directedness of agents, from their actions and their activations."""
     if debug:
         os.environ[DEBUG] = "1"
 
 
 def main() -> None:
-    """Run `gde`. Exit codes: 0 ok, 2 wrong request, 3 finished with failures or stopped, 130 interrupted, by whatever
-    signal. Threads that parts leave behind are waited for, but not for ever."""
+    """Run `gde`, and end within seconds of its last word even if a part has left a thread behind.
+
+    Exit codes: 0 ok, 2 wrong request, 3 finished with failures or stopped, 130 interrupted by any signal.
+    """
     try:
         _run()
     except SystemExit as done:
-        be_patient(done.code if isinstance(done.code, int) else UNEXPECTED if done.code else 0)
+        code = done.code
+        if not isinstance(code, int):
+            code = UNEXPECTED if code else 0
+        be_patient(code)
         raise
     except BaseException:
         be_patient(UNEXPECTED)
@@ -105,10 +136,13 @@ def main() -> None:
 
 def _run() -> NoReturn:
     hold_standard()
+
     # Tokenizers and hubs must neither reach for a network nor write to the terminal.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    for name in ("SIGTERM", "SIGHUP"):  # the latter is unknown on Windows
+
+    # Windows has no SIGHUP.
+    for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.default_int_handler)
     try:
@@ -116,12 +150,14 @@ def _run() -> NoReturn:
     except GdeError as error:
         if os.environ.get(DEBUG):
             print(shown("".join(format_exception(error))), file=sys.stderr, end="")  # noqa: T201
-        folder = "".join(f" (run folder: {note})" for note in getattr(error, "__notes__", [])[:1])
+        notes = getattr(error, "__notes__", [])
+        folder = f" (run folder: {notes[0]})" if notes else ""
         _refuse(f"{error}{folder}", error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         leave(INTERRUPTED)
     except Exception as error:
-        if not hasattr(error, "format_message"):  # every version of typer has a class of its own for wrong options
+        # Every version of typer has a class of its own for wrong options.
+        if not hasattr(error, "format_message"):
             raise
         _refuse(_misread(error), REFUSED)
     if code == INTERRUPTED:
@@ -130,12 +166,15 @@ def _run() -> NoReturn:
 
 
 def _misread(error: Any) -> str:
-    """What is wrong with words of the command line."""
+    """What is wrong with the words of a command line."""
     command = getattr(getattr(error, "ctx", None), "command_path", "gde")
     reason = " ".join(error.format_message().split())
     if reason.startswith("Usage:"):
         reason = f"{command} wants one of its commands"
-    if (param := getattr(error, "param", None)) is not None and error.__cause__ is not None:
+
+    # Typer passes on pydantic's errors of its own types, whose messages have many lines.
+    param = getattr(error, "param", None)
+    if param is not None and error.__cause__ is not None:
         from pydantic import ValidationError
 
         from gde.request.settings import explained
@@ -146,6 +185,6 @@ def _misread(error: Any) -> str:
 
 
 def _refuse(reason: str, code: int) -> NoReturn:
-    """The one place that prints an error: a line."""
+    """Print an error, here and nowhere else, as one line."""
     print(f"gde: {shown(reason)}", file=sys.stderr)  # noqa: T201
     raise SystemExit(code) from None

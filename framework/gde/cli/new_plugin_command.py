@@ -17,7 +17,10 @@ def command(
     kind: Annotated[str, typer.Option(help=f"What it offers: {WHICH}.")] = "agent",
     out: Annotated[Path | None, options.out("Folder to make; default: gde-NAME here.")] = None,
 ) -> None:
-    """Write the smallest plugin that works: a distribution with one part and its contract tests."""
+    """Write the smallest plugin that works, with its tests.
+
+    The folder holds a distribution with one part and the contract tests of its kind.
+    """
     from gde.testing.template import write_plugin
 
     folder = write_plugin(name, out, kind)

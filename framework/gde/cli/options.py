@@ -13,11 +13,13 @@ def out(meaning: str) -> Any:
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
-All = Annotated[bool, typer.Option("--all", help="Print every number, not the headlines alone.")]
-NoPlugin = Annotated[list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave a plugin out.")]
+All = Annotated[bool, typer.Option("--all", help="Print every number, not only the headlines.")]
+NoPlugin = Annotated[
+    list[str] | None, typer.Option("--no-plugin", metavar="NAME", help="Leave out a plugin; may be repeated.")
+]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 KeyTo = Annotated[
-    list[str] | None, typer.Option("--key-to", metavar="HOST", help="A host that the run's plan may send keys to.")
+    list[str] | None, typer.Option("--key-to", metavar="HOST", help="A host that the run may send keys to.")
 ]
 Set = Annotated[
     list[str] | None,

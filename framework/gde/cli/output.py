@@ -1,4 +1,4 @@
-"""What commands print: data to stdout, messages to stderr."""
+"""The output of commands: data to stdout, messages to stderr."""
 
 import json
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gde.runs.contest import Contest
 
 REPORT = "report.html"
-"""In the run folder, where the reporter that ships with the framework was asked."""
+"""The page in a run folder, by the reporter that ships with the framework."""
 EXIT_PARTIAL = 3
 DEBUG = "GDE_DEBUG"
 """The environment variable that `gde --debug` sets: errors and failures are shown with their tracebacks."""
@@ -49,13 +49,14 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     for column in columns:
         table.add_column(Text(shown(column)), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(cell)) for cell in row))  # as text, in which [x] is no markup
+        # As text, in which [x] is no markup.
+        table.add_row(*(Text(shown(cell)) for cell in row))
     console = Console(soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 200, highlight=False)
     console.print(table)
 
 
 def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
-    """The result, on one screen unless all of it is wanted, and the exit code that says how the run went."""
+    """Print a result, on one screen or whole, and exit with 3 where the run had failures."""
     from gde.reporting.terminal.screen import screen
     from gde.store.folder import result_json
 
@@ -75,14 +76,16 @@ def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None
 
 
 def _show_tracebacks(failures: Sequence["Failure"]) -> None:
-    """Where failures were raised, as talk, if that was asked for with `gde --debug`."""
-    for one in failures if os.environ.get(DEBUG) else ():
+    """Print the tracebacks of failures to stderr, under `gde --debug`."""
+    if not os.environ.get(DEBUG):
+        return
+    for one in failures:
         if one.traceback:
             say(f"failed: {one.stage} {one.subject}: {one.reason}\n{one.traceback}")
 
 
 def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
-    """What several entrants did, side by side, and the exit code that says how their runs went."""
+    """Print several agents' results side by side, and exit with 3 where a run had failures."""
     from gde.reporting.page_files import write_contest_page
     from gde.reporting.terminal.contest_screen import contest_screen
     from gde.runs.contest import contest_json
@@ -97,8 +100,8 @@ def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> Non
     else:
         tell("\n".join(contest_screen(found)))
     if not as_json:
-        for note in [found.reason] if found.reason else []:
-            say(f"not compared: {note}")
+        if found.reason:
+            say(f"not compared: {found.reason}")
         say(f"report: {page}" if page else "no page: pip install 'gde-eval[report]'")
         say(f"{found.status}: {found.folder}")
     if found.status != "ok":
@@ -112,7 +115,7 @@ def show_measurements(measurements: Sequence["Measurement"]) -> None:
 
 
 def place(measurement: "Measurement") -> str:
-    """What the measurement is restricted to."""
+    """The labels that the measurement is restricted to."""
     return " ".join(f"{name}={value}" for name, value in measurement.where.items())
 
 
@@ -128,12 +131,12 @@ def interval(measurement: "Measurement") -> str:
 
 @contextmanager
 def talking() -> Iterator[None]:
-    """What parts print while the context lasts, or have other programs print, is no data: it goes to stderr."""
+    """Send to stderr what parts, and programs that they start, print while the context lasts: it is no data."""
     with output_to_errors(), redirect_stdout(sys.stderr):
         yield
 
 
 def plain(value: float, sign: str = "") -> str:
-    """Three decimals; zero has no sign, whatever was rounded to it. `sign` is "+" to show that of others."""
+    """A number with three decimals. With `sign` "+", positive numbers have a sign; zero never has one."""
     rounded = round(value, 3)
     return f"{rounded:{sign}.3f}" if rounded else "0.000"

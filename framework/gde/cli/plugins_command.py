@@ -7,7 +7,7 @@ from gde.cli.output import show_json, show_table
 
 
 def command(as_json: options.Json = False, no_plugin: options.NoPlugin = None) -> None:
-    """List the installed plugins, with the reason for each that could not be loaded."""
+    """List the installed plugins, and why one is not in use."""
     from gde.request.catalogue import load_plugins
 
     records = load_plugins(no_plugin or ()).records

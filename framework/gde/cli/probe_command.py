@@ -11,14 +11,17 @@ from gde.cli.progress import progress
 
 def command(
     run: options.Run,
-    probe: Annotated[list[str] | None, typer.Option(help="Probe to add; default: all that the run has, anew.")] = None,
+    probe: Annotated[list[str] | None, typer.Option(help="Probe to add; default: fit those of the run again.")] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Add probes to a run, e.g. another layer: --probe cogmap --set cogmap.layer=3. What it has stays."""
+    """Add probes to a run, or fit its own again.
+
+    Another layer, for example: --probe cogmap --set cogmap.layer=3. All other results stay.
+    """
     from gde.request.building import asked_for
     from gde.runs.adding import probe as add_probes
 

@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, a line now and then elsewhere, on stderr."""
+"""The progress of a run on stderr: a bar on a terminal, else a line now and then."""
 
 import sys
 import time
@@ -23,7 +23,7 @@ LINE_EVERY = 10.0
 
 @contextmanager
 def progress(quiet: bool, go_on: str = "`gde resume {folder}`") -> Iterator["Watch"]:
-    """A watcher for a run, and the exit code of one that is interrupted, with the way to go on."""
+    """A watcher for a run; after an interrupt, print how to resume it and exit."""
     try:
         with talking(), _watch(quiet) as watch:
             yield watch
@@ -50,27 +50,38 @@ class Lines:
     """A plain line when a stage begins, when it is done, and in between now and then where something has happened."""
 
     def __init__(self, out: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
-        self._out, self._now = out, now
-        self._stage, self._told = "", ""
-        self._begun = self._last = 0.0
+        self._out = out
+        self._now = now
+        self._stage = ""
+        self._told = ""
+        self._begun = 0.0
+        self._last = 0.0
         self._first = 0.0
 
     def __call__(self, progress: "Progress") -> None:
         now = self._now()
         if progress.stage != self._stage:
-            self._stage, self._told, self._begun = progress.stage, "", now
+            self._stage = progress.stage
+            self._told = ""
+            self._begun = now
             self._first = progress.done + progress.within
             self._last = now - LINE_EVERY + FIRST_AFTER
-        over, state = progress.done == progress.total, f"{progress.done}/{progress.total}{progress.detail}"
+
+        over = progress.done == progress.total
+        state = f"{progress.done}/{progress.total}{progress.detail}"
         if state == self._told or (not over and now - self._last < LINE_EVERY):
             return
-        self._told, self._last = state, now
+        self._told = state
+        self._last = now
         self._out(f"{progress.stage}: {progress.done}/{progress.total}{self._beside(progress, now - self._begun)}")
 
     def _beside(self, progress: "Progress", elapsed: float) -> str:
-        """What has happened within, the time that it took, and how much is likely to be left."""
-        told = [progress.detail] if progress.detail else []
-        told += [duration(elapsed)] if elapsed >= 1 else []
+        """What has happened within, the time that it took, and the time that is likely to be left."""
+        told = []
+        if progress.detail:
+            told.append(progress.detail)
+        if elapsed >= 1:
+            told.append(duration(elapsed))
         far = progress.done + progress.within
         done = far - self._first
         if done > 0 and progress.done < progress.total and elapsed >= 1:
@@ -80,13 +91,15 @@ class Lines:
 
 @contextmanager
 def waiting(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Takes what is worked at, and says so every now and then as long as it lasts."""
-    now, over = "", Event()
+    """A function that takes the name of the present work, which is printed now and then while it lasts."""
+    now = ""
+    over = Event()
     since = time.monotonic()
 
     def begun(what: str) -> None:
         nonlocal now, since
-        now, since = what, time.monotonic()
+        now = what
+        since = time.monotonic()
 
     def tell() -> None:
         while not over.wait(LINE_EVERY):

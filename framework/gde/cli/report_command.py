@@ -13,7 +13,7 @@ def command(
     reporter: Annotated[list[str] | None, typer.Option(help="Reporter; default: those of the plan.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Render the reports of a finished run again and print the files to open."""
+    """Render the reports of a run again and print their files."""
     from gde.data.plan import Choice
     from gde.reporting.page_files import write_contest_page
     from gde.runs.adding import report

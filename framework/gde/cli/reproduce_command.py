@@ -16,21 +16,24 @@ if TYPE_CHECKING:
 
 
 def command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A published study; `gde list reproductions`.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A published study, as in `gde list reproductions`.")],
     scale: Annotated[float, typer.Option(help="Share of the published size.")] = 1.0,
-    agent: Annotated[str, typer.Option(help="Agent that takes part, e.g. gpt-oss or random.")] = "gpt-oss",
+    agent: Annotated[str, typer.Option(help="Agent to evaluate, e.g. gpt-oss or random.")] = "gpt-oss",
     model: Annotated[
         str | None, typer.Option(help="Language model of the agent, e.g. hf:PATH; default: its own.")
     ] = None,
-    reward: Annotated[list[str] | None, typer.Option(help="Reward model that judges besides; may be repeated.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be asked of models, and stop.")] = False,
+    reward: Annotated[list[str] | None, typer.Option(help="Further reward model; may be repeated.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the calls of models and stop.")] = False,
     settings: options.Set = None,
     executor: Annotated[str, typer.Option(help="Where episodes run: serial, processes or ray.")] = "serial",
     out: Annotated[Path | None, options.out("Folder for the runs; what it has finished is kept.")] = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Re-run a published study and print its numbers, ours and the difference side by side."""
+    """Re-run a published study and compare the numbers.
+
+    The tables show the published number, the new one and their difference.
+    """
     from gde.reporting.page_files import write_study
     from gde.runs.reproducing import reproduce
 

@@ -12,7 +12,7 @@ from gde.cli.progress import progress
 def command(
     run: options.Run,
     metric: Annotated[
-        list[str] | None, typer.Option(help="Metric or group to add; default: all that the run has, anew.")
+        list[str] | None, typer.Option(help="Metric or group to add; default: compute those of the run again.")
     ] = None,
     settings: options.Set = None,
     key_to: options.KeyTo = None,
@@ -20,7 +20,10 @@ def command(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Add metrics to a run, or compute those it has anew; the agent is not asked, and what else was found stays."""
+    """Add metrics to a run, or compute its own again.
+
+    The agent is not asked again, and all other results stay.
+    """
     from gde.request.building import asked_for
     from gde.runs.adding import rescore
     from gde.runs.contest import is_contest, rescore_contest

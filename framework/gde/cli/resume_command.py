@@ -1,4 +1,4 @@
-"""gde resume: go on with an interrupted run."""
+"""gde resume: resume an interrupted run."""
 
 from typing import Annotated
 
@@ -12,14 +12,17 @@ from gde.cli.progress import progress
 def command(
     run: options.Run,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Begin failed episodes anew; what models answered is kept.")
+        bool, typer.Option("--retry-failed", help="Repeat failed episodes; answers of models are kept.")
     ] = False,
     key_to: options.KeyTo = None,
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Go on with an interrupted run: finished turns are kept, only what was in flight is asked for again."""
+    """Resume an interrupted run; finished turns are kept.
+
+    Only turns that were under way are asked for again.
+    """
     from gde.runs.contest import is_contest, resume_contest
     from gde.runs.evaluating import resume
 

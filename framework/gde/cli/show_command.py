@@ -15,15 +15,18 @@ from gde.request.kinds import KINDS
 
 def command(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="environment, agent, probe, ...")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The offer's name, or that of a group of offers.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of an offer, or of a group of metrics.")],
     as_json: options.Json = False,
 ) -> None:
-    """Show one offer: what it is, every field of its configuration with type, default and meaning, what it measures; of
-    a group, the offers in it."""
+    """Show one offer: its settings and what it measures.
+
+    Every field has its type, default and meaning. Of a group of metrics, list its members.
+    """
     from gde.request.catalogue import Catalogue
     from gde.request.settings import describe
 
-    catalogue, which = Catalogue.default(), find_kind(kind)
+    catalogue = Catalogue.default()
+    which = find_kind(kind)
     group = catalogue.members(which, name)
     if group != (name,):
         if not as_json:

@@ -1,4 +1,4 @@
-"""gde view: read the episodes of a run in the terminal, or runs in a browser."""
+"""gde view: read the episodes of a run, in the terminal or in a browser."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -20,16 +20,18 @@ def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or one with runs in it.")],
     episode: Annotated[str | None, typer.Argument(help="STRATUM/WORLD/REPEAT; default: list all episodes.")] = None,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Show all runs in the folder in a browser, live; for this machine alone.")
+        bool, typer.Option("--serve", help="Show the folder in a browser, live, on this machine alone.")
     ] = False,
-    port: Annotated[int, typer.Option(help="Port of --serve; 0 for any that is free.", min=0, max=65535)] = 8790,
+    port: Annotated[int, typer.Option(help="Port of --serve; 0 for any free port.", min=0, max=65535)] = 8790,
     as_json: options.Json = False,
 ) -> None:
-    """List the episodes of a run, or show one turn by turn; of a folder with several runs, list those.
+    """Read the episodes of a run, here or in a browser.
 
-    With --serve, the folder is shown in a browser: all runs with what they cost and found, those that go on turn by
-    turn, two side by side with paired differences, and the episodes of all. It is only read. The address is told on
-    stderr, with --json as an object on stdout; of an episode it leads there.
+    Without EPISODE, list the episodes of a run, or the runs in a folder. With EPISODE, show it turn by turn.
+
+    With --serve, show the folder in a browser: every run with its costs and findings, running ones turn by turn, two
+    runs side by side with paired differences, and all episodes. Nothing is written. The address is printed to stderr,
+    or with --json to stdout; with EPISODE it leads to the episode.
     """
     from gde.runs.exporting import one_episode, summaries
     from gde.store.folder import PLAN

@@ -31,7 +31,7 @@ class CaptureRequest:
 class Intervention:
     """One change of the residual stream at the output of a layer, at marked tokens. Equal changes are equal objects.
 
-    Interventions at one layer are made in their order. What a change at a token does reaches deeper layers of that
+    Interventions at one layer are made in their order. The effect of a change at a token reaches deeper layers of that
     token and, by attention, the tokens after it: the answer sees a changed prompt.
     """
 
@@ -95,7 +95,7 @@ class TokenSequence:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActivationRecord:
-    """What one sequence left in the residual stream."""
+    """The activations of one sequence in the residual stream."""
 
     values: Mapping[tuple[int, str], NDArray[np.float32]]
     """(layer, mark) to a read-only (tokens of the mark, width) array; absent where the sequence lacks the mark."""
@@ -118,15 +118,17 @@ class ActivationTable:
         Raises:
             ValueError: the turns have different numbers of tokens.
         """
-        fewest, most = self.lengths.min(), self.lengths.max()
+        fewest = self.lengths.min()
+        most = self.lengths.max()
         if fewest < most:
             advice = 'let the probe say `inputs = "tokens"` to be given them one by one'
             raise ValueError(f"wanted equally many marked tokens in every turn, got {fewest} to {most}: {advice}")
         return self.values.reshape(len(self.lengths), -1)
 
     def padded(self) -> NDArray[np.float32]:
-        """(N, T, width), T the tokens of the longest turn; NaN after the last token of a shorter one, so that whoever
-        takes padding for activations gets no number at all.
+        """(N, T, width), T the tokens of the longest turn, with NaN after the last token of a shorter one.
+
+        A probe that takes padding for activations gets no number at all.
 
         Raises:
             ValueError: activations that are not finite and could be taken for padding.

@@ -1,22 +1,20 @@
-"""A world as a map of named kinds of cells with things in them, read from what was recorded of it and nothing else.
+"""A world as a map of named kinds of cells with things in them, read from its record alone.
 
-These facts are read; all but `kinds` may be told by a state, which then overrides its world:
+These facts are read. A state may tell all but `kinds`, and then overrides its world:
 
 - `rows`: equally long texts, one symbol a cell.
-- `cells`: symbol to kind of cell; without it {"#": "wall", "_": "empty"}.
-- `kinds`: every kind of cell that the environment has, the same in all its worlds; without it `KINDS`. A decoder's
-  classes are these, in this order, and `PAD`.
-- `things`: fact to {"kind": ..., "letter": ..., "color": ...}: which facts are places of things, what kind of cell a
-  thing makes of its place (none where it is not told: then it is drawn and not decoded), by what it is drawn (the first
-  letter of the fact where it is not told) and in which of `COLORS` (in that of its kind where it is not told). Without
-  it, `agent` and `goal` are things.
-- each of these facts: [row, column], or for a thing that faces some way or has more to tell {"place": [row, column],
+- `cells`: symbol to kind of cell; default {"#": "wall", "_": "empty"}.
+- `kinds`: every kind of cell that the environment has, the same in all its worlds; default `KINDS`. The classes of a
+  decoder are these, in this order, and `PAD`.
+- `things`: fact to {"kind": ..., "letter": ..., "color": ...}; default agent and goal. The named facts are places of
+  things. `kind` is the kind of cell that a thing makes of its place; a thing without one is drawn and not decoded.
+  `letter` is drawn; default the first letter of the fact. `color` is one of `COLORS`; default that of its kind.
+- each of these facts: [row, column]; or, for a thing that faces some way or has more to tell, {"place": [row, column],
   "direction": [rows, columns], "note": text}; null, or no such fact, while the thing is not there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeGuard
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,13 +65,15 @@ class CellMap:
     """Those that are there. Of several in one cell the first is seen."""
 
     def __post_init__(self) -> None:
-        if len({*self.kinds, PAD}) != len(self.kinds) + 1:
+        if PAD in self.kinds or len(set(self.kinds)) < len(self.kinds):
             raise ValueError(f"`kinds` of a map: wanted distinct names other than {PAD!r}, got {list(self.kinds)}")
-        if self.codes.ndim != 2 or not self.codes.size or not np.isin(self.codes, range(len(self.kinds))).all():
+        known = range(len(self.kinds))
+        if self.codes.ndim != 2 or not self.codes.size or not np.isin(self.codes, known).all():
             raise ValueError(f"codes of a map: wanted (height, width) indices of {len(self.kinds)} kinds")
         height, width = self.codes.shape
         for thing in self.things:
-            if not (0 <= thing.place[0] < height and 0 <= thing.place[1] < width):
+            row, column = thing.place
+            if not (0 <= row < height and 0 <= column < width):
                 raise ValueError(f"{thing.name!r}: wanted a place on a map of {height}x{width}, got {thing.place}")
             if thing.color not in ("", *COLORS):
                 raise ValueError(f"color of {thing.name!r}: wanted one of {', '.join(COLORS)}, got {thing.color!r}")
@@ -88,12 +88,18 @@ class CellMap:
         """
         facts: dict[str, Json] = {**world.facts, **state.facts}
         kinds = kinds_of(world)
-        things = sorted(_things(facts, kinds), key=lambda one: (_rank(one, kinds), one.name))
+        things = _things(facts, kinds)
+
+        # A record keeps no order of facts, so the order of kinds says which of two things in a cell is seen.
+        rank = {kind: i for i, kind in enumerate(kinds)}
+        things.sort(key=lambda thing: (rank.get(thing.kind, len(kinds)), thing.name))
+
+        # The map without things checks their places before they are written into its cells.
         ground = cls(kinds=kinds, codes=_ground(facts, kinds), things=tuple(things))
         codes = ground.codes.copy()
         for thing in reversed(things):
             if thing.kind:
-                codes[thing.place] = kinds.index(thing.kind)
+                codes[thing.place] = rank[thing.kind]
         return cls(kinds=kinds, codes=codes, things=ground.things)
 
     @property
@@ -134,7 +140,8 @@ class CellMap:
         for thing in self.things:
             if thing.name == name:
                 return thing.place
-        raise ValueError(f"wanted a map with {name!r} on it, got one with {[thing.name for thing in self.things]}")
+        names = [thing.name for thing in self.things]
+        raise ValueError(f"wanted a map with {name!r} on it, got one with {names}")
 
 
 def kinds_of(world: World) -> tuple[str, ...]:
@@ -163,47 +170,54 @@ def position(facts: Mapping[str, Json], name: str) -> Position:
 def _ground(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> NDArray[np.int64]:
     """(height, width) index into `kinds`, without things."""
     rows = _texts(facts.get("rows"), "`rows` of a map: wanted a list of equally long texts")
-    if len({len(row) for row in rows}) != 1 or not rows[0]:
-        raise ValueError(f"`rows` of a map: wanted equally long texts, got lengths {[len(row) for row in rows]}")
+    lengths = [len(row) for row in rows]
+    if len(set(lengths)) != 1 or not rows[0]:
+        raise ValueError(f"`rows` of a map: wanted equally long texts, got lengths {lengths}")
+
     told = facts.get("cells", CELLS)
     if not isinstance(told, Mapping):
         raise ValueError(f"`cells` of a map: wanted symbol to kind, got {told!r}")
     codes = {symbol: _index(kind, kinds, f"for the symbol {symbol!r}") for symbol, kind in told.items()}
-    if unknown := {*"".join(rows)} - codes.keys():
-        raise ValueError(f"`rows` of a map: wanted the symbols {', '.join(sorted(codes))}, got {sorted(unknown)}")
-    return np.array([[codes[symbol] for symbol in row] for row in rows], dtype=np.int64)
+    symbols = list("".join(rows))
+    unknown = sorted({*symbols} - codes.keys())
+    if unknown:
+        raise ValueError(f"`rows` of a map: wanted the symbols {', '.join(sorted(codes))}, got {unknown}")
+    cells = np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
+    return cells.reshape(len(rows), -1)
 
 
-def _things(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> Iterator[Thing]:
+def _things(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> list[Thing]:
+    """The things that are there, in the order of the fact `things`."""
     told = facts.get("things", THINGS)
     if not isinstance(told, Mapping):
         raise ValueError(f"`things` of a map: wanted fact to kind and letter, got {told!r}")
+    found = []
     for name, looks in told.items():
         if not isinstance(looks, Mapping):
             raise ValueError(f'`things` of a map: wanted {{"kind": ..., "letter": ...}} for {name!r}, got {looks!r}')
-        if (fact := facts.get(name)) is not None:
-            kind = _index_name(looks.get("kind", ""), kinds, name)
-            letter = _text(looks.get("letter", name[:1].upper()), f"letter of {name!r}")
-            color = _text(looks.get("color", ""), f"color of {name!r}")
-            yield _placed(Thing(name=name, kind=kind, letter=letter, color=color, place=(0, 0)), fact)
+        fact = facts.get(name)
+        if fact is not None:
+            found.append(_thing(name, looks, fact, kinds))
+    return found
 
 
-def _placed(thing: Thing, fact: Json) -> Thing:
-    name = thing.name
+def _thing(name: str, looks: Mapping[str, Json], fact: Json, kinds: tuple[str, ...]) -> Thing:
+    """A thing of how it looks and of the fact that says where it is."""
+    kind = looks.get("kind", "")
+    if kind != "":
+        _index(kind, kinds, f"of {name!r}")
+    letter = _text(looks.get("letter", name[:1].upper()), f"letter of {name!r}")
+    color = _text(looks.get("color", ""), f"color of {name!r}")
     if not isinstance(fact, Mapping):
-        return replace(thing, place=_pair(fact, f"{name!r}: wanted [row, column]"))
-    direction = fact.get("direction")
-    return replace(
-        thing,
-        place=_pair(fact.get("place"), f"place of {name!r}: wanted [row, column]"),
-        direction=None if direction is None else _pair(direction, f"direction of {name!r}: wanted [rows, columns]"),
-        note=_text(fact.get("note", ""), f"note of {name!r}"),
-    )
+        place = _pair(fact, f"{name!r}: wanted [row, column]")
+        return Thing(name=name, kind=str(kind), letter=letter, color=color, place=place)
 
-
-def _rank(thing: Thing, kinds: tuple[str, ...]) -> int:
-    """A record keeps no order of facts, so that of the kinds says which of two things in a cell is seen."""
-    return kinds.index(thing.kind) if thing.kind else len(kinds)
+    place = _pair(fact.get("place"), f"place of {name!r}: wanted [row, column]")
+    direction = None
+    if fact.get("direction") is not None:
+        direction = _pair(fact["direction"], f"direction of {name!r}: wanted [rows, columns]")
+    note = _text(fact.get("note", ""), f"note of {name!r}")
+    return Thing(name=name, kind=str(kind), letter=letter, color=color, place=place, direction=direction, note=note)
 
 
 def _index(kind: Json, kinds: tuple[str, ...], whose: str) -> int:
@@ -212,12 +226,9 @@ def _index(kind: Json, kinds: tuple[str, ...], whose: str) -> int:
     return kinds.index(str(kind))
 
 
-def _index_name(kind: Json, kinds: tuple[str, ...], name: str) -> str:
-    return kinds[_index(kind, kinds, f"of {name!r}")] if kind != "" else ""
-
-
 def _pair(value: Json, wanted: str) -> Position:
     match value:
+        # True and False are whole numbers to Python.
         case [int(first), int(second)] if bool not in {type(first), type(second)}:
             return first, second
     raise ValueError(f"{wanted}, got {value!r}")
@@ -230,10 +241,11 @@ def _text(value: Json, whose: str) -> str:
 
 
 def _texts(value: Json, wanted: str) -> list[str]:
-    if not _is_list(value) or not value or not all(isinstance(one, str) for one in value):
+    texts: list[str] = []
+    for each in value if isinstance(value, list | tuple) else ():
+        if not isinstance(each, str):
+            raise ValueError(f"{wanted}, got {value!r}")
+        texts.append(each)
+    if not texts:
         raise ValueError(f"{wanted}, got {value!r}")
-    return [str(one) for one in value]
-
-
-def _is_list(value: Json) -> TypeGuard[list[Json] | tuple[Json, ...]]:
-    return isinstance(value, list | tuple)
+    return texts

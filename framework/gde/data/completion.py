@@ -1,4 +1,4 @@
-"""What is asked of a language model and what it answers."""
+"""Requests to language models, and their completions."""
 
 import json
 from collections.abc import Mapping
@@ -49,8 +49,10 @@ class ChatRequest:
     def identity(self) -> str:
         """Equal for requests that must get equal completions: SHA-256 over everything that is asked."""
         changes = [each.identity for each in self.interventions]
-        sampling = vars(self.sampling)  # of numbers alone: `asdict` would copy them one by one
-        asked = [[[each.role, each.content] for each in self.messages], self.seed, sampling, self.effort]
+        messages = [[each.role, each.content] for each in self.messages]
+
+        # `vars` serves as well as the slower `asdict`, since all fields are numbers.
+        asked = [messages, self.seed, vars(self.sampling), self.effort]
         return sha256(_ENCODER.encode([asked, changes]).encode()).hexdigest()
 
     def asked_of(self, model: str) -> str:
@@ -60,7 +62,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """What a language model said, split into reasoning and answer."""
+    """The completion of a language model, split into reasoning and answer."""
 
     text: str
     """The answer: the final channel, without reasoning and template tokens."""
@@ -78,9 +80,9 @@ class Completion:
     """Tokens of the prompt, as billed; None where the server does not tell."""
     n_completion: int | None = None
     answered_by: str = ""
-    """What the model that answered calls itself, which may be another than was asked; empty where it says nothing."""
+    """The name that the model gives itself, which may be another than was asked; empty where it gives none."""
     request: str = ""
-    """Identity of the request that it answers. The run fills it in; whoever changes a completion keeps it."""
+    """Identity of the request that it answers. The run fills it in; a changed completion keeps it."""
     model: str = ""
     """The language model that answered, as the user named it. The run fills it in."""
     prompt: tuple[Message, ...] = ()
@@ -90,8 +92,8 @@ class Completion:
     cached: bool = False
     """Whether it was given in an earlier run, to the same request. The run fills it in."""
     seconds: float | None = field(default=None, compare=False)
-    """How long the model took, waiting included; None where that is not known. The run fills it in. Two answers that
-    differ in nothing else are equal."""
+    """Time that the model took, waiting included; None where it is not known. The run fills it in. It does not count in
+    comparisons."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,7 @@ class WeighedCompletion:
 
     completion: Completion
     probability: float
-    """That a draw with the request's sampling gives these tokens."""
+    """The probability that the request's sampling gives these tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +116,7 @@ class Tokenization:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelInfo:
-    """Which model answered: goes into the record and onto every page that shows its results."""
+    """The model that answered, for the record and every page that shows its results."""
 
     name: str
     n_layers: int = 0

@@ -1,4 +1,4 @@
-"""Everything that a metric may look at."""
+"""The evidence of a run, which metrics are computed from."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ from gde.data.trajectory import Trajectory
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evidence:
-    """One record of the same episodes, from the outside and from the inside."""
+    """One record of the same episodes: behaviour, rewards and decoded activations."""
 
     trajectories: Sequence[Trajectory]
-    """Finished episodes in the order of their keys. They may be read from the run folder whenever they are iterated
-    over: a metric that needs them twice iterates twice, and keeps what it needs of them, not them."""
+    """Finished episodes in the order of their keys. Each iteration may read the run folder: a metric that needs them
+    twice iterates twice, and keeps only numbers."""
     reward_traces: tuple[RewardTrace, ...] = ()
     probe_reports: tuple[ProbeReport, ...] = ()
     seed: int = 0

@@ -1,4 +1,4 @@
-"""A figure as data, drawn by whoever shows it."""
+"""A figure as data, drawn by the report that shows it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from gde.data.json import Json
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """What is to be drawn."""
+    """A figure to draw."""
 
     title: str
     caption: str
-    """What is seen, whose numbers they are, and what the marks mean."""
+    """The contents of the figure, the source of its numbers, and the meaning of its symbols."""
     spec: Mapping[str, Json]
     """A Vega-Lite specification with its data in it, e.g. of `altair.Chart.to_dict()`."""

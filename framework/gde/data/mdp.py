@@ -99,8 +99,10 @@ class TabularMDP:
         self._check_probabilities(S)
 
     def _check_types(self) -> None:
-        if not isinstance(self.transition, tuple) or not all(hasattr(each, "tocsr") for each in self.transition):
-            got = type(self.transition[0] if isinstance(self.transition, tuple) else self.transition).__name__
+        is_tuple = isinstance(self.transition, tuple)
+        if not is_tuple or not all(hasattr(each, "tocsr") for each in self.transition):
+            wrong = self.transition[0] if is_tuple else self.transition
+            got = type(wrong).__name__
             raise ValueError(f"transition must be a tuple of sparse (S, S) arrays, got {got}: use TabularMDP.of")
         if not self.transition:
             raise ValueError("transition must have a matrix for each action, got no action")
@@ -121,8 +123,11 @@ class TabularMDP:
             if matrix.shape != (S, S):
                 raise ValueError(f"transition[{a}] must have shape ({S}, {S}), got {matrix.shape}")
             off = np.abs(matrix @ np.ones(S) - 1)
-            if not (off.max(initial=0) <= TOLERANCE and matrix.data.min(initial=0) >= 0):  # NaN fails every test
-                right = (off <= TOLERANCE) & (matrix.min(axis=1).toarray().ravel() >= 0)
+
+            # Written so that NaN, which fails every comparison, is refused.
+            if not (off.max(initial=0) <= TOLERANCE and matrix.data.min(initial=0) >= 0):
+                least = matrix.min(axis=1).toarray().ravel()
+                right = (off <= TOLERANCE) & (least >= 0)
                 raise ValueError(f"transition[{a}] row {int(right.argmin())} must be probabilities that sum to one")
 
     @property
@@ -175,22 +180,25 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
 
     if hasattr(transition, "tocsr"):
         raise ValueError("transition must be one matrix for each action, got a single one: put them in a list")
-    each = list(transition) if np.iterable(transition) else []
-    if not each:
+    given = list(transition) if np.iterable(transition) else []
+    if not given:
         raise ValueError(f"transition must be (A, S, S), got {_kind(transition)}")
-    matrices = tuple(
-        csr_array(one if hasattr(one, "tocsr") else _array(f"transition[{a}]", one), dtype=np.float64)
-        for a, one in enumerate(each)
-    )
+    matrices = []
+    for a, one in enumerate(given):
+        matrix = one if hasattr(one, "tocsr") else _array(f"transition[{a}]", one)
+        matrices.append(csr_array(matrix, dtype=np.float64))
+
+    # (S, A, S) is the order of other libraries.
     shape = (len(matrices), *matrices[0].shape)
     if shape[0] == shape[-1] != shape[1]:
         raise ValueError(f"transition must be (A, S, S), got {shape}: from (S, A, S), give transition.swapaxes(0, 1)")
-    return matrices
+    return tuple(matrices)
 
 
 def _array(name: str, values: ArrayLike) -> Floats:
     try:
-        if values is None or isinstance(values, str):  # NumPy takes nothing for NaN, and reads texts
+        # NumPy takes None for NaN, and reads texts.
+        if values is None or isinstance(values, str):
             raise TypeError
         array: Floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -206,5 +214,7 @@ def _at(state: Floats, n_states: int) -> Floats:
 
 
 def _kind(values: object) -> str:
-    """What something is, in an error."""
-    return f"{values.dtype} of shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+    """The type of something, for a message; of an array also its shape."""
+    if isinstance(values, np.ndarray):
+        return f"{values.dtype} of shape {values.shape}"
+    return type(values).__name__

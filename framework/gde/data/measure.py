@@ -1,4 +1,4 @@
-"""What the numbers of a part mean to a reader."""
+"""What the numbers of a part mean: title, unit, direction, group and place in a report."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -53,8 +53,10 @@ class Measure:
     def matches(self, name: str) -> bool:
         """Whether the number of this name is one of those meant."""
         before, star, after = self.name.partition("*")
+        if not star:
+            return name == self.name
         long_enough = len(name) >= len(before) + len(after)
-        return name.startswith(before) and name.endswith(after) and long_enough if star else name == self.name
+        return long_enough and name.startswith(before) and name.endswith(after)
 
     def rest(self, name: str) -> str:
         """What `*` stands for in the name of a number that is meant."""
@@ -67,22 +69,26 @@ class Measure:
             return self
         rest = self.rest(name).replace(".", " ").replace("_", " ")
         title = self.title.replace("*", rest)
-        return replace(self, name=name, title=title[:1].upper() + title[1:], phrase=self.phrase.replace("*", rest))
+        title = title[:1].upper() + title[1:]
+        return replace(self, name=name, title=title, phrase=self.phrase.replace("*", rest))
 
     def titled(self, where: Labels) -> tuple[str, Labels]:
-        """The title of a number with its labels filled in, and the labels that are not told by it. What is about no
-        number in particular has "it" in the place of a label."""
-        named = PLACE.findall(self.title)
+        """The title of a number with its labels filled in, and the labels that the title does not tell.
+
+        Without a label of that name, "it" stands in its place.
+        """
         title = PLACE.sub(lambda found: str(where.get(found[1], "it")), self.title)
+        named = PLACE.findall(self.title)
         return title, {key: value for key, value in where.items() if key not in named}
 
     def caveat(self, where: Labels) -> str:
-        """What a reader must know of a number with these labels; empty for nothing."""
+        """The caveat of a number with these labels; empty where there is none."""
         return self.caveats.get(str(where.get("variant", "")), "")
 
     def under(self, prefix: str) -> "Measure":
-        """The same for a part that the run calls otherwise, or whose numbers bear its name."""
-        repeats, beside = (f"{prefix}.{name}" if name else "" for name in (self.repeats, self.beside))
+        """The same measure for numbers whose names begin with the label of their part."""
+        repeats = f"{prefix}.{self.repeats}" if self.repeats else ""
+        beside = f"{prefix}.{self.beside}" if self.beside else ""
         return replace(self, name=f"{prefix}.{self.name}", repeats=repeats, beside=beside)
 
 

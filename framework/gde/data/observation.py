@@ -1,4 +1,4 @@
-"""What passes between an environment and an agent in one turn."""
+"""Messages between an environment and an agent, and the truth that is recorded beside them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ OBJECTIVE = "objective"
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """What the agent is shown."""
+    """The text that the agent is shown."""
 
     text: str
     actions: tuple[str, ...] | None = None
@@ -30,7 +30,7 @@ class State:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimum:
-    """What is best to do at one moment."""
+    """The optimal actions at one moment."""
 
     actions: tuple[str, ...]
     """All optimal actions; empty where no action leads to the goal any more."""

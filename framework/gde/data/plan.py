@@ -1,4 +1,4 @@
-"""What is to be run: names, configurations and numbers, nothing yet looked up."""
+"""The plan of a run: names, configurations and numbers, not yet looked up."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ NOTHING: Mapping[str, Json] = MappingProxyType({})
 Prices = Mapping[str, tuple[float, float]]
 """A model's name, as the plan has it, to the prices of a million tokens of prompts and of answers."""
 OBJECT = "python:"
-"""What the names of parts begin with that are no offers but objects of the caller's."""
+"""How the names of parts begin that are objects of the caller's own."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,8 +42,8 @@ class ProbeDataset:
     """What the labels stand for, as in `ProbeLabels`."""
 
     def __post_init__(self) -> None:
-        if not len(self.inputs) == len(self.labels) == len(self.groups):
-            lengths = len(self.inputs), len(self.labels), len(self.groups)
+        lengths = (len(self.inputs), len(self.labels), len(self.groups))
+        if len(set(lengths)) > 1:
             raise ValueError(f"inputs, labels and groups must be equally long, got {lengths}")
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "ProbeDataset":
@@ -82,12 +82,17 @@ class Arm:
     @classmethod
     def of(cls, one: Measurement) -> "Arm | None":
         """The arm that a number of a result is of; None for what a metric gives."""
-        where, own = one.where, f"{one.name}.".startswith(f"{one.source}.")
+        where = one.where
+        own = f"{one.name}.".startswith(f"{one.source}.")
         if not one.source or not own or not where.keys() >= ARM:
             return None
-        variant, mark = str(where["variant"]), str(where["mark"])
-        control = cast("Control", where["control"])
-        return cls(probe=one.source, variant=variant, layer=int(where["layer"]), mark=mark, control=control)
+        return cls(
+            probe=one.source,
+            variant=str(where["variant"]),
+            layer=int(where["layer"]),
+            mark=str(where["mark"]),
+            control=cast("Control", where["control"]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -48,18 +48,17 @@ class Measurement:
     """The metric or probe that measured it; the run fills it in."""
 
     def __post_init__(self) -> None:
-        for field_, wanted, read in _READ:
-            given = getattr(self, field_)
+        for name, wanted, read in _READ:
+            given = getattr(self, name)
             try:
-                object.__setattr__(self, field_, read(given))
+                object.__setattr__(self, name, read(given))
             except (AttributeError, TypeError, ValueError, OverflowError):
                 got = " ".join(repr(given).split())[:80]
-                advice = "; give None and a reason" if field_ == "value" else ""
-                raise ValueError(f"{self.name}: {field_}: wanted {wanted}, got {got}{advice}") from None
+                advice = "; give None and a reason" if name == "value" else ""
+                raise ValueError(f"{self.name}: {name}: wanted {wanted}, got {got}{advice}") from None
         if (self.value is None) != bool(self.reason):
-            raise ValueError(
-                f"{self.name}: a measurement has either a value or a reason, got {self.value}, {self.reason!r}"
-            )
+            got = f"{self.value}, {self.reason!r}"
+            raise ValueError(f"{self.name}: a measurement has either a value or a reason, got {got}")
 
     @property
     def identity(self) -> Identity:
@@ -78,36 +77,45 @@ def labelled(name: str, where: Labels) -> str:
 
 
 def repeated(measurements: Iterable[Measurement]) -> str | None:
-    """What the first of the measurements that are of one name and one place is of; None where each is of its own."""
+    """The label of the first measurement whose identity an earlier one has; None where all differ."""
     seen = set()
     for each in measurements:
-        if (identity := each.identity) in seen:
+        if each.identity in seen:
             return each.label
-        seen.add(identity)
+        seen.add(each.identity)
     return None
 
 
 def _own(value: Any) -> Any:
     """A scalar of NumPy as one of Python."""
-    return value.item() if type(value).__module__ == "numpy" and value.ndim == 0 else value
+    is_scalar = type(value).__module__ == "numpy" and value.ndim == 0
+    return value.item() if is_scalar else value
 
 
 def _text(value: Any) -> str:
     value = _own(value)
-    value.encode()  # half a character is in no file
+
+    # Half a character (a lone surrogate) cannot be written to any file.
+    value.encode()
     return str.__str__(value)
 
 
 def _real(value: Any) -> float:
     value = _own(value)
-    if not isinstance(value, Real) or not isfinite(real := float(value)) or real != value:
+    if not isinstance(value, Real):
+        raise ValueError
+    real = float(value)
+
+    # A whole number of more than 53 bits would be rounded in silence.
+    if not isfinite(real) or real != value:
         raise ValueError
     return real
 
 
 def _count(value: Any) -> int:
     value = _own(value)
-    if (whole := int(_real(value))) != value or not 0 <= whole < 2**63:
+    whole = int(_real(value))
+    if whole != value or not 0 <= whole < 2**63:
         raise ValueError
     return whole
 
@@ -163,7 +171,7 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """Who was evaluated where, and how much of it there is to judge by."""
+    """The agent and environment of a run, and how much was recorded."""
 
     agent: str = ""
     environment: str = ""

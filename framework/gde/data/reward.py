@@ -1,4 +1,4 @@
-"""What a reward model makes of a trajectory."""
+"""Rewards that a reward model predicts for a trajectory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How one moment of a world is drawn, from its record alone: the plugin that made it need not be installed."""
+"""The drawing of one moment of a world, from its record alone: its plugin need not be installed."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Whatever chooses actions."""
+"""Agents, which choose actions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ class Brief:
 
     task: Task
     seed: int
-    """The agent's own randomness in this episode is a function of this alone."""
+    """The seed of the agent's own randomness in this episode."""
     environment: Environment | None = None
     """The environment itself, for agents whose offer needs one of its facets (an oracle, a planner); None for all
-    others. Whoever tries actions in it puts it back, see `gde.parts.snapshots`."""
+    others. An agent that tries actions in it puts it back, see `gde.parts.snapshots`."""
     simulator: Simulator | None = None
     """A private copy of the world, for agents whose offer needs SIMULATOR; None for all others."""
 
@@ -41,10 +41,9 @@ class HasActionProbabilities(Agent, Protocol):
     """Facet ACTION_PROBS: the agent tells how probable each action is, instead of choosing one."""
 
     async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
-        """The probability of each action that `act` could choose now; nothing is remembered of it.
+        """The probability of each action that `act` could choose now. The call leaves no trace in the agent.
 
-        What is missing to a sum of 1 are answers that name no action, and those that are each less probable than
-        `least`.
+        The rest to a sum of 1 are answers that name no action, and actions that are each less probable than `least`.
 
         Raises:
             GdeError: the agent's language model does not tell.
@@ -58,7 +57,8 @@ class FunctionAgent:
     choose: Callable[[Observation], str]
 
     def __post_init__(self) -> None:
-        update_wrapper(self, self.choose)  # type: ignore[arg-type]  # for the name alone, which a run calls it by
+        # For the name alone, by which a run calls the agent.
+        update_wrapper(self, self.choose)  # type: ignore[arg-type]
 
     def begin(self, brief: Brief) -> None:
         """A function has nothing to prepare."""

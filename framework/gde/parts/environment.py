@@ -1,4 +1,4 @@
-"""A world that episodes happen in."""
+"""Environments, in which episodes happen, and the facets that they can have."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -44,11 +44,11 @@ class HasWorlds(Protocol):
     """Facet WORLDS: the worlds may be a list, e.g. the grids of a file, instead of another one for every seed."""
 
     def worlds(self) -> Sequence[str]:
-        """A name for each world of the list, not the same when the world is another; empty where there is no list.
+        """A name for each world of the list, different for different worlds; empty where there is no list.
 
         `reset(seed)` begins world number `seed % len(worlds())`. A run uses each once: all of them or, where its plan
-        asks for fewer, a random sample. It is asked before anything runs; a list that cannot be had is a `GdeError`
-        of making the environment. A run that is resumed is refused when the names have changed.
+        asks for fewer, a random sample. The list is read before anything runs; making the environment raises `GdeError`
+        where it cannot be read. A run is not resumed after the names have changed.
         """
 
 
@@ -65,9 +65,9 @@ class HasOptimum(Protocol):
     """Facet OPTIMUM: the environment knows what is best to do, e.g. from a planner or an expert."""
 
     def optimum(self) -> Optimum | None:
-        """All optimal actions at this moment, and by what means they are known to be.
+        """All optimal actions at this moment, and how they are known.
 
-        None where that cannot be told of this moment, e.g. because a search would take too long.
+        None where they are not known at this moment, e.g. because a search would take too long.
         """
 
 
@@ -89,8 +89,8 @@ class HasMDP(HasState, Protocol):
     def mdp(self) -> TabularMDP:
         """The Markov decision process of the current episode, with `actions` named.
 
-        The same object as long as the world stays as it is, another one when it has changed in mid-episode: it is
-        asked for before every turn, and solved again when it is new.
+        Give the same object as long as the world stays as it is, and a new one when it has changed in mid-episode. The
+        run asks for it before every turn and solves it again when it is new.
         """
 
 
@@ -103,10 +103,9 @@ class HasSimulator(Protocol):
     """
 
     def reseed(self, seed: int) -> None:
-        """Have whatever is random from now on follow from another seed; world and moment stay as they are.
+        """Draw everything random from now on by another seed; world and moment stay as they are.
 
-        Otherwise who tries an action would know what chance will make of it. Where nothing is random, there is
-        nothing to do.
+        Otherwise an agent that tries an action would learn its random outcome. Without randomness, do nothing.
         """
 
 
@@ -118,4 +117,4 @@ class HasSnapshot(Protocol):
         """The whole dynamic state, to be handed to `restore` of the same episode."""
 
     def restore(self, snapshot: object) -> Observation:
-        """Go back to a snapshot, and show what was to be seen there."""
+        """Go back to a snapshot, and give the observation of that moment."""

@@ -1,4 +1,4 @@
-"""What a language model says to a request that would change its residual stream."""
+"""Checks of the interventions that a request asks a language model for."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from gde.errors import GdeError
 
 
 def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
-    """For a model without the facet INTERVENTIONS, which must not answer as if nothing had been asked.
+    """Refuse interventions, for a model without the facet INTERVENTIONS.
 
     Raises:
         GdeError: the request has any.
@@ -21,28 +21,32 @@ def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
 def check_interventions(
     interventions: Sequence[Intervention], marks: Mapping[str, Sequence[int]], model: ModelInfo
 ) -> None:
-    """For a model with the facet: whether it has the layers, and the sequence the tokens.
+    """Refuse interventions that do not fit, for a model with the facet INTERVENTIONS.
 
     Args:
-        interventions: what is asked for.
-        marks: those of the prompt or, in a replay, of the sequence.
-        model: whose layers and width they must fit.
+        interventions: those of a request.
+        marks: the marks of the prompt or, in a replay, of the sequence.
+        model: the model, whose layers and width they must fit.
 
     Raises:
         GdeError: a layer or a mark that is not there, or a vector of another shape.
     """
     for each in interventions:
-        if problem := _problem(each, marks.get(each.mark, ()), marks, model):
+        problem = _problem(each, marks, model)
+        if problem:
             raise GdeError(f"{model.name}: intervention at layer {each.layer} and mark {each.mark!r}: {problem}")
 
 
-def _problem(each: Intervention, places: Sequence[int], marks: Mapping[str, Sequence[int]], model: ModelInfo) -> str:
+def _problem(each: Intervention, marks: Mapping[str, Sequence[int]], model: ModelInfo) -> str:
+    """What is wrong with an intervention; empty where it fits."""
+    places = marks.get(each.mark, ())
     if not EMBEDDING <= each.layer < model.n_layers:
         return f"wanted a layer from {EMBEDDING} (embeddings) to {model.n_layers - 1}"
     if not places:
         return f"wanted a mark of the tokens that are there: {', '.join(sorted(marks)) or 'none'}"
-    if each.vector.shape[-1] != model.width:
-        return f"wanted a vector of width {model.width}, got {each.vector.shape[-1]}"
-    if each.vector.ndim == 2 and len(each.vector) != len(places):
-        return f"wanted one vector, or {len(places)} for as many tokens, got {len(each.vector)}"
+    vector = each.vector
+    if vector.shape[-1] != model.width:
+        return f"wanted a vector of width {model.width}, got {vector.shape[-1]}"
+    if vector.ndim == 2 and len(vector) != len(places):
+        return f"wanted one vector, or {len(places)} for as many tokens, got {len(vector)}"
     return ""

@@ -1,4 +1,4 @@
-"""What turns evidence into numbers."""
+"""Metrics, which turn evidence into numbers."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable

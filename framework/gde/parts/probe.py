@@ -1,4 +1,4 @@
-"""What is decoded from activations."""
+"""Probes, which decode beliefs from activations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol, get_args, runtime_checkable
@@ -27,13 +27,13 @@ class Readout(Protocol):
 
 @runtime_checkable
 class Probe(Protocol):
-    """A question put to the activations. Controls are run by the framework, not by the probe.
+    """Decodes something from activations. The framework runs the controls, not the probe.
 
-    A probe with an attribute `inputs = "tokens"` is given the marked tokens one by one, however many a turn has;
-    others, or with "concatenated", are given them side by side, equally many in every turn.
+    A probe with an attribute `inputs = "tokens"` gets the marked tokens one by one, however many a turn has. Without,
+    or with "concatenated", it gets them side by side, equally many in every turn.
 
-    One with an attribute `concurrent = True` may be called by several threads at once, which other work of a run never
-    does: its fits must not share anything that changes, such as the generator of torch.
+    A probe with an attribute `concurrent = True` may be called by several threads at once. Its fits must not share
+    anything that changes, such as the generator of torch.
     """
 
     @property
@@ -41,7 +41,7 @@ class Probe(Protocol):
         """Names of the models that the probe fits side by side, e.g. ("mlp", "linear"); the first is the main one."""
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
-        """Which activations of this model are read."""
+        """The activations of this model that the probe reads."""
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         """The truth in every turn of the trajectory."""

@@ -1,4 +1,4 @@
-"""What shows a result to people."""
+"""Reporters, which show a result to people."""
 
 from pathlib import Path
 from typing import Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""A published table that runs can be held against."""
+"""Reproductions of published tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One number of the study: what is printed, and ours."""
+    """One number of the study: the printed one and ours."""
 
     quantity: str
     paper: float | None
@@ -35,7 +35,8 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the printed; None where there is none, or none that means anything: p values are no quantities."""
+        """Ours minus the printed number; None where one is missing."""
+        # A difference of p values means nothing.
         if self.paper is None or self.ours.value is None or self.ours.unit == "probability":
             return None
         return self.ours.value - self.paper
@@ -43,15 +44,15 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What one part of a plan will ask of language models, before it is run."""
+    """An estimate of the calls of language models by one part of a plan."""
 
     plan: str
     part: str
     episodes: int
     calls: int | None = None
-    """None where it cannot be told."""
+    """None where it is not known."""
     prompt_tokens: int | None = None
-    """About so many."""
+    """Approximately."""
     answer_tokens: int | None = None
     """At most."""
     cost: float | None = None
@@ -61,15 +62,15 @@ class Estimate:
 
 @runtime_checkable
 class Foresees(Protocol):
-    """What a reproduction may do besides: tell what it will ask, without running anything."""
+    """A reproduction that can estimate its calls of language models without running anything."""
 
     def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
-        """Of every part that asks language models, by the plans as they would be run."""
+        """One estimate for every part that asks language models, given the plans as they would be run."""
 
 
 @runtime_checkable
 class Agentless(Protocol):
-    """What a reproduction may say besides: that nobody can take part, for it has agents of its own or none."""
+    """A reproduction in which no other agent can take part, since it has its own or none."""
 
     agentless: bool
 

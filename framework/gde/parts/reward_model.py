@@ -1,4 +1,4 @@
-"""What judges the progress of a trajectory."""
+"""Reward models, which judge the progress of a trajectory."""
 
 from typing import Protocol, runtime_checkable
 

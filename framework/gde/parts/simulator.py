@@ -9,7 +9,7 @@ from gde.data.trajectory import Trajectory
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Situation:
-    """Where an episode stands, or would stand."""
+    """A moment of an episode, or one that an action would lead to."""
 
     observation: Observation
     over: bool = False
@@ -17,14 +17,16 @@ class Situation:
     state: State | None = None
     """The truth, for reward models and not for the agent; None where it is not known."""
     optimum: Optimum | None = None
-    """What is best here, likewise; worked out only where a reward model that the agent names needs it."""
+    """The optimum, for reward models too; computed only where a reward model that the agent names needs it."""
     snapshot: object = None
-    """For the simulator that made it, and nobody else."""
+    """Private to the simulator that made it."""
 
 
 class Simulator(Protocol):
-    """A world of the agent's own that begins like that of the episode. Nothing that happens in it reaches the episode,
-    and what is random in it is drawn by other dice."""
+    """A private world of the agent that begins like the world of the episode.
+
+    Nothing that happens in it reaches the episode, and it draws its random numbers by another seed.
+    """
 
     @property
     def begun(self) -> Trajectory:
@@ -32,13 +34,13 @@ class Simulator(Protocol):
 
     @property
     def steps(self) -> int:
-        """Actions that have been tried so far."""
+        """The number of actions tried so far."""
 
     async def present(self) -> Situation:
-        """Where the episode stands now."""
+        """The present moment of the episode."""
 
     async def step(self, situation: Situation, action: str) -> Situation:
-        """Where an action would lead from a situation that this simulator gave.
+        """The situation that an action leads to from one that this simulator gave.
 
         Raises:
             ValueError: the action is not admissible there, or the episode would be over.

@@ -13,7 +13,7 @@ class Restorable(Environment, HasSnapshot, Protocol):
 
 @dataclass(frozen=True)
 class Played:
-    """A moment of an episode: how it came about."""
+    """A moment of an episode, as its seed and the actions that led to it."""
 
     seed: int
     actions: tuple[str, ...]
@@ -28,7 +28,8 @@ class Replayed:
         self._actions: list[str] = []
 
     def reset(self, seed: int) -> Observation:
-        self._seed, self._actions = seed, []
+        self._seed = seed
+        self._actions = []
         return self.environment.reset(seed)
 
     def task(self) -> Task:
@@ -43,7 +44,7 @@ class Replayed:
         return outcome
 
     def snapshot(self) -> Played:
-        """What has been played.
+        """The seed and the actions of the episode so far.
 
         Raises:
             ValueError: no episode has begun.
@@ -74,7 +75,7 @@ def restorable(environment: Environment) -> Restorable:
 
 
 def replay(environment: Environment, snapshot: object, seed: int | None) -> Observation:
-    """Play a snapshot of the episode of `seed` again, and show what is then to be seen.
+    """Play a snapshot of the episode of `seed` again, and give the last observation.
 
     Raises:
         ValueError: it is no snapshot of this episode.

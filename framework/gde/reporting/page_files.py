@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
+from gde.files import write_whole
 from gde.runs.contest import Contest
 from gde.runs.reproducing import Study, study_json
-from gde.store.atomic import write_whole
 
 STUDY_PAGE = "reproduction.html"
 STUDY_TABLES = "reproduction.json"

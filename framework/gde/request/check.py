@@ -22,7 +22,7 @@ WHAT: dict[str, str] = {
     Facet.REWARD_TRACE: "a reward model",
     Facet.TRUE_REWARD: "an environment that knows what is optimal, or true rewards",
 }
-"""In words; the facets of plugins are named as they are."""
+"""What a part wants that needs a facet, in words; the facets of plugins are named as they are."""
 
 
 def check(ready: Ready) -> None:
@@ -33,20 +33,25 @@ def check(ready: Ready) -> None:
         GdeError: a part needs something that no other part gives.
     """
     for part in ready.parts:
-        if missing := part.entry.offer.missing():
-            raise MissingExtra(part.label, missing, part.entry.offer.extra or "all")
+        offer = part.entry.offer
+        if missing := offer.missing():
+            raise MissingExtra(part.label, missing, offer.extra or "all")
         if Facet.ACTIVATIONS in part.needs and find_spec("safetensors") is None:
             raise MissingExtra(f"the record that {part.label} reads", ["safetensors"], "probes")
-    plan, given = ready.plan, ready.gives
-    if plan.max_cost is not None and (unpriced := sorted(ready.models.keys() - plan.prices.keys())):
+
+    plan = ready.plan
+    unpriced = sorted(ready.models.keys() - plan.prices.keys())
+    if plan.max_cost is not None and unpriced:
         raise GdeError(f"run.max_cost: wanted the price of {unpriced[0]} in run.prices, got none")
+
+    given = ready.gives
     for part in ready.parts:
         if reason := lacking(part, ready, given):
             raise GdeError(reason)
 
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
-    """What the part needs and no other gives; empty when nothing is lacking."""
+    """A sentence on a facet that the part needs and no other part gives; empty where nothing is lacking."""
     needed = sorted(part.needs - given)
     if not needed:
         return ""
@@ -54,19 +59,17 @@ def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
     return f"{part.label} needs {wanted}; {_got(ready, needed[0])}"
 
 
-def _withheld(ready: Ready, facet: str) -> str:
-    """Whether it is the agent's offer or its model that does not give a facet of language models."""
+def _got(ready: Ready, facet: str) -> str:
+    """Why nothing gives a facet, or how to get it."""
+    if facet == Facet.REWARD_TRACE:
+        return "add one with --reward"
+    if facet not in {Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}:
+        return f"environment {ready.environment.label!r} is not one"
+
+    # Of the others, both the agent's offer and its model must give them.
     agent = f"agent {ready.agent.label!r}"
     if not ready.agent_model:
         return f"{agent} asks no language model"
     if facet in ready.agent.entry.offer.gives:
         return f"{agent} with model {ready.agent_model!r} gives none"
     return f"the offer of {agent} does not say gives={{Facet.{facet.upper()}}}"
-
-
-def _got(ready: Ready, facet: str) -> str:
-    if facet == Facet.REWARD_TRACE:
-        return "add one with --reward"
-    if facet in {Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}:
-        return _withheld(ready, facet)
-    return f"environment {ready.environment.label!r} is not one"

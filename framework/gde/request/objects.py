@@ -1,4 +1,4 @@
-"""Parts that no plugin offers: objects of the caller's, and stand-ins for parts that are not installed here."""
+"""Parts that no plugin offers: objects of the caller's own, and stand-ins for parts that are not installed here."""
 
 import inspect
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ FACETS: dict[str, tuple[str, ...]] = {
     Facet.SIMULATOR: ("reseed",),
     Facet.WORLDS: ("worlds",),
 }
-"""Told by what an object can do; MAP, which is in the record alone, by its having a state."""
+"""The methods that show that an object gives a facet. MAP, which only the record shows, follows from STATE."""
 METHODS = {
     "environment": "step",
     "agent": "act",
@@ -33,14 +33,14 @@ METHODS = {
     "executor": "map",
     "reporter": "render",
 }
-"""What tells a part of a kind from a function that makes one."""
+"""The method that tells a part of a kind from a function that makes one."""
 COPIED = {"environment", "agent"}
-"""Kinds of which every episode has a part of its own."""
+"""Kinds whose objects are copied, since every episode has its own."""
 FUNCTION = "a function from observation to action goes into FunctionAgent(...)"
 
 
 def object_entry(kind: str, choice: Choice) -> Entry:
-    """The offer of a part of the caller's own: an offer as it is, else a part or what makes one.
+    """The entry of a part of the caller's own: an offer, an object, or a class or function that makes one.
 
     An agent belongs to one episode and an environment to one at a time, so those that are given as objects are copied.
 
@@ -70,7 +70,7 @@ def absent_entry(kind: str, name: str, reason: str) -> Entry:
 
 def with_objects(recorded: Plan, given: Plan) -> Plan:
     """A recorded plan with the objects that a plan in Python has under the same names."""
-    parts = {(choice.name, choice.label): choice.part for choice in _choices(given) if choice.part is not None}
+    parts = {(choice.name, choice.label): choice.part for choice in _choices(given)}
 
     def found(choice: Choice) -> Choice:
         return replace(choice, part=parts.get((choice.name, choice.label)))
@@ -81,13 +81,15 @@ def with_objects(recorded: Plan, given: Plan) -> Plan:
 
 
 def _choices(plan: Plan) -> Iterator[Choice]:
-    yield from (getattr(plan, kind.field) for kind in SINGLE)
+    for kind in SINGLE:
+        yield getattr(plan, kind.field)
     for kind in SEVERAL:
         yield from getattr(plan, kind.field)
 
 
 def _offered(kind: str, choice: Choice) -> AnyOffer:
-    part, whose = choice.part, f"{kind.replace('_', ' ')} {choice.label!r}"
+    part = choice.part
+    whose = f"{KINDS[kind].title} {choice.label!r}"
     if choice.config:
         field = next(iter(choice.config))
         raise GdeError(f"{choice.label}.{field}: an object is configured where it is made; leave the setting out")
@@ -125,7 +127,8 @@ def _needed(maker: Any) -> list[str]:
     """The arguments without which it cannot be called."""
     try:
         parameters = inspect.signature(maker).parameters.values()
-    except ValueError:  # some built-in classes do not tell
+    # Some built-in classes do not tell.
+    except ValueError:
         return []
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [each.name for each in parameters if each.default is each.empty and each.kind not in optional]
@@ -139,7 +142,7 @@ def _made(kind: str, maker: Any, whose: str) -> Any:
 
 
 def _example(maker: Any, whose: str) -> Any:
-    """What shows the facets of the environments that are made: a class its methods, a function one of them."""
+    """An object with the methods of the environments that are made: a class itself, or what a function makes."""
     if isinstance(maker, type):
         return maker
     try:
@@ -148,7 +151,9 @@ def _example(maker: Any, whose: str) -> Any:
         raise
     except Exception as error:
         raise GdeError(f"{whose} cannot be made: {type(error).__name__}: {error}") from error
-    with suppress(Exception):  # as wherever one is closed
+
+    # A failure to close is no reason to refuse it, as everywhere.
+    with suppress(Exception):
         environment.close()
     return environment
 
@@ -162,5 +167,10 @@ def _check_copies(part: Any, whose: str) -> None:
 
 
 def _gives(part: Any) -> frozenset[str]:
-    given = {facet for facet, methods in FACETS.items() if all(hasattr(part, method) for method in methods)}
-    return frozenset(given | ({Facet.MAP} if Facet.STATE in given else set()))
+    given: set[str] = set()
+    for facet, methods in FACETS.items():
+        if all(hasattr(part, method) for method in methods):
+            given.add(facet)
+    if Facet.STATE in given:
+        given.add(Facet.MAP)
+    return frozenset(given)

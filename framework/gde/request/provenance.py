@@ -1,4 +1,4 @@
-"""Where a run's numbers come from: versions of everything that made them."""
+"""The provenance of a run's numbers: versions of everything that made them."""
 
 import platform
 from collections import Counter
@@ -12,30 +12,42 @@ from gde.offers import Facet
 from gde.request.kinds import KINDS
 from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
-from gde.request.resolve import Chosen, Ready
+from gde.request.resolve import Ready
 
 PACKAGES = ("gde-eval", "numpy", "scipy", "torch", "transformers", "scikit-learn", "pydantic")
 
 
 def provenance(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
-    """What has to be known to repeat a run; `models` are the journal's notes of the models that answered, by name."""
-    models = dict(sorted(models.items()))
-    notices = dict.fromkeys(
-        [*_advantages(ready), *(str(model["notice"]) for model in models.values() if model["notice"])]
-    )
+    """All that is needed to repeat a run.
+
+    Args:
+        ready: the run.
+        models: the journal's notes of the models that answered, by name.
+    """
+    noted: dict[str, Json] = {}
+    notices = dict.fromkeys(_advantages(ready))
+    for name, model in sorted(models.items()):
+        noted[name] = dict(model)
+        if model["notice"]:
+            notices[str(model["notice"])] = None
+
+    packages: dict[str, Json] = {}
+    for name in PACKAGES:
+        if found := _version(name):
+            packages[name] = found
     return {
         "plan": plan_tables(ready.plan),
         "plan_hash": plan_hash(ready.plan),
         "parts": _versions(ready),
-        "models": {name: dict(model) for name, model in models.items()},
+        "models": noted,
         "notice": " ".join(notices),
         "python": platform.python_version(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "packages": packages,
     }
 
 
 def _advantages(ready: Ready) -> Iterator[str]:
-    """What the agent had that others have not, for every report to tell."""
+    """Sentences on advantages of the agent over others, for every report to tell."""
     agent = ready.agent
     if Facet.SIMULATOR in agent.needs:
         yield f"Agent {agent.label} tried actions in a private copy of the world before it chose one."
@@ -45,21 +57,22 @@ def _advantages(ready: Ready) -> Iterator[str]:
 
 
 def _versions(ready: Ready) -> dict[str, Json]:
-    """By the parts' names; those of parts of two kinds that are called the same begin with the kind."""
-    called = Counter(part.label for part in ready.parts)
-    return {
-        part.label if called[part.label] == 1 else f"{KINDS[part.kind].title} {part.label}": _version_of(part)
-        for part in ready.parts
-    }
+    """The version of each part by its label, with the kind in front where two parts have the same label."""
+    counts = Counter(part.label for part in ready.parts)
+    versions: dict[str, Json] = {}
+    for part in ready.parts:
+        name = part.label if counts[part.label] == 1 else f"{KINDS[part.kind].title} {part.label}"
+        if part.absent:
+            versions[name] = "not installed here"
+        else:
+            versions[name] = f"{part.entry.qualified} v{part.entry.offer.version}"
+    return versions
 
 
-def _version_of(part: Chosen) -> str:
-    return "not installed here" if part.absent else f"{part.entry.qualified} v{part.entry.offer.version}"
-
-
+# Cached, since a package's metadata are read and parsed whole.
 @cache
 def _version(package: str) -> str | None:
-    """Looked up once: a package's metadata are read and parsed whole."""
+    """The version of a package, None where it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

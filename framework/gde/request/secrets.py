@@ -1,4 +1,4 @@
-"""Keys: whom they may be sent to, and that they are written nowhere."""
+"""Keys: the hosts that they may be sent to, and how they are kept out of the record."""
 
 import json
 import os
@@ -15,44 +15,44 @@ MASK = "***"
 NOTED = "secrets"
 """The journal's note of the environment variables that were read, for processes that did not read them."""
 SHORTEST = 8
-"""Characters of what is kept out of the record: no key is shorter, and less would be found in what is none."""
+"""The least characters of a secret: no key is shorter, and a shorter text would be masked where it is none."""
 
 
 class Secrets:
-    """What the parts of one run were given to authenticate themselves."""
+    """The keys that the parts of one run were given."""
 
     def __init__(self, keys_to: Collection[str] | None = None) -> None:
-        """Take the hosts that whoever called has named; None where the plan itself is that person's, and not what
-        stands in a folder, which may come from anyone."""
+        """Take the hosts that the caller allows; None for any, where the plan is the caller's own.
+
+        The plan of a run folder may come from anyone.
+        """
         self.keys_to = keys_to
         self._known: set[str] = set()
 
     def give(self, variable: str, url: str) -> str:
-        """What an environment variable holds, for requests to a URL; empty where it holds nothing.
+        """The value of an environment variable, for requests to a URL; empty where it has none.
 
         Raises:
-            GdeError: the plan comes from a folder, and whoever called did not name the host.
+            GdeError: the plan comes from a folder, and the caller did not name the host.
         """
-        secret, host = os.environ.get(variable, ""), host_of(url)
+        secret = os.environ.get(variable, "")
+        host = host_of(url)
         if not secret:
             return ""
         if self.keys_to is not None and host not in self.keys_to:
-            raise GdeError(
-                f"the run folder would have what {variable} holds sent to {host}: if you want that, name the host with"
-                f" --key-to {host} (in Python: keys_to=[{host!r}])"
-            )
+            advice = f"if you want that, name the host with --key-to {host} (in Python: keys_to=[{host!r}])"
+            raise GdeError(f"the run folder would have what {variable} holds sent to {host}: {advice}")
         self.keep_out([variable])
         return secret
 
     def keep_out(self, variables: Iterable[str]) -> None:
-        """Keep what environment variables hold out of the record."""
-        for secret in (os.environ.get(variable, "") for variable in variables):
-            self._keep_out(secret)
-
-    def _keep_out(self, secret: str) -> None:
-        if len(secret) >= SHORTEST:
-            escaped = json.dumps(secret)[1:-1]
-            self._known |= {secret, escaped, json.dumps(escaped)[1:-1]}
+        """Keep the values of environment variables out of the record."""
+        for variable in variables:
+            secret = os.environ.get(variable, "")
+            if len(secret) >= SHORTEST:
+                # The record holds texts in JSON, and JSON in JSON.
+                escaped = json.dumps(secret)[1:-1]
+                self._known |= {secret, escaped, json.dumps(escaped)[1:-1]}
 
     def scrubbed(self, text: str) -> str:
         """The text with a mask in the place of every secret."""
@@ -67,7 +67,7 @@ class Secrets:
         return [self.scrubbed(value) if isinstance(value, str) else value for value in values]
 
     def scrubbed_answer(self, answer: Completion) -> Completion:
-        """What a server said, before anybody cuts it to pieces that would no longer be found."""
+        """An answer without secrets, before a part cuts it into pieces in which they are not found."""
         if not self._known:
             return answer
         reasoning = None if answer.reasoning is None else self.scrubbed(answer.reasoning)
@@ -76,11 +76,12 @@ class Secrets:
         return replace(answer, text=self.scrubbed(answer.text), reasoning=reasoning, answered_by=name, prompt=prompt)
 
     def scrubbed_failures(self, failures: Sequence[Failure]) -> tuple[Failure, ...]:
-        """Failures, whose reasons and tracebacks hold what parts said."""
-        return tuple(
-            replace(each, reason=self.scrubbed(each.reason), traceback=self.scrubbed(each.traceback))
-            for each in failures
-        )
+        """Failures without secrets: reasons and tracebacks hold messages of parts."""
+        clean = []
+        for each in failures:
+            reason = self.scrubbed(each.reason)
+            clean.append(replace(each, reason=reason, traceback=self.scrubbed(each.traceback)))
+        return tuple(clean)
 
 
 def host_of(url: str) -> str:

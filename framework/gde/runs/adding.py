@@ -17,10 +17,10 @@ from gde.request.resolve import Ready, resolve
 from gde.runs.conclusion import conclude, render
 from gde.runs.pipeline import Pipeline, checked_hash
 from gde.stages.progress import Watch, ignore
-from gde.store.atomic import only_writer
 from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
+from gde.store.lock import only_writer
 
 Wanted = Mapping[str, Sequence[Any]]
 """A field of the plan, and the parts that are asked for."""

@@ -16,6 +16,7 @@ import tomli_w
 from gde.data.plan import Plan
 from gde.data.result import Result, RunStatus
 from gde.errors import ConfigError, GdeError, RunFolderError
+from gde.files import write_whole
 from gde.request.catalogue import Catalogue
 from gde.request.settings import read_toml
 from gde.runs.adding import report, rescore
@@ -23,7 +24,6 @@ from gde.runs.comparing import compare_all
 from gde.runs.differences import Compared
 from gde.runs.evaluating import prepare, resume, warm
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.atomic import write_whole
 from gde.store.folder import CONTEST, RESULT, RunFolder, free_name, result_json, taken
 from gde.store.rows import to_json
 

@@ -26,9 +26,9 @@ from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.progress import Watch, ignore
 from gde.stages.rollout import count_episodes, list_worlds
-from gde.store.atomic import only_writer
 from gde.store.checksums import refuse
 from gde.store.folder import RunFolder
+from gde.store.lock import only_writer
 
 OutputT = TypeVar("OutputT")
 

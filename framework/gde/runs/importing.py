@@ -17,9 +17,9 @@ from gde.request.resolve import resolve
 from gde.runs.conclusion import conclude
 from gde.runs.pipeline import Pipeline
 from gde.stages.progress import ignore
-from gde.store.atomic import only_writer
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
+from gde.store.lock import only_writer
 
 SCORES = "scores"
 """The metric that gives what was logged, and the fact of the last state that holds it."""

@@ -5,7 +5,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,29 +14,32 @@ from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
 from gde.errors import MissingExtra, RunFolderError
-from gde.store.atomic import write_whole
+from gde.files import write_whole
 from gde.store.checksums import ADVICE, array_checksum
 from gde.store.database import Statement
 from gde.store.journal import Journal
 
 SHARD_TOKENS = 12_288
-"""Rows of the array in one file, at least: marks of three tokens in 4,096 turns."""
+"""The least rows of a full file: marks of three tokens in 4,096 turns."""
 HELD_BYTES = 512 * 2**20
-"""Of activations of all layers that wait for their files to fill; with more, what there is is written."""
+"""The most memory for activations that wait for their files to fill; beyond it, all are written."""
 Row = tuple[str, int]
 """(episode key, turn index)"""
 Place = tuple[int, str]
 """(layer, mark)"""
+Kept = list[tuple[Row, NDArray[np.float32]]]
+"""Activations of one place that wait for their file."""
 
 
 class ActivationStore:
     """Writes the activations of a run in order, and reads them back as tables."""
 
     def __init__(self, folder: Path, journal: Journal) -> None:
-        self._folder, self._journal = folder, journal
+        self._folder = folder
+        self._journal = journal
 
     def stored(self, source: str, layer: int, mark: str) -> set[Row]:
-        """The turns of which the activations of a place are there."""
+        """The turns whose activations at a place are stored."""
         query = "SELECT episode, turn FROM activations WHERE source = ? AND layer = ? AND mark = ?"
         return {(row["episode"], row["turn"]) for row in self._journal.query(query, (source, layer, mark))}
 
@@ -47,9 +49,10 @@ class ActivationStore:
         Raises:
             RunFailed: the disk is full; the index names only complete files.
         """
-        waiting: dict[Place, list[tuple[Row, NDArray[np.float32]]]] = {}
+        waiting: dict[Place, Kept] = {}
         tokens: Counter[Place] = Counter()
-        n = held = 0
+        n = 0
+        held = 0
         for row, record in records:
             n += 1
             for place, values in record.values.items():
@@ -58,37 +61,43 @@ class ActivationStore:
                 held += values.nbytes
                 if tokens[place] >= SHARD_TOKENS:
                     held -= sum(each.nbytes for _, each in waiting[place])
-                    self._shard(source, place, waiting.pop(place))
+                    self._write_shard(source, place, waiting.pop(place))
                     del tokens[place]
+
+            # With many layers, memory runs out before any file is full.
             if held >= HELD_BYTES:
-                self._shards(source, waiting)
-                waiting, tokens, held = {}, Counter(), 0
-        self._shards(source, waiting)
+                self._write_shards(source, waiting)
+                waiting = {}
+                tokens.clear()
+                held = 0
+        self._write_shards(source, waiting)
         return n
 
-    def _shards(self, source: str, waiting: Mapping[Place, list[tuple[Row, NDArray[np.float32]]]]) -> None:
+    def _write_shards(self, source: str, waiting: Mapping[Place, Kept]) -> None:
         for place, kept in waiting.items():
-            self._shard(source, place, kept)
+            self._write_shard(source, place, kept)
 
-    def _shard(self, source: str, place: Place, kept: list[tuple[Row, NDArray[np.float32]]]) -> None:
+    def _write_shard(self, source: str, place: Place, kept: Kept) -> None:
+        """Write a file of one place, then its index, which so names complete files alone."""
         layer, mark = place
         stem = f"{source}-layer{layer}-{mark}-"
         number = len(list(self._folder.glob(f"{stem}*.safetensors")))
         name = f"{stem}{number:04}.safetensors"
         write_arrays(self._folder / name, {"values": np.concatenate([values for _, values in kept])})
+
+        index: list[Statement] = []
         query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)"
-        begins = accumulate((len(values) for _, values in kept), initial=0)
-        index: list[Statement] = [
-            (query, (source, layer, mark, name, begin, len(values), episode, turn))
-            for begin, ((episode, turn), values) in zip(begins, kept, strict=False)
-        ]
+        begin = 0
+        for (episode, turn), values in kept:
+            index.append((query, (source, layer, mark, name, begin, len(values), episode, turn)))
+            begin += len(values)
         self._journal.write(index)
 
     def table(self, source: str, layer: int, mark: str) -> ActivationTable | None:
         """All activations of one place, ordered as the episodes are; None where there are none.
 
-        Where they stand in one file in that order, they are read through once, to be checked, and nothing of them is
-        held; else the table is held, and filled from one file after the other.
+        In one file and in this order, they stay in the file: they are read once, to be checked, and not held. Else the
+        table is held in memory, and filled from one file after the other.
         """
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
             WHERE source = ? AND layer = ? AND mark = ? ORDER BY e.stratum, e.world, e.repeat, a.turn"""
@@ -96,27 +105,34 @@ class ActivationStore:
         if not index:
             return None
         lengths = np.array([row["tokens"] for row in index], dtype=np.int64)
-        values = self._gathered(index, np.cumsum(lengths) - lengths, lengths.sum())
+        begins = np.cumsum(lengths) - lengths
+        values = self._gathered(index, begins.tolist(), int(lengths.sum()))
         values.flags.writeable = False
-        return ActivationTable(
-            values=values, lengths=lengths, rows=tuple((row["episode"], row["turn"]) for row in index)
-        )
+        rows = tuple((row["episode"], row["turn"]) for row in index)
+        return ActivationTable(values=values, lengths=lengths, rows=rows)
 
-    def _gathered(self, index: Sequence[sqlite3.Row], begins: NDArray[np.int64], n: int) -> NDArray[np.float32]:
+    def _gathered(self, index: Sequence[sqlite3.Row], begins: Sequence[int], n: int) -> NDArray[np.float32]:
         """(n, width) the tokens of all rows of the index, those of each from its beginning on."""
         files: dict[str, list[tuple[int, sqlite3.Row]]] = {}
-        for begin, row in zip(begins, index, strict=True):
-            files.setdefault(row["file"], []).append((int(begin), row))
+        in_order = True
         first = index[0]["row"]
-        if len(files) == 1 and all(row["row"] == first + begin for begin, row in zip(begins, index, strict=True)):
+        for begin, row in zip(begins, index, strict=True):
+            files.setdefault(row["file"], []).append((begin, row))
+            in_order = in_order and row["row"] == first + begin
+
+        # One file in the right order is a view of the mapped file, which takes no memory.
+        if len(files) == 1 and in_order:
             return read_arrays(self._folder / index[0]["file"])["values"][first : first + n]
+
         values: NDArray[np.float32] | None = None
         for name, rows in files.items():
             stored = read_arrays(self._folder / name)["values"]
             if values is None:
                 values = np.empty((n, stored.shape[-1]), dtype=np.float32)
             for begin, row in rows:
-                values[begin : begin + row["tokens"]] = stored[row["row"] : row["row"] + row["tokens"]]
+                place = row["row"]
+                length = row["tokens"]
+                values[begin : begin + length] = stored[place : place + length]
         assert values is not None  # an index has rows
         return values
 
@@ -159,15 +175,20 @@ def _mapped(path: Path) -> dict[str, NDArray[Any]]:
     arrays = {}
     for name, each in told.items():
         start, end = each["data_offsets"]
-        kind = each["dtype"]  # e.g. F32
+        kind = each["dtype"]
+
+        # A type is BOOL, or a letter and a number of bits, e.g. F32.
         typed = np.dtype("?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}")
         arrays[name] = content[begin + start : begin + end].view(typed).reshape(each["shape"])
     return arrays
 
 
 def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    plain = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
-    return array_checksum([(name, str(each.dtype), each.shape, each.reshape(-1).data) for name, each in plain.items()])
+    parts = []
+    for name, array in arrays.items():
+        plain = np.ascontiguousarray(array)
+        parts.append((name, str(plain.dtype), plain.shape, plain.reshape(-1).data))
+    return array_checksum(parts)
 
 
 def _safetensors(module: str = "safetensors.numpy") -> ModuleType:

@@ -1,11 +1,11 @@
-"""What models answered in earlier runs, in one SQLite file that runs share, under all that can change an answer."""
+"""Answers of models in earlier runs, in one SQLite file that runs share, by all that can change an answer."""
 
 import json
 import sqlite3
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from gde.data.completion import Completion
 from gde.errors import GdeError
@@ -20,11 +20,11 @@ TABLE = """CREATE TABLE answers (
     checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID"""
 TOLD = ("text", "reasoning", "finish", "n_prompt", "n_completion", "answered_by", "marks", "prompt_tokens", "tokens")
-"""Fields of a completion that are the model's own; the others say in which run and for whom it was asked."""
+"""Fields of a completion that come from the model; the others are of the run that asked."""
 
 
 class Answers:
-    """May be read and written by several runs and processes at once."""
+    """A file of answers, which several runs and processes may read and write at once."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -49,7 +49,9 @@ class Answers:
             connection.execute("PRAGMA synchronous=NORMAL")
         except (sqlite3.Error, GdeError) as error:
             connection.close()
-            raise error if isinstance(error, GdeError) else GdeError(f"{wanted}; {error}") from error
+            if isinstance(error, GdeError):
+                raise
+            raise GdeError(f"{wanted}; {error}") from error
         return cls(connection)
 
     def get(self, key: str) -> Completion | None:
@@ -59,12 +61,15 @@ class Answers:
         if row is None or checksum((key, row[0])) != row[1]:
             return None
         answer = json.loads(row[0])
-        marks = {name: tuple(places) for name, places in answer.pop("marks").items()}
-        tokens: dict[str, Any] = {name: tuple(answer.pop(name)) for name in ("prompt_tokens", "tokens")}
-        return Completion(**answer, **tokens, marks=marks)
+
+        # JSON has lists for tuples.
+        answer["marks"] = {name: tuple(places) for name, places in answer["marks"].items()}
+        for name in ("prompt_tokens", "tokens"):
+            answer[name] = tuple(answer[name])
+        return Completion(**answer)
 
     def put(self, key: str, answer: Completion) -> None:
-        """Keep an answer, in the place of a damaged one as well."""
+        """Keep an answer; a damaged one is replaced."""
         told = asdict(answer)
         text = to_json({name: told[name] for name in TOLD})
         values = (key, text, checksum((key, text)))
@@ -76,7 +81,7 @@ class Answers:
 
 
 def _made(connection: sqlite3.Connection) -> bool:
-    """Whether it is a file of answers, now if it was empty; anything else is left as it was."""
+    """Make an empty file one of answers, and say whether the file is one; any other is left as it was."""
     connection.execute("BEGIN IMMEDIATE")
     found = connection.execute("SELECT sql FROM sqlite_master").fetchall()
     if not found:

@@ -1,7 +1,7 @@
-"""Rows and files that tell whether they are as they were written.
+"""Checksums of rows and arrays, which tell whether they are as they were written.
 
-A connection that writes signs every row that it inserts or changes, unless it is written as `Signed`. Its triggers are
-temporary and no part of the file.
+A connection that writes signs every row that it inserts or changes, except rows that come as `Signed`. Its triggers are
+temporary and not in the file.
 """
 
 import sqlite3
@@ -13,7 +13,8 @@ from operator import itemgetter
 from gde.errors import RunFolderError
 from gde.store.schema import empty
 
-COLUMN, FUNCTION = "checksum", "row_checksum"
+COLUMN = "checksum"
+FUNCTION = "row_checksum"
 ADVICE = "the file is damaged: take a copy from elsewhere"
 
 
@@ -23,14 +24,17 @@ def checksum(values: Iterable[object]) -> int:
 
 
 class Signed(tuple[object, ...]):
-    """The values of a row to insert, to which the writer adds their checksum: a third of the time of a trigger's second
-    look. They must be of the columns' types: 1.0, and not 1, where a column is REAL."""
+    """The values of a row to insert, to which the writer itself adds their checksum.
+
+    That takes a third of a trigger's time. The values must have the columns' types: 1.0, and not 1, where a column is
+    REAL.
+    """
 
     __slots__ = ()
 
 
 def sign(connection: sqlite3.Connection, schema: str) -> None:
-    """Have the connection sign what it writes to the tables of a schema."""
+    """Make the connection sign what it writes to the tables of a schema."""
     connection.create_function(FUNCTION, -1, lambda *values: checksum(values), deterministic=True)
     connection.executescript(_triggers(schema))
 
@@ -66,13 +70,17 @@ def faults(connection: sqlite3.Connection, schema: str) -> Iterator[str]:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the file is to blame, and not the question: its bytes may be no text either."""
+    """Whether an error comes from a damaged file, not from a wrong query."""
     code = getattr(error, "sqlite_errorname", "")
-    return code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")) or "decode" in str(error)
+    if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")):
+        return True
+
+    # Damaged text is found only where Python decodes it.
+    return "decode" in str(error)
 
 
 def refuse(faults: Iterable[str]) -> None:
-    """Whoever builds on a record wants to know before.
+    """Raise the first of the faults, before anything is built on the record.
 
     Raises:
         RunFolderError: there is a fault.
@@ -84,39 +92,36 @@ def refuse(faults: Iterable[str]) -> None:
 @cache
 def _signed(schema: str) -> Mapping[str, Mapping[str, bool]]:
     """The columns of every table that has checksums, and whether each is of the primary key."""
+    found: dict[str, dict[str, bool]] = {}
     with empty(schema) as connection:
-        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        columns = {
-            table: {row[1]: bool(row[5]) for row in connection.execute(f"PRAGMA table_info({table})")}
-            for table in tables
-        }
-    return {
-        table: {name: key for name, key in each.items() if name != COLUMN}
-        for table, each in columns.items()
-        if COLUMN in each
-    }
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            columns = {row[1]: bool(row[5]) for row in connection.execute(f"PRAGMA table_info({table})")}
+            if COLUMN in columns:
+                del columns[COLUMN]
+                found[table] = columns
+    return found
 
 
 @cache
 def _triggers(schema: str) -> str:
-    return "\n".join(
-        _trigger(table, event, columns)
-        for table, columns in _signed(schema).items()
-        for event in ("INSERT", f"UPDATE OF {', '.join(columns)}")
-    )
+    """Triggers that sign every row that is inserted or changed."""
+    triggers = []
+    for table, columns in _signed(schema).items():
+        values = ", ".join(f"NEW.{name}" for name in columns)
+        same = " AND ".join(f"{name} = NEW.{name}" for name, key in columns.items() if key)
+        change = f"UPDATE {table} SET {COLUMN} = {FUNCTION}({values}) WHERE {same};"
 
-
-def _trigger(table: str, event: str, columns: Mapping[str, bool]) -> str:
-    values = ", ".join(f"NEW.{name}" for name in columns)
-    same = " AND ".join(f"{name} = NEW.{name}" for name, key in columns.items() if key)
-    change = f"UPDATE {table} SET {COLUMN} = {FUNCTION}({values}) WHERE {same};"
-    unsigned = f" WHEN NEW.{COLUMN} = 0" if event == "INSERT" else ""
-    name = f"sign_{table}_{event.split()[0]}"
-    return f"CREATE TEMP TRIGGER {name} AFTER {event} ON main.{table}{unsigned} BEGIN {change} END;"
+        # A row that comes with its checksum needs no second look.
+        inserted = f"INSERT ON main.{table} WHEN NEW.{COLUMN} = 0"
+        updated = f"UPDATE OF {', '.join(columns)} ON main.{table}"
+        triggers.append(f"CREATE TEMP TRIGGER sign_{table}_INSERT AFTER {inserted} BEGIN {change} END;")
+        triggers.append(f"CREATE TEMP TRIGGER sign_{table}_UPDATE AFTER {updated} BEGIN {change} END;")
+    return "\n".join(triggers)
 
 
 def array_checksum(arrays: Sequence[tuple[str, str, tuple[int, ...], bytes | memoryview]]) -> str:
-    """Of arrays given as name, type, shape and bytes."""
+    """The checksum of arrays, given as name, type, shape and bytes each."""
     total = 0
     for name, kind, shape, data in sorted(arrays, key=itemgetter(0)):
         total = crc32(data, crc32(repr((name, kind, tuple(shape))).encode(), total))

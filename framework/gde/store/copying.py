@@ -1,4 +1,4 @@
-"""A part of a journal for a worker that does not see the run folder, which writes to the journal from afar."""
+"""A part of a journal, copied for a worker that does not see the run folder."""
 
 import json
 from collections.abc import Callable, Collection, Sequence
@@ -12,31 +12,38 @@ Write = Callable[[Sequence[Statement]], object]
 
 
 def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
-    """What makes an empty journal know what is needed to go on with these episodes: facts, which of them have ended,
-    and the turns and calls of those that have not."""
+    """The statements that make an empty journal know enough to go on with some episodes.
+
+    It gets the facts of the run, the heads of the episodes, and the turns and calls of those that have not ended.
+    """
     heads = [row for row in journal.query("SELECT * FROM episodes") if row["episode"] in episodes]
-    begun = [row["episode"] for row in heads if row["ending"] is None]
-    turns, calls = [], []
-    for episode in begun:
-        turns += journal.query("SELECT * FROM turns WHERE episode = ?", (episode,))
-        calls += journal.query("SELECT * FROM calls WHERE scope = ?", (episode,))
-    used = {identity for call in calls for identity in json.loads(call["interventions"])}
-    changes = [
-        row
-        for each in sorted(used)
-        for row in journal.query("SELECT * FROM interventions WHERE intervention = ?", (each,))
-    ]
+    turns = []
+    calls = []
+    for row in heads:
+        if row["ending"] is None:
+            episode = (row["episode"],)
+            turns += journal.query("SELECT * FROM turns WHERE episode = ?", episode)
+            calls += journal.query("SELECT * FROM calls WHERE scope = ?", episode)
+
+    used = set()
+    for call in calls:
+        used.update(json.loads(call["interventions"]))
+    changes = []
+    for identity in sorted(used):
+        changes += journal.query("SELECT * FROM interventions WHERE intervention = ?", (identity,))
+
     facts = journal.query("SELECT * FROM facts")
     tables = {"facts": facts, "episodes": heads, "turns": turns, "calls": calls, "interventions": changes}
-    return [
-        (f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row))
-        for table, rows in tables.items()
-        for row in rows
-    ]
+    statements: list[Statement] = []
+    for table, rows in tables.items():
+        for row in rows:
+            query = f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})"
+            statements.append((query, tuple(row)))
+    return statements
 
 
 class DistantJournal(Journal):
-    """A copy of its own, in which nothing is written that has not been written to the journal of the run before."""
+    """A copy of a part of a journal; whatever is written goes to the journal of the run first."""
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
         super().__init__(path, write=write)

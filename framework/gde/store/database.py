@@ -1,4 +1,4 @@
-"""One SQLite file: whole transactions, one for all that is written in a tick of the loop, and rows that are checked."""
+"""One SQLite file: one transaction for all that is written in a tick of the loop, and rows that are checked."""
 
 import asyncio
 import json
@@ -23,8 +23,8 @@ Statement = tuple[str, tuple[Any, ...]]
 def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
     """A connection that survives the death of its process with everything committed.
 
-    A reader changes nothing, not even beside the file, and reads what lies on read-only media. What stands in the
-    file is data: its schema cannot call functions.
+    A reader changes nothing, not even beside the file, and can read from read-only media. The schema of the file cannot
+    call functions, since the file may come from anyone.
     """
     if write:
         connection = sqlite3.connect(path, timeout=120, isolation_level=None)
@@ -42,13 +42,15 @@ def connect(path: Path, *, write: bool = True) -> sqlite3.Connection:
 
 
 class Database:
-    """The file of a run: transactions, facts about the run as a whole, and queries. What the tables mean is the
-    journal's."""
+    """The file of a run: transactions, facts about the run as a whole, and queries.
+
+    The journal knows what the tables mean.
+    """
 
     def __init__(self, path: Path, *, write: bool = True) -> None:
         self._connection = connect(path, write=write)
         self.secrets = Secrets()
-        """Kept out of whatever is written."""
+        """Texts that are kept out of all that is written."""
         self._pending: list[tuple[list[Statement], asyncio.Future[None]]] = []
 
     @classmethod
@@ -90,7 +92,7 @@ class Database:
         self._connection.close()
 
     async def commit(self, statements: list[Statement]) -> None:
-        """Commit with whatever else the episodes of this moment write: one transaction a tick of the loop."""
+        """Commit together with all that other episodes write in this tick of the loop."""
         loop = asyncio.get_running_loop()
         if not self._pending:
             loop.call_soon(self._flush)
@@ -99,10 +101,15 @@ class Database:
         await committed
 
     def _flush(self) -> None:
-        waiting, self._pending = self._pending, []
+        waiting = self._pending
+        self._pending = []
+        together: list[Statement] = []
+        for statements, _ in waiting:
+            together += statements
         try:
-            self.write([statement for statements, _ in waiting for statement in statements])
-        except Exception:  # one writer's mistake must not cost the others: each tries again alone
+            self.write(together)
+        # One writer's mistake must not cost the others: each tries again alone.
+        except Exception:
             for statements, committed in waiting:
                 self._write_alone(statements, committed)
         else:
@@ -136,9 +143,11 @@ class Database:
             raise RunFailed(f"cannot write the journal: {error}; make room and go on with `gde resume`") from error
 
     def kept(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """The values as they are written: without secrets, and with their checksum where it is not a trigger's work."""
+        """The values as they are written: without secrets, and with a checksum unless a trigger adds it."""
         row = tuple(self.secrets.scrubbed_row(values))
-        return (*row, checksum(row)) if isinstance(values, Signed) else row
+        if isinstance(values, Signed):
+            return (*row, checksum(row))
+        return row
 
     def note(self, name: str, value: Json) -> None:
         """Keep a fact about the run as a whole."""
@@ -178,12 +187,13 @@ class Database:
 
     def size(self) -> int:
         """Bytes of the database."""
-        (pages,), (bytes_each,) = self.query("PRAGMA page_count")[0], self.query("PRAGMA page_size")[0]
-        return int(pages * bytes_each)
+        ((pages,),) = self.query("PRAGMA page_count")
+        ((page_size,),) = self.query("PRAGMA page_size")
+        return int(pages * page_size)
 
 
 def _resolve(committed: asyncio.Future[None], error: Exception | None) -> None:
-    """Tell a writer how it went, unless it has been cancelled meanwhile."""
+    """Tell a writer how the commit went, unless it was cancelled."""
     if committed.done():
         return
     if error is None:

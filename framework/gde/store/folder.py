@@ -8,7 +8,7 @@ from binascii import crc32
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from errno import EEXIST, ENOTEMPTY
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -19,19 +19,21 @@ from gde.data.measure import Measure
 from gde.data.plan import Plan
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
+from gde.files import write_whole
 from gde.request.planfile import read_plan, write_plan
-from gde.store.atomic import write_whole
 from gde.store.database import Statement
 from gde.store.journal import Journal
 from gde.store.rows import to_json
 
-PLAN, JOURNAL, RESULT = "plan.toml", "run.sqlite", "result.json"
+PLAN = "plan.toml"
+JOURNAL = "run.sqlite"
+RESULT = "result.json"
 ODD = re.compile(r"[^\w.=+-]+")
-"""What a folder had better not be called by."""
+"""Characters that the name of a folder had better not have."""
 LONGEST = 80
-"""Characters of a label."""
+"""The most characters of a label."""
 CONTEST = "contest.toml"
-"""In a folder that holds several runs."""
+"""The file in a folder that holds several runs."""
 MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
 FAILURES = TypeAdapter(tuple[Failure, ...])
 MEASURES = TypeAdapter(tuple[Measure, ...])
@@ -61,7 +63,9 @@ class RunFolder:
             Journal.create(unfinished / JOURNAL).close()
             (unfinished / PLAN).write_text(write_plan(plan), encoding="utf-8")
             unfinished.chmod(0o755)
-            unfinished.rename(path)  # fails where another process was faster
+
+            # This fails where another process was faster.
+            unfinished.rename(path)
         except (OSError, sqlite3.Error) as error:
             if unfinished is not None:
                 shutil.rmtree(unfinished, ignore_errors=True)
@@ -114,10 +118,9 @@ class RunFolder:
         """Store the result as JSON and as tables."""
         statements: list[Statement] = [("DELETE FROM measurements", ()), ("DELETE FROM failures", ())]
         statements += [_measurement_row(measurement) for measurement in result.measurements]
-        statements += [
-            ("INSERT INTO failures VALUES (?, ?, ?)", (failure.stage, failure.subject, failure.reason))
-            for failure in result.failures
-        ]
+        for failure in result.failures:
+            values = (failure.stage, failure.subject, failure.reason)
+            statements.append(("INSERT INTO failures VALUES (?, ?, ?)", values))
         journal.write(statements)
         stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
         signed = {**stored, "checksum": _checksum(stored)}
@@ -151,9 +154,8 @@ class RunFolder:
             )
         except (ValueError, KeyError, OSError) as error:
             first = str(error).splitlines()[0]
-            raise RunFolderError(
-                f"{path} is damaged ({first}): make it again with `gde rescore {self.path}`"
-            ) from error
+            advice = f"make it again with `gde rescore {self.path}`"
+            raise RunFolderError(f"{path} is damaged ({first}): {advice}") from error
 
 
 def _checksum(stored: dict[str, Any]) -> str:
@@ -173,14 +175,14 @@ def _measurement_row(measurement: Measurement) -> Statement:
 
 
 def taken(path: Path) -> RunFolderError:
-    """Why nothing can be made at a path where something is; whether one can go on with it is told."""
+    """The error of a path where something is already, with the way to resume a run that is there."""
     resumable = any((path / name).is_file() for name in (PLAN, CONTEST))
     instead = f", or go on with `gde resume {path}`" if resumable else ""
     return RunFolderError(f"{path} exists: name another folder with --out{instead}")
 
 
 def cannot_make(path: Path, error: Exception) -> RunFolderError:
-    """Why a folder cannot be made, with what is in the way above it."""
+    """The error of a run folder that cannot be made, with the folder above it that is in the way."""
     reason = error.strerror if isinstance(error, OSError) else error
     above = getattr(error, "filename", None) or path
     where = f" ({above})" if Path(above) in path.parents else ""
@@ -188,7 +190,10 @@ def cannot_make(path: Path, error: Exception) -> RunFolderError:
 
 
 def free_name(parent: Path, label: str) -> Path:
-    """A folder that is not there yet, named by the day and a label, with a number where that is taken."""
+    """A free name for a folder, of the day and a label, with a number where that name is taken."""
     stem = f"{datetime.now(UTC).date()}-{ODD.sub('-', label).strip('-.')[:LONGEST]}"
-    names = chain([parent / stem], (parent / f"{stem}-{i}" for i in count(2)))
-    return next(name for name in names if not name.exists() and not name.is_symlink())
+    path = parent / stem
+    numbers = count(2)
+    while path.exists() or path.is_symlink():
+        path = parent / f"{stem}-{next(numbers)}"
+    return path

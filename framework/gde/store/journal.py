@@ -1,7 +1,6 @@
 """run.sqlite: every finished turn is committed before the next turn of its episode is asked for."""
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -20,11 +19,11 @@ from gde.store.database import Database, Statement
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
 TRACEBACK = "traceback of "
-"""The notes of where failures were raised, by their reasons,"""
+"""How the name of a note begins that holds the traceback of a failure; its reason follows."""
 REASON = 300
-"""of which so many characters count,"""
+"""The most characters of a reason in the name of such a note."""
 TRACEBACKS = 30
-"""of the first so many reasons."""
+"""The most such notes of a run."""
 PAGE = 64
 """Episodes that are read with one query."""
 
@@ -35,20 +34,21 @@ class Journal(Database):
     def __init__(self, path: Path, *, write: bool = True) -> None:
         super().__init__(path, write=write)
         self._interventions: WeakValueDictionary[str, Intervention] = WeakValueDictionary()
-        """Those that are in use: most calls of a run are made with the same few."""
+        """Interventions in use, by identity: most calls of a run are made with the same few."""
 
     # Writing, while episodes run
 
     async def begin(self, key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> None:
         """Write the beginning of an episode; a second time is without effect."""
         row = rows.episode_row(key, seed, world, labels, horizon)
-        await self.commit([(f"INSERT OR IGNORE INTO episodes VALUES ({_marks(11)}, NULL, '', NULL, NULL, 0)", row)])
+        query = f"INSERT OR IGNORE INTO episodes VALUES ({_places(11)}, NULL, '', NULL, NULL, 0)"
+        await self.commit([(query, row)])
 
     async def fail(self, key: EpisodeKey, seed: int, failure: str) -> None:
         """Write an episode that failed before it had a world."""
         row = rows.episode_row(key, seed, World(id=f"unmade {key}"), {}, 0)
         count = "(SELECT count(*) FROM turns WHERE episode = ?)"
-        query = f"INSERT OR REPLACE INTO episodes VALUES ({_marks(11)}, 'failed', ?, NULL, {count}, 0)"
+        query = f"INSERT OR REPLACE INTO episodes VALUES ({_places(11)}, 'failed', ?, NULL, {count}, 0)"
         await self.commit([(query, (*row, failure, str(key)))])
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
@@ -57,9 +57,10 @@ class Journal(Database):
 
     async def call(self, scope: str, turn: int | None, completion: Completion) -> None:
         """Write what a language model answered to a request made on behalf of an episode or a part."""
-        query = f"INSERT OR IGNORE INTO interventions VALUES ({_marks(6)}, 0)"
-        changes: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
-        await self.commit([*changes, (schema.insertion("calls"), rows.call_row(scope, turn, completion))])
+        query = f"INSERT OR IGNORE INTO interventions VALUES ({_places(6)}, 0)"
+        statements: list[Statement] = [(query, rows.intervention_row(each)) for each in completion.interventions]
+        statements.append((schema.insertion("calls"), rows.call_row(scope, turn, completion)))
+        await self.commit(statements)
 
     async def end(self, key: EpisodeKey, ending: Ending, failure: str, final: State | None) -> None:
         """Write the end of an episode."""
@@ -69,25 +70,28 @@ class Journal(Database):
         await self.commit([(query, (ending, failure, state, str(key)))])
 
     def keep_traceback(self, reason: str, text: str) -> None:
-        """Keep where the first of the failures with this reason was raised; nothing where that is empty."""
+        """Keep the traceback of the first failure with this reason; an empty one is not kept."""
+        if not text:
+            return
         few = f"(SELECT count(*) FROM facts WHERE name LIKE '{TRACEBACK}%') < {TRACEBACKS}"
-        if text:
-            values = (f"{TRACEBACK}{reason[:REASON]}", rows.to_json(text))
-            self.write([(f"INSERT OR IGNORE INTO facts SELECT ?, ?, 0 WHERE {few}", values)])
+        values = (f"{TRACEBACK}{reason[:REASON]}", rows.to_json(text))
+        self.write([(f"INSERT OR IGNORE INTO facts SELECT ?, ?, 0 WHERE {few}", values)])
 
     def forget_failed(self) -> int:
-        """Have the failed episodes begin anew, and note why they failed. What models answered in them is kept. Gives
-        their number."""
+        """Delete the failed episodes, so that they begin anew, and note why they failed. Gives their number.
+
+        The answers of models in them are kept.
+        """
         failed = self.failed_episodes()
         known: dict[str, list[str]] = self.noted(RETRIED) or {}
+        statements: list[Statement] = []
         for episode, reason in failed:
-            known[episode] = [*known.get(episode, []), reason]
-        statements: list[Statement] = [
-            (f"DELETE FROM {table} WHERE episode = ?", (episode,))
-            for episode, _ in failed
-            for table in ("turns", "activations", "rewards", "judgements", "episodes")
-        ]
-        self.write([*statements, ("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", (RETRIED, rows.to_json(known)))])
+            known.setdefault(episode, []).append(reason)
+            tables = ("turns", "activations", "rewards", "judgements", "episodes")
+            statements += [(f"DELETE FROM {table} WHERE episode = ?", (episode,)) for table in tables]
+        note = (RETRIED, rows.to_json(known))
+        statements.append(("INSERT OR REPLACE INTO facts VALUES (?, ?, 0)", note))
+        self.write(statements)
         return len(failed)
 
     # Reading
@@ -97,13 +101,15 @@ class Journal(Database):
         return {row["episode"] for row in self.query("SELECT episode FROM episodes WHERE ending IS NOT NULL")}
 
     def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
-        """The episodes begun after the one of the given number: number, key, and whether it has ended."""
+        """The episodes with a higher number than the given one: number, key, and whether it has ended."""
         query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
         return [(row["rowid"], row["episode"], bool(row["over"])) for row in self.query(query, (last,))]
 
     def under_way(self, last: int = 0) -> float:
-        """How much of the episodes that have not ended is done, of those begun after the one of the given number: the
-        sum of their turns, each as a share of the most that its episode can have."""
+        """The sum, over episodes under way, of their turns as a share of the horizon.
+
+        Only episodes with a higher number than `last` count.
+        """
         done = "(SELECT max(turn) + 1 FROM turns WHERE turns.episode = episodes.episode) * 1.0 / horizon"
         found = self.query(f"SELECT total({done}) AS share FROM episodes WHERE ending IS NULL AND rowid > ?", (last,))
         return float(found[0]["share"])
@@ -115,20 +121,22 @@ class Journal(Database):
 
     def calls(self, scope: str) -> dict[str, Completion]:
         """Every completion that was asked for on behalf of an episode or a part, by request."""
-        known = self.signed("calls", "SELECT * FROM calls WHERE scope = ?", (scope,))
-        return {row["request"]: rows.read_completion(row, self._made_with(row)) for row in known}
-
-    def _made_with(self, call: sqlite3.Row) -> tuple[Intervention, ...]:
-        return tuple(map(self._intervention, json.loads(call["interventions"])))
+        found = {}
+        for row in self.signed("calls", "SELECT * FROM calls WHERE scope = ?", (scope,)):
+            interventions = tuple(map(self._intervention, json.loads(row["interventions"])))
+            found[row["request"]] = rows.read_completion(row, interventions)
+        return found
 
     def _intervention(self, identity: str) -> Intervention:
         known = self._interventions.get(identity)
-        if known is None:
-            found = self.signed("interventions", "SELECT * FROM interventions WHERE intervention = ?", (identity,))
-            if not found:
-                raise RunFolderError(f"the journal lacks the intervention {identity} of a call; it is damaged")
-            known = self._interventions[identity] = rows.read_intervention(found[0])
-        return known
+        if known is not None:
+            return known
+        found = self.signed("interventions", "SELECT * FROM interventions WHERE intervention = ?", (identity,))
+        if not found:
+            raise RunFolderError(f"the journal lacks the intervention {identity} of a call; it is damaged")
+        intervention = rows.read_intervention(found[0])
+        self._interventions[identity] = intervention
+        return intervention
 
     def decisions(self, episode: str) -> list[Decision]:
         """Decisions of the finished turns, in order, without their completions."""
@@ -145,7 +153,7 @@ class Journal(Database):
         return [(row["episode"], row["failure"]) for row in self.query(query)]
 
     def tracebacks(self) -> dict[str, str]:
-        """Where failures were raised, by the first characters of their reasons."""
+        """Tracebacks of failures, by the first characters of their reasons."""
         known = self.signed("facts", f"SELECT * FROM facts WHERE name LIKE '{TRACEBACK}%' ORDER BY name")
         return {row["name"].removeprefix(TRACEBACK): json.loads(row["value"]) for row in known}
 
@@ -163,20 +171,25 @@ class Journal(Database):
         return {**dict(row), **dict(answers)}
 
     def episodes(self, stratum: int | None = None) -> list[str]:
-        """Keys of the finished episodes, of all or of one stratum, in their order, whatever order they ended in."""
-        chosen = "" if stratum is None else "AND stratum = ?"
-        query = f"SELECT episode FROM episodes WHERE ending IS NOT NULL {chosen} ORDER BY stratum, world, repeat"
-        return [row["episode"] for row in self.query(query, () if stratum is None else (stratum,))]
+        """Keys of the finished episodes, of all or of one stratum, in the order of keys."""
+        query = """SELECT episode FROM episodes WHERE ending IS NOT NULL AND stratum = coalesce(?, stratum)
+            ORDER BY stratum, world, repeat"""
+        return [row["episode"] for row in self.query(query, (stratum,))]
 
     def summaries(self) -> Iterator[dict[str, Any]]:
-        """Of each finished episode, in their order, its key, world, number of turns and ending, and its labels."""
+        """Key, world, number of turns, ending and labels of each finished episode, in the order of keys."""
         for row in self.query("SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, world, repeat"):
             checksums.check("episodes", row)
-            head = {"episode": row["episode"], "world": row["world_id"], "turns": row["turns"], "ending": row["ending"]}
-            yield {**head, **json.loads(row["labels"])}
+            yield {
+                "episode": row["episode"],
+                "world": row["world_id"],
+                "turns": row["turns"],
+                "ending": row["ending"],
+                **json.loads(row["labels"]),
+            }
 
     def trajectories(self, episodes: Sequence[str] | None = None) -> Iterator[Trajectory]:
-        """Finished episodes, all in the order of their keys or the given ones in theirs, read page by page."""
+        """Finished episodes, read page by page: the given ones, or all in the order of keys."""
         wanted = self.episodes() if episodes is None else episodes
         for start in range(0, len(wanted), PAGE):
             yield from self._page(wanted[start : start + PAGE])
@@ -187,20 +200,24 @@ class Journal(Database):
         return one
 
     def turns_since(self, last: int) -> tuple[int, list[tuple[str, Turn]]]:
-        """The turns committed after the one of the given number, and the number of the last of them."""
-        found = self.query("SELECT *, rowid FROM turns WHERE rowid > ? ORDER BY rowid", (last,))
-        return (found[-1]["rowid"] if found else last), [(row["episode"], rows.read_turn(row, None)) for row in found]
+        """The turns with a higher number than the given one, and the number of the last of them."""
+        turns = []
+        for row in self.query("SELECT *, rowid FROM turns WHERE rowid > ? ORDER BY rowid", (last,)):
+            last = row["rowid"]
+            turns.append((row["episode"], rows.read_turn(row, None)))
+        return last, turns
 
     def last_turn(self) -> int:
         """The number of the turn that was committed last, 0 before the first."""
         return int(self.query("SELECT coalesce(max(rowid), 0) AS last FROM turns")[0]["last"])
 
     def _page(self, episodes: Sequence[str]) -> Iterator[Trajectory]:
-        wanted = f"({_marks(len(episodes))})"
-        heads = {
-            row["episode"]: row for row in self.query(f"SELECT * FROM episodes WHERE episode IN {wanted}", episodes)
-        }
-        # The order of the primary key, so that nothing is sorted.
+        wanted = f"({_places(len(episodes))})"
+        heads = {}
+        for row in self.query(f"SELECT * FROM episodes WHERE episode IN {wanted}", episodes):
+            heads[row["episode"]] = row
+
+        # In the order of the primary key, so that nothing is sorted.
         turns = self.query(f"SELECT * FROM turns WHERE episode IN {wanted} ORDER BY episode, turn", episodes)
         parts = {episode: list(part) for episode, part in groupby(turns, itemgetter("episode"))}
         for episode in episodes:
@@ -210,5 +227,6 @@ class Journal(Database):
             yield rows.read_trajectory(episode, heads.get(episode), part, calls)
 
 
-def _marks(n: int) -> str:
+def _places(n: int) -> str:
+    """Places for n values in a query."""
     return ", ".join("?" * n)

@@ -29,7 +29,11 @@ def read_readout(journal: Journal, folder: Path, probe: str, name: str) -> tuple
         UnknownName: there is no such arm.
     """
     rows = journal.signed("probes", "SELECT * FROM probes WHERE probe = ?", (probe,))
-    fitted = {row["arm"]: stored for row in rows if not (stored := json.loads(row["report"]))["reason"]}
+    fitted = {}
+    for row in rows:
+        stored = json.loads(row["report"])
+        if not stored["reason"]:
+            fitted[row["arm"]] = stored
     if name not in fitted:
         raise UnknownName(f"arm of probe {probe}", name, fitted)
     return fitted[name]["arm"]["variant"], read_arrays(folder / f"{name}.safetensors")
@@ -43,9 +47,12 @@ def write_report(journal: Journal, folder: Path, report: ProbeReport, made_by: s
     """
     if not report.reason:
         write_arrays(folder / f"{report.arm.name}.decoded.safetensors", {"decoded": report.decoded})
-    values = (report.arm.probe, report.arm.name, made_by, to_json(_stored(report)))
-    order = "(SELECT coalesce((SELECT place FROM probes WHERE arm = ?), (SELECT count(*) FROM probes)))"
-    journal.write([(f"INSERT OR REPLACE INTO probes VALUES ({order}, ?, ?, ?, ?, 0)", (report.arm.name, *values))])
+    name = report.arm.name
+
+    # A report that replaces another keeps its place.
+    place = "(SELECT coalesce((SELECT place FROM probes WHERE arm = ?), (SELECT count(*) FROM probes)))"
+    query = f"INSERT OR REPLACE INTO probes VALUES ({place}, ?, ?, ?, ?, 0)"
+    journal.write([(query, (name, report.arm.probe, name, made_by, to_json(_stored(report))))])
 
 
 def made_by(journal: Journal) -> dict[str, str]:
@@ -73,12 +80,11 @@ def _stored(report: ProbeReport) -> dict[str, object]:
 
 def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
     arm = Arm(**stored["arm"])
-    empty = np.zeros((0,), dtype=np.float32)
-    decoded = empty if stored["reason"] else read_arrays(folder / f"{arm.name}.decoded.safetensors")["decoded"]
-    measurements = tuple(
-        Measurement(**{**each, "interval": each["interval"] and tuple(each["interval"])})
-        for each in stored["measurements"]
-    )
+    if stored["reason"]:
+        decoded = np.zeros((0,), dtype=np.float32)
+    else:
+        decoded = read_arrays(folder / f"{arm.name}.decoded.safetensors")["decoded"]
+    measurements = tuple(Measurement(**each) for each in stored["measurements"])
     return ProbeReport(
         arm=arm,
         measurements=measurements,

@@ -1,4 +1,4 @@
-"""Reward traces in run.sqlite: one row a turn, or one with the reason why there are none, and how they came about."""
+"""Reward traces in run.sqlite: one row a turn, or one row with the reason why there are none."""
 
 import json
 
@@ -12,23 +12,26 @@ from gde.store.journal import Journal
 
 
 def judged(journal: Journal, model: str) -> set[str]:
-    """The episodes of which the model's trace is stored."""
+    """The episodes whose trace by the model is stored."""
     found = journal.query("SELECT DISTINCT episode FROM rewards WHERE model = ?", (model,))
     return {row["episode"] for row in found}
 
 
 def write_trace(trace: RewardTrace, journal: Journal) -> None:
-    """Store one trace. That of an episode without turns is kept as one that failed: it has no rows of its own."""
+    """Store one trace. The trace of an episode without turns is kept as a failure, since it has no rows of its own."""
     query = "INSERT OR REPLACE INTO rewards VALUES (?, ?, ?, ?, ?, 0)"
-    place = trace.model, trace.episode
-    statements: list[Statement] = [
-        (query, (*place, turn, float(value), "")) for turn, value in enumerate(trace.values) if not trace.failure
-    ]
+    place = (trace.model, trace.episode)
+    statements: list[Statement] = []
+    if not trace.failure:
+        for turn, value in enumerate(trace.values):
+            statements.append((query, (*place, turn, float(value), "")))
     if not statements:
-        statements = [(query, (*place, -1, None, trace.failure or "the episode has no turns"))]
+        failure = trace.failure or "the episode has no turns"
+        statements.append((query, (*place, -1, None, failure)))
     if trace.made_by or trace.counts:
-        told = trace.made_by, json.dumps(dict(trace.counts), sort_keys=True)
-        statements.append(("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, 0)", (*place, *told)))
+        counts = json.dumps(dict(trace.counts), sort_keys=True)
+        query = "INSERT OR REPLACE INTO judgements VALUES (?, ?, ?, ?, 0)"
+        statements.append((query, (*place, trace.made_by, counts)))
     journal.write(statements)
 
 
@@ -47,20 +50,25 @@ def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
             failures[place] = row["failure"]
         else:
             kept.append(row["value"])
-    told = {(row["model"], row["episode"]): row for row in journal.signed("judgements", "SELECT * FROM judgements")}
+    judgements = {}
+    for row in journal.signed("judgements", "SELECT * FROM judgements"):
+        judgements[row["model"], row["episode"]] = row
+
     # Whole episodes are checked where they are read: their worlds can be long, and most runs have no rewards.
     turns = dict(map(tuple, journal.query("SELECT episode, turns FROM episodes"))) if values else {}
-    for (model, episode), kept in values.items():
-        if (model, episode) not in failures and len(kept) != turns.get(episode, len(kept)):
+    traces = []
+    for place, kept in values.items():
+        model, episode = place
+        if place not in failures and len(kept) != turns.get(episode, len(kept)):
             raise RunFolderError(f"run.sqlite: rewards of episode {episode} by {model} are missing; {ADVICE}")
-    return tuple(
-        RewardTrace(
-            model=place[0],
-            episode=place[1],
+        told = judgements.get(place)
+        trace = RewardTrace(
+            model=model,
+            episode=episode,
             values=np.array(kept),
             failure=failures.get(place, ""),
-            made_by=told[place]["made_by"] if place in told else "",
-            counts=json.loads(told[place]["counts"]) if place in told else {},
+            made_by=told["made_by"] if told else "",
+            counts=json.loads(told["counts"]) if told else {},
         )
-        for place, kept in values.items()
-    )
+        traces.append(trace)
+    return tuple(traces)

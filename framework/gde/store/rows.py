@@ -29,14 +29,25 @@ def to_json(value: Any) -> str:
 
 def episode_row(key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int) -> tuple[Any, ...]:
     """A row of `episodes` at the beginning of the episode."""
-    place = (str(key), key.stratum, key.world, key.repeat, seed)
-    told = (to_json(world.facts), to_json(world.labels), to_json(labels))
-    return *place, world.id, world.base, *told, horizon
+    return (
+        str(key),
+        key.stratum,
+        key.world,
+        key.repeat,
+        seed,
+        world.id,
+        world.base,
+        to_json(world.facts),
+        to_json(world.labels),
+        to_json(labels),
+        horizon,
+    )
 
 
 def turn_row(key: EpisodeKey, turn: Turn) -> Signed:
     """A row of `turns`."""
-    state, decision = turn.state, turn.decision
+    state = turn.state
+    decision = turn.decision
     actions = turn.observation.actions
     row = (
         str(key),
@@ -62,13 +73,26 @@ def turn_row(key: EpisodeKey, turn: Turn) -> Signed:
 
 def call_row(scope: str, turn: int | None, completion: Completion) -> Signed:
     """A row of `calls`."""
-    text = (completion.text, completion.reasoning, completion.finish)
-    tokens = (_pack(completion.prompt_tokens), _pack(completion.tokens), to_json(completion.marks))
-    asked = scope, completion.request, completion.model, turn
-    changes = to_json([each.identity for each in completion.interventions])
-    told = completion.n_prompt, completion.n_completion, completion.answered_by
-    prompt = to_json([[each.role, each.content] for each in completion.prompt])
-    return _signed("calls", (*asked, *text, *tokens, *told, changes, completion.cached, prompt, completion.seconds))
+    row = (
+        scope,
+        completion.request,
+        completion.model,
+        turn,
+        completion.text,
+        completion.reasoning,
+        completion.finish,
+        _pack(completion.prompt_tokens),
+        _pack(completion.tokens),
+        to_json(completion.marks),
+        completion.n_prompt,
+        completion.n_completion,
+        completion.answered_by,
+        to_json([each.identity for each in completion.interventions]),
+        completion.cached,
+        to_json([[each.role, each.content] for each in completion.prompt]),
+        completion.seconds,
+    )
+    return _signed("calls", row)
 
 
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
@@ -85,7 +109,7 @@ def read_intervention(row: Row) -> Intervention:
 
 def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Completion:
     """The completion in a row of `calls`, with the interventions that the row names."""
-    # By place, which takes half the time of looking so many columns up by name: most of reading a run is this.
+    # By position, which takes half the time of looking columns up by name: most of reading a run is this.
     _, request, model, _, text, reasoning, finish, prompt_tokens, tokens, marks, *rest = row
     n_prompt, n_completion, answered_by, _, cached, prompt, seconds, _ = rest
     return Completion(
@@ -109,7 +133,7 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
 
 def read_turn(row: Row, completion: Completion | None) -> Turn:
     """The turn in a row of `turns`."""
-    # By place, as above.
+    # By position, as above.
     _, index, text, actions, state, state_index, optimal, value, status, action, detail, _, *rest = row
     reward, terminated, truncated, success, probabilities, *_ = rest
     return Turn(
@@ -127,20 +151,18 @@ def read_turn(row: Row, completion: Completion | None) -> Turn:
 
 
 def read_trajectory(episode: str, row: Row | None, part: Sequence[Row], calls: Mapping[str, Completion]) -> Trajectory:
-    """An episode of the row of `episodes`, those of its turns and the answers that went into them.
+    """An episode from its row of `episodes`, the rows of its turns and the completions that they name.
 
     Raises:
         RunFolderError: one of them is missing, or not as it was written.
     """
-    asked = (each["completion"] for each in part)
-    if row is None or len(part) != row["turns"] or any(each not in calls for each in asked if each is not None):
+    asked = {each["completion"] for each in part} - {None}
+    if row is None or len(part) != row["turns"] or asked - calls.keys():
         raise RunFolderError(f"run.sqlite: turns or answers of episode {episode} are missing; {ADVICE}")
     turns = [read_turn(check("turns", each), calls.get(each["completion"])) for each in part]
-    return _trajectory(check("episodes", row), turns)
-
-
-def _trajectory(row: Row, turns: Sequence[Turn]) -> Trajectory:
-    facts, labels = _decode(row["facts"]), _decode(row["world_labels"])
+    check("episodes", row)
+    facts = _decode(row["facts"])
+    labels = _decode(row["world_labels"])
     final = row["final_state"]
     return Trajectory(
         key=EpisodeKey(stratum=row["stratum"], world=row["world"], repeat=row["repeat"]),
@@ -163,8 +185,9 @@ def _whole(value: Any) -> int:
 
 
 def _real(value: Any) -> float:
-    real = float(value) + 0.0  # SQLite keeps no sign of zero
-    if isnan(real):  # SQLite would make it NULL
+    # SQLite keeps no sign of zero, and would make NaN NULL.
+    real = float(value) + 0.0
+    if isnan(real):
         raise ValueError
     return real
 
@@ -175,13 +198,13 @@ _STORED: Mapping[str, Callable[[Any], Any]] = {
     "REAL": _real,
     "BLOB": bytes,
 }
-"""By the kind of a column, what SQLite will give back for a value, be it of a subclass or of NumPy."""
+"""By the kind of a column, what SQLite gives back for a value of a subclass or of NumPy."""
 _UNCHANGED = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
-"""By the kind of a column, of which type a value is given back as it is."""
+"""By the kind of a column, the type whose values SQLite gives back as they are."""
 
 
 def _signed(table: str, values: Sequence[Any]) -> Signed:
-    """A row as it will be read: what is signed otherwise would be taken for damage.
+    """A row as it will be read: any other row would be taken for damaged.
 
     Raises:
         TypeError: one is of another kind than its column.
@@ -195,16 +218,17 @@ def _signed(table: str, values: Sequence[Any]) -> Signed:
     return Signed(row)
 
 
-# Rows of a table come in a few combinations of types.
+# Cached, since the rows of a table come in a few combinations of types.
 @lru_cache(maxsize=256)
 def _changed(table: str, types: tuple[type, ...]) -> Sequence[tuple[int, str, str]]:
     """Place, name and kind of the columns in which values of these types are not given back as they are."""
-    columns = zip(kinds(table), types, strict=False)  # the checksum is still to come
-    return [
-        (place, column, kind)
-        for place, ((column, kind), found) in enumerate(columns)
-        if found is not NoneType and found is not _UNCHANGED.get(kind)
-    ]
+    changed = []
+
+    # The last column, the checksum, has no value yet.
+    for place, ((column, kind), found) in enumerate(zip(kinds(table), types, strict=False)):
+        if found is not NoneType and found is not _UNCHANGED.get(kind):
+            changed.append((place, column, kind))
+    return changed
 
 
 def _pack(tokens: Sequence[int]) -> bytes:
@@ -215,9 +239,9 @@ def _unpack(blob: bytes) -> tuple[int, ...]:
     return tuple(np.frombuffer(blob, dtype="<i4").tolist()) if blob else ()
 
 
+# Cached, since most rows have one of a few actions, and one of a few lists of actions.
 @lru_cache(maxsize=4096)
 def _acted(action: str) -> Decision:
-    """Of the same few actions without completions."""
     return Decision.act(action)
 
 
@@ -230,7 +254,6 @@ def _decision(
     return Decision(status=status, action=action, detail=detail, completion=completion, probabilities=probabilities)
 
 
-# The same few lists of actions stand in most rows.
 @lru_cache(maxsize=4096)
 def _listed(actions: tuple[str, ...]) -> str:
     return to_json(actions)

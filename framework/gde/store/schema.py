@@ -1,5 +1,4 @@
-"""The tables of run.sqlite. A row's checksum is that of its other columns. VERSION grows with every change that an
-older reader would misread."""
+"""The tables of run.sqlite. The checksum of a row is that of its other columns."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -7,6 +6,7 @@ from contextlib import closing, contextmanager
 from functools import cache
 
 VERSION = 7
+"""Grows with every change that an older reader would misread."""
 
 TABLES = """
 CREATE TABLE facts (    -- about the run, e.g. which model answered
@@ -84,7 +84,7 @@ CREATE TABLE failures (stage TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT N
 
 @contextmanager
 def empty(tables: str = TABLES) -> Iterator[sqlite3.Connection]:
-    """A database in memory with these tables and nothing in them, which can be asked what they are like."""
+    """An empty database in memory with these tables, to look up their columns in."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(tables)
         yield connection
@@ -101,20 +101,22 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
     if version != VERSION:
         return f"wanted schema {VERSION}, got {version}; use the gde that wrote it"
     wanted = expected()
+    advice = "it is damaged, or made by something else"
     for kind, name in sorted(found.keys() ^ wanted.keys()):
         verb = "has" if (kind, name) in found else "lacks"
-        return f"it {verb} the {kind} {name!r}, unlike what gde makes; it is damaged, or made by something else"
-    changed = sorted(name for (kind, name), sql in wanted.items() if found[kind, name] != sql)
-    return f"table {changed[0]!r} is not as gde makes it; it is damaged, or made by something else" if changed else ""
+        return f"it {verb} the {kind} {name!r}, unlike what gde makes; {advice}"
+    for (kind, name), sql in wanted.items():
+        if found[kind, name] != sql:
+            return f"table {name!r} is not as gde makes it; {advice}"
+    return ""
 
 
 @cache
 def expected() -> Mapping[tuple[str, str], str | None]:
     """The schema of a new journal."""
     with empty() as connection:
-        return {
-            (kind, name): sql for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master")
-        }
+        rows = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    return {(kind, name): sql for kind, name, sql in rows}
 
 
 @cache

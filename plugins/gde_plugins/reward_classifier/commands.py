@@ -24,7 +24,10 @@ def train_reward(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Train a reward model on preferences, for --reward supervised and vlwm."""
+    """Train a reward model on preferences.
+
+    The model serves --reward supervised and --reward vlwm.
+    """
     from gde.errors import ConfigError, MissingExtra, UnknownName
     from gde.request.settings import build, parse_settings, read_toml
     from gde_plugins.reward_classifier.config import Recipe

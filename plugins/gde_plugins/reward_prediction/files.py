@@ -20,7 +20,6 @@ from gde_plugins.reward_prediction.record import Pair, Record, Side, Step
 
 POSITIVE, NEGATIVE = "positive.json", "negative_*.json"
 FIRST_NEGATIVE = "negative_0.json"
-REMEDY = "what was finished is kept: make room or give access, and build again"
 """How a build goes on whose file could not be written."""
 
 
@@ -131,7 +130,7 @@ def write_pair(pair: Pair, folder: Path) -> None:
         RunFailed: they cannot be written.
     """
     for name, record in ((POSITIVE, pair.positive), (FIRST_NEGATIVE, pair.negative)):
-        with replacing(folder / name, REMEDY) as file:
+        with replacing(folder / name) as file:
             file.write_text(json.dumps(as_json(record), ensure_ascii=False), encoding="utf-8")
 
 

@@ -16,7 +16,6 @@ from gde.files import replacing
 from gde.parts.executor import Executor
 from gde.seeding import generator
 from gde_plugins.reward_prediction.building import Order, Watch, attempted, in_chunks
-from gde_plugins.reward_prediction.files import REMEDY
 from gde_plugins.reward_prediction.maker import Maker
 from gde_plugins.reward_prediction.record import Pair, Record
 
@@ -42,7 +41,7 @@ def write_preferences(order: Order, n_pairs: int, executor: Executor, watch: Wat
     made = _gathered(order, n_pairs, executor, watch)
     found = [each for task in made for each in _listed(task)][:n_pairs]
     if found:
-        with replacing(order.folder / TRAIN, REMEDY) as file:
+        with replacing(order.folder / TRAIN) as file:
             lines = (json.dumps(each, ensure_ascii=False) + "\n" for each in found)
             file.write_text("".join(lines), encoding="utf-8")
     if len(found) == n_pairs:

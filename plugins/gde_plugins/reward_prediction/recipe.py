@@ -7,7 +7,7 @@ from pathlib import Path
 from gde.data.json import Json
 from gde.errors import ConfigError
 from gde.files import replacing
-from gde_plugins.reward_prediction.files import REMEDY, has_pairs
+from gde_plugins.reward_prediction.files import has_pairs
 
 RECIPE = "recipe.json"
 
@@ -22,7 +22,7 @@ def keep_recipe(folder: Path, asked: Mapping[str, Json]) -> None:
     """
     begun = has_pairs(folder)
     if not check_recipe(folder, asked) and not begun:
-        with replacing(folder / RECIPE, REMEDY) as file:
+        with replacing(folder / RECIPE) as file:
             file.write_text(json.dumps(asked, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gde.errors import GdeError
 from gde.files import replacing
-from gde_plugins.reward_prediction.files import REMEDY, find_records
+from gde_plugins.reward_prediction.files import find_records
 
 TABLE = "steps.parquet"
 ROWS = 20_000
@@ -36,7 +36,7 @@ def write_parquet(folder: Path) -> tuple[Path, list[str]]:
         ]
     )
     path, failures = folder / TABLE, list[str]()
-    with replacing(path, REMEDY) as unfinished, pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+    with replacing(path) as unfinished, pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
         batch: list[dict[str, Any]] = []
         for row in _rows(folder, failures):
             batch.append(row)

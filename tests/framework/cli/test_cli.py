@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from commands import Done, Gde
 
+from gde.cli.main import COMMANDS
+
 SCRIPTED = ("eval", "--env", "corridor", "--agent", "scripted", "--metric", "success")
 GOOD = (*SCRIPTED, "--episodes", "3")
 
@@ -21,6 +23,32 @@ def refused(done: Done) -> str:
     (line,) = done.stderr.strip().splitlines()
     assert line.startswith("gde: ")
     return line
+
+
+def test_no_summary_of_a_command_is_cut(monkeypatch: pytest.MonkeyPatch, gde: Gde) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    done = gde("--help")
+    assert done.returncode == 0
+    lines = done.stdout.partition("Commands:")[2].splitlines()
+    commands = [line.split()[0] for line in lines if line.strip()]
+    assert {*COMMANDS} <= {*commands}
+    assert not [line for line in lines if line.endswith("...")]
+    assert gde("-h").stdout == done.stdout
+    for name in COMMANDS:
+        assert gde(name, "-h").stdout == gde(name, "--help").stdout
+
+
+def test_shells_complete_commands_and_options(monkeypatch: pytest.MonkeyPatch, gde: Gde) -> None:
+    done = gde("--show-completion", "bash")
+    assert done.returncode == 0
+    assert "complete -o default -F _gde_completion gde" in done.stdout
+    wrong = gde("--show-completion", "bosh")
+    assert wrong.returncode == 2
+    assert "unknown shell 'bosh'. Did you mean bash?" in wrong.stderr
+    monkeypatch.setenv("_GDE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "gde re")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert gde().stdout.split() == ["resume", "rescore", "report", "reproduce", "rewardbench"]
 
 
 def test_eval_prints_one_json_object(gde: Gde, tmp_path: Path) -> None:
@@ -79,7 +107,7 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         ((*GOOD, "--set", "env.lenght=3"), "unknown field of env 'lenght'. Did you mean length"),
         ((*GOOD, "--set", "env.length=0"), "env.length: wanted"),
         ((*GOOD, "--set", "envy.length=4"), "unknown part of --set 'envy'. Did you mean env"),
-        ((*GOOD, "--set", "run.repeats=many"), "run.repeats: wanted a whole number, got 'many'"),
+        ((*GOOD, "--set", "run.repeats=many"), "run.repeats: wanted a whole number of at least 1, got 'many'"),
         ((*SCRIPTED, "--episodes", "x"), "--episodes: wanted a whole number"),
         (("view", "x", "--serve", "--port", "99999"), "--port: wanted"),
         (("view", "x", "0/0/0", "--serve"), "no run folder"),

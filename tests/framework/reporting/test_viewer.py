@@ -25,8 +25,8 @@ from gde.reporting.viewer.library import library, state
 from gde.reporting.viewer.server import serve
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.contest import contest
-from gde.store.atomic import HOLDER
 from gde.store.folder import RunFolder
+from gde.store.lock import HOLDER
 
 HOSTILE = '<script>document.title = "broken"</script>'
 

@@ -22,7 +22,7 @@ from gde import Choice, Plan, evaluate, load_evidence, resume, write_plan
 from gde.data.json import Json
 from gde.errors import RunFolderError
 from gde.runs.verifying import verify
-from gde.store.atomic import only_writer
+from gde.store.lock import only_writer
 
 KILLS, SEED = int(os.environ.get("GDE_KILLS", 0)), int(os.environ.get("GDE_SEED", 0))
 RAY = pytest.param("ray", marks=pytest.mark.skipif(find_spec("ray") is None, reason="needs ray"))

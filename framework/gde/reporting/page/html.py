@@ -6,6 +6,7 @@ from pathlib import Path
 from gde.data.evidence import Evidence
 from gde.data.plan import Plan
 from gde.data.result import Result
+from gde.files import write_whole
 from gde.reporting.claim import claim
 from gde.reporting.figures.breakdowns import breakdowns
 from gde.reporting.figures.drawing import picture
@@ -17,7 +18,6 @@ from gde.reporting.page.films import films, spread
 from gde.reporting.page.probe_tables import probe_tables
 from gde.reporting.page.tables import group_tables, provenance_rows, stratum_keys, tests_tables
 from gde.reporting.page.templates import content_policy, source, template
-from gde.store.atomic import write_whole
 
 NAME = "report.html"
 

@@ -10,9 +10,9 @@ from gde.reporting.findings import headlines
 from gde.reporting.wording import estimate, plural
 from gde.stages.budget import spent_before
 from gde.stages.models import NOTED
-from gde.store.atomic import HOLDER
 from gde.store.folder import CONTEST, JOURNAL, PLAN, RESULT, RunFolder
 from gde.store.journal import Journal
+from gde.store.lock import HOLDER
 
 DEPTH = 3
 """Levels of folders that are searched for runs."""

@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all, and the lock of a run folder."""
+"""The lock of a run folder, which has one writer at a time."""
 
 import os
 import socket
@@ -10,26 +10,17 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from gde.errors import RunFolderError
-from gde.files import replacing
 
-LOCK, HOLDER = ".lock", ".writer"
-
-
-def write_whole(path: Path, content: bytes | str) -> None:
-    """Write a file of a run folder so that a reader sees the old one or the new one and nothing between.
-
-    Raises:
-        RunFailed: it cannot be written; the old one is as it was.
-    """
-    remedy = f"make room or give access, then go on with `gde resume {path.parent}`"
-    with replacing(path, remedy) as unfinished:
-        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+LOCK = ".lock"
+HOLDER = ".writer"
+"""The file that says who holds the lock, for messages."""
 
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Hold the folder against other writers, on this machine and on others that see its file system. Readers need not
-    ask. The operating system lets go of it when the process dies, however it dies.
+    """Hold the folder against other writers, on this machine and on others that see its file system.
+
+    Readers need no lock. The operating system releases it when the process dies, however it dies.
 
     Raises:
         RunFolderError: another process holds it, or it cannot be written to.
@@ -53,6 +44,9 @@ def only_writer(folder: Path) -> Iterator[None]:
 
 
 def _holder(folder: Path) -> str:
+    holder = ""
     with suppress(OSError, UnicodeDecodeError):
-        return (folder / HOLDER).read_text()[:200] or "another process"  # it may be at writing that
-    return "another process"
+        holder = (folder / HOLDER).read_text()[:200]
+
+    # The file is empty while its holder writes it.
+    return holder or "another process"

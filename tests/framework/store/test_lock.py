@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gde import GdeError, RunFailed
-from gde.store.atomic import HOLDER, only_writer, write_whole
+from gde.files import write_whole
+from gde.store.lock import HOLDER, only_writer
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -38,7 +39,7 @@ def test_what_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Path) -> 
 HOLD = """
 import sys, time
 from pathlib import Path
-from gde.store.atomic import only_writer
+from gde.store.lock import only_writer
 with only_writer(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
