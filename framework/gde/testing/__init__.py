@@ -1,7 +1,7 @@
-"""The contract as tests: one check a protocol, and small parts to test with.
+"""The contract as tests: one check for each protocol, and small parts to test with.
 
-A check takes a factory of the part, uses the part as a run would and raises an AssertionError whose sentence names
-the promise that is broken. It returns nothing when every promise holds.
+A check takes a factory of the part and uses the part as a run would. It returns nothing when every promise holds, and
+else raises an AssertionError whose sentence names the broken promise.
 """
 
 from gde.testing.agent import check_agent as check_agent

@@ -1,4 +1,4 @@
-"""What every agent promises (`gde.parts.agent`)."""
+"""The check of agents (`gde.parts.agent`)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,19 +20,21 @@ def check_agent(
     seeds: Sequence[int] = (0, 1, 2),
     turns: int = 10,
 ) -> None:
-    """Let the agent act in one episode a seed and check every promise of `Agent`.
+    """Let the agent act in one episode for each seed, and check every promise of `Agent`.
 
     Args:
-        make: gives a new agent, for one episode.
+        make: gives a new agent for one episode.
         environment: gives the world to act in.
-        seeds: of the worlds and of the agents.
-        turns: decisions that are asked for in an episode.
+        seeds: seeds of the worlds and of the agents.
+        turns: most decisions in an episode.
 
     Raises:
         AssertionError: a promise is broken.
     """
     promise_protocol(make(), Agent)
     promise(iscoroutinefunction(make().act), "act must be an `async def`, for agents that wait for a model")
+
+    # The other order shows agents that carry something from one episode to the next.
     decided = {seed: asyncio.run(_episode(make(), environment, seed, turns)) for seed in seeds}
     for seed in reversed(seeds):
         again = asyncio.run(_episode(make(), environment, seed, turns))
@@ -40,10 +42,12 @@ def check_agent(
 
 
 async def _episode(agent: Agent, make: Callable[[], Environment], seed: int, turns: int) -> list[Decision]:
-    environment, twin = restorable(make()), restorable(make())
+    environment = restorable(make())
+    twin = restorable(make())
     observation = environment.reset(seed)
     private = simulator(environment, twin, seed, dice=seed)
     agent.begin(Brief(task=environment.task(), seed=seed, environment=environment, simulator=private))
+
     decisions: list[Decision] = []
     for _ in range(turns):
         before = environment.state() if isinstance(environment, HasState) else None
@@ -57,8 +61,9 @@ async def _episode(agent: Agent, make: Callable[[], Environment], seed: int, tur
             observation = outcome.observation
             if outcome.terminated or outcome.truncated:
                 break
-    for each in (environment, twin):
-        each.close()
+
+    environment.close()
+    twin.close()
     return decisions
 
 

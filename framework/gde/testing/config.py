@@ -1,4 +1,4 @@
-"""What the kit's parts are configured with."""
+"""The configurations of the kit's parts."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""A context to make parts with in tests, without a run."""
+"""A context for making parts in tests, without a run."""
 
 import os
 from collections.abc import Mapping
@@ -21,12 +21,15 @@ from gde.testing.parts import PlantedModel
 
 @dataclass
 class PlainContext:
-    """Implements `gde.parts.context.Context`: models are those given, else planted; reward models those given,
-    else installed; metrics those installed."""
+    """Implements `gde.parts.context.Context` without a run.
+
+    Language models are those given, else planted. Reward models are those given, else installed. Metrics are those
+    installed.
+    """
 
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
     readouts: Mapping[tuple[str, str], Readout] = field(default_factory=dict)
-    """By probe and arm."""
+    """(probe, arm) to readout."""
     rewards: Mapping[str, RewardModel] = field(default_factory=dict)
     seed: int = 0
 

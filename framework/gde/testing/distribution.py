@@ -1,4 +1,4 @@
-"""Every part that an installed distribution offers, held against the promises of its kind."""
+"""The check of every part that an installed distribution offers."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,29 +35,29 @@ from gde.testing.reward_model import check_reward_model
 from gde.testing.white_box import check_white_box
 
 Settings = Mapping[str, Mapping[str, Json]]
-"""Offer to the fields that it is made with, in place of their defaults."""
+"""Offer to the fields that replace its defaults."""
 Status = Literal["kept", "broken", "unchecked"]
 NOT_OF_WORLDS = frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS, Facet.REWARD_TRACE})
-"""What agents need of other parts than the environment; the kit's model gives it."""
+"""What agents need from other parts than the environment. The kit's model gives it."""
 FREE_TEXT = ("an answer",)
-"""What is tried where an environment lists no actions."""
+"""The action tried where an environment lists none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """What came of one check."""
+    """The outcome of one check."""
 
     kind: str
-    """Of `KINDS`, or "plugin" for a module with its hooks and offers."""
+    """A key of `KINDS`, or "plugin" for a module with its hooks and offers."""
     name: str
     status: Status
     reason: str = ""
-    """The promise that is broken, or why nothing was checked; one line."""
+    """The broken promise, or why nothing was checked; one line."""
     seconds: float
 
 
 class CannotBeMade(GdeError):
-    """A part that is not to be had here: something outside of it is missing, and it says what."""
+    """A part cannot be made here, because something outside of it is missing."""
 
 
 def check_distribution(
@@ -67,49 +67,54 @@ def check_distribution(
     world: str = "",
     begun: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Checked]:
-    """Check every plugin that a distribution declares, then each of their parts, made from its defaults.
+    """Check every plugin of a distribution, then each of their parts with its defaults.
 
     Args:
-        name: of the distribution, or of a module that GDE_LOAD_PLUGINS names.
-        catalogue: what is installed.
-        settings: what to set of parts, e.g. what has no default, or what makes a check quick.
-        world: the environment that agents are checked in; without one, what gives them what they need is looked for
-            in their own plugin, in the kit and in all that is installed.
-        begun: told what is checked now, e.g. "environment grid".
+        name: the distribution, or a module that GDE_LOAD_PLUGINS names.
+        catalogue: the installed parts.
+        settings: settings of parts, e.g. fields without a default, or values that make a check quick.
+        world: the environment in which agents are checked. By default a suitable one of their own plugin, else of the
+            kit, else any that is installed.
+        begun: called with what is checked now, e.g. "environment grid".
 
     Raises:
-        GdeError: nothing of this name registers a plugin, or there is no such world, part or field.
-        ConfigError: a value that a field does not take.
+        GdeError: nothing of this name registers a plugin, or the world, part or field is unknown.
+        ConfigError: a field does not take the value.
     """
     settings = settings or {}
     records = _records(name, catalogue)
     plugins = {record.name for record in records}
-    entries = [(kind, each) for kind in KINDS for each in catalogue.entries(kind) if each.plugin in plugins]
+    entries: list[tuple[str, Entry]] = []
+    for kind in KINDS:
+        entries += [(kind, each) for each in catalogue.entries(kind) if each.plugin in plugins]
+
     offers = {entry.offer.name: entry.offer for _, entry in entries}
     for part, given in settings.items():
         if part not in offers:
             raise UnknownName("part of --set", part, offers)
         build(offers[part].config, given, part)
+
     worlds = Worlds(catalogue, catalogue.find("environment", world).offer if world else None)
     return _check_all(records, entries, worlds, settings, begun)
 
 
 @dataclass(frozen=True)
 class Worlds:
-    """Where agents are checked."""
+    """The environments in which agents are checked."""
 
     catalogue: Catalogue
     asked: AnyOffer | None = None
-    """The one that is asked for."""
+    """The one that the user named."""
 
     def of(self, agent: Entry, config: object) -> Callable[[], Environment]:
-        """One that gives what the agent needs: of its own plugin, else of the kit, else any.
+        """An environment that gives what the agent needs: of its own plugin, else of the kit, else any.
 
         Raises:
             CannotBeMade: there is none.
         """
         needed = (agent.offer.needs | agent.offer.needs_for(config)) - NOT_OF_WORLDS
-        for world in [self.asked] if self.asked else self._known(agent.plugin):
+        candidates = [self.asked] if self.asked else self._known(agent.plugin)
+        for world in candidates:
             if needed <= implied(world.gives) and not world.missing():
                 with suppress(CannotBeMade):
                     return partial(world.make, _config(world, {}), PlainContext())
@@ -123,18 +128,18 @@ class Worlds:
 
 
 def check_part(kind: str, entry: Entry, config: object, folder: Path, worlds: Worlds) -> None:
-    """Hold one part against the promises of its kind.
+    """Check one part.
 
     Args:
-        kind: of `KINDS`.
+        kind: a key of `KINDS`.
         entry: its offer.
-        config: what it is made with.
+        config: its configuration.
         folder: an empty folder to work in.
-        worlds: where an agent's is looked for.
+        worlds: the environments for an agent.
 
     Raises:
         AssertionError: a promise is broken.
-        GdeError: it cannot be made here.
+        GdeError: the part cannot be made here.
     """
     offer = entry.offer
 
@@ -149,9 +154,12 @@ def check_part(kind: str, entry: Entry, config: object, folder: Path, worlds: Wo
     elif kind == "agent":
         check_agent(make, environment=worlds.of(entry, config))
     elif kind == "language_model":
-        white = isinstance(made := make(), WhiteBox)
-        made.close()
-        (check_white_box if white else check_language_model)(make)
+        model = make()
+        model.close()
+        if isinstance(model, WhiteBox):
+            check_white_box(make)
+        else:
+            check_language_model(make)
     elif kind == "reporter":
         check_reporter(make, folder)
     else:
@@ -165,7 +173,7 @@ ALIKE: Mapping[str, Callable[[Callable[[], Any]], None]] = {
     "executor": check_executor,
     "reproduction": check_reproduction,
 }
-"""Checks that want nothing but the part."""
+"""Checks that need only the part."""
 
 
 def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
@@ -176,14 +184,15 @@ def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
     if not found and Path(name).is_dir():
         raise GdeError(f"{name} is a folder: wanted a plan file or a distribution; `gde doctor {name}` verifies a run")
     if not found:
-        raise UnknownName("distribution with plugins, or plan file,", name, {*map(_home, records)})
+        raise UnknownName("distribution with plugins, or plan file,", name, {_home(each) for each in records})
     return found
 
 
 def _is_installed(name: str) -> bool:
     try:
         return bool(distribution(name))
-    except (PackageNotFoundError, ValueError):  # the latter for an empty name
+    except (PackageNotFoundError, ValueError):
+        # An empty name is a ValueError.
         return False
 
 
@@ -192,7 +201,7 @@ def _home(record: PluginRecord) -> str:
 
 
 def _normal(name: str) -> str:
-    """Names of distributions are equal up to case, and hyphens, underscores and dots are one."""
+    """The name as distributions are compared: case, and hyphens, underscores and dots are equal."""
     return name.lower().replace("_", "-").replace(".", "-")
 
 
@@ -219,7 +228,8 @@ def _check_module(record: PluginRecord) -> None:
 
 
 def _check_entry(kind: str, entry: Entry, given: Mapping[str, Json], worlds: Worlds) -> None:
-    if missing := entry.offer.missing():
+    missing = entry.offer.missing()
+    if missing:
         raise CannotBeMade(f"without {', '.join(missing)}: {entry.install}")
     with TemporaryDirectory(prefix="gde-check-") as folder:
         check_part(kind, entry, _config(entry.offer, given), Path(folder), worlds)
@@ -244,10 +254,14 @@ def _checked(kind: str, name: str, check: Callable[[], None]) -> Checked:
     try:
         check()
     except (CannotBeMade, MissingExtra, Unavailable) as error:
-        status, reason = "unchecked", str(error)
+        status = "unchecked"
+        reason = str(error)
     except AssertionError as error:
-        status, reason = "broken", str(error) or "an assertion of its own fails"
-    except FAULTS as error:  # a part may fail in any way, and the others are checked all the same
-        status, reason = "broken", f"{type(error).__name__}: {error}"
+        status = "broken"
+        reason = str(error) or "an assertion of its own fails"
+    except FAULTS as error:
+        # A part may fail in any way. The check goes on with the others.
+        status = "broken"
+        reason = f"{type(error).__name__}: {error}"
     took = time.monotonic() - began
     return Checked(kind=kind, name=name, status=status, reason=" ".join(reason.split()), seconds=round(took, 2))

@@ -1,4 +1,4 @@
-"""What every environment promises (`gde.parts.environment`)."""
+"""The check of environments (`gde.parts.environment`)."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ FREE_TEXTS = (NO_ACTION, "a first line\n\n\ta third one\r\n", "long" * 25_000)
 
 @dataclass(frozen=True, kw_only=True)
 class _Walk:
-    """One random walk, as everything that can be seen of it."""
+    """Everything that can be seen of one random walk."""
 
     first: Observation
     actions: tuple[str, ...]
@@ -38,14 +38,14 @@ def check_environment(
     actions: Sequence[str] = (),
     gives: Collection[str] = (),
 ) -> None:
-    """Walk at random through the world of each seed and check every promise of `Environment` and its facets.
+    """Walk at random through each world, and check every promise of `Environment` and its facets.
 
     Args:
         make: gives a new environment.
         seeds: the worlds to try.
         turns: length of a walk.
-        actions: what to try where an observation lists no admissible actions.
-        gives: the facets that its offer names; MAP and VIEW are promises about the record, seen from nothing else.
+        actions: actions to try where an observation lists none.
+        gives: the facets that its offer names. MAP and VIEW cannot be seen from its methods.
 
     Raises:
         AssertionError: a promise is broken.
@@ -59,12 +59,7 @@ def check_environment(
         _check_end(environment, walk)
         again = _walk(environment, seed, turns, actions)
         promise_equal(walk, again, f"seed {seed}: the same seed and actions must give the same world in another reset")
-        twin = make()
-        elsewhere = _walk(twin, seed, turns, actions)
-        promise_equal(walk, elsewhere, f"seed {seed}: the same seed must give the same world in another object")
-        promise_equal(environment.world(), twin.world(), f"seed {seed}: the same seed must give the same world()")
-        promise_equal(environment.task(), twin.task(), f"seed {seed}: the same seed must give the same task()")
-        twin.close()
+        _check_other_object(environment, make(), seed, turns, actions, walk)
         _check_identity(worlds, environment, seed)
         kinds |= check_view(environment.world(), walk.states, gives)
         _check_rejects(environment, seed)
@@ -75,6 +70,7 @@ def check_environment(
             _check_model(environment, seed, walk)
         if isinstance(environment, HasDemonstration):
             _check_demonstration(environment, seed)
+
     promise(len(kinds) <= 1, f"all worlds of an environment must have the same `kinds` of cells, got {sorted(kinds)}")
     if isinstance(environment, HasWorlds):
         _check_worlds(environment, make())
@@ -83,19 +79,37 @@ def check_environment(
         check_simulator(make, seeds, turns, actions)
 
 
+def _check_other_object(
+    environment: Environment, twin: Environment, seed: int, turns: int, actions: Sequence[str], walk: _Walk
+) -> None:
+    """The same seed must give the same world in another object of the environment."""
+    elsewhere = _walk(twin, seed, turns, actions)
+    promise_equal(walk, elsewhere, f"seed {seed}: the same seed must give the same world in another object")
+    promise_equal(environment.world(), twin.world(), f"seed {seed}: the same seed must give the same world()")
+    promise_equal(environment.task(), twin.task(), f"seed {seed}: the same seed must give the same task()")
+    twin.close()
+
+
 def _walk(environment: Environment, seed: int, turns: int, actions: Sequence[str]) -> _Walk:
-    observation = first = environment.reset(seed)
+    """Reset the environment, take random actions, and check what it shows on the way."""
+    first = environment.reset(seed)
     _check_descriptions(environment)
-    world, rng = environment.world(), generator(seed, "walk")
-    states, taken, outcomes = [*_state(environment)], [], []
+    world = environment.world()
+    rng = generator(seed, "walk")
+
+    states = _state(environment)
+    taken: list[str] = []
+    outcomes: list[Outcome] = []
+    observation = first
     for _ in range(turns):
         _check_observation(observation)
         choices = observation.actions or tuple(actions) or environment.task().actions or ()
         promise(choices, "an observation without actions needs `actions` to try, given to check_environment")
-        taken.append(str(rng.choice(choices)))
-        outcome = environment.step(taken[-1])
+        action = str(rng.choice(choices))
+        outcome = environment.step(action)
         _check_outcome(outcome)
         promise_equal(world, environment.world(), "world() must stay the same during an episode")
+        taken.append(action)
         outcomes.append(outcome)
         states += _state(environment)
         observation = outcome.observation
@@ -105,6 +119,7 @@ def _walk(environment: Environment, seed: int, turns: int, actions: Sequence[str
 
 
 def _state(environment: Environment) -> list[State]:
+    """The present state as the only element; empty for an environment without STATE."""
     if not isinstance(environment, HasState):
         return []
     state = environment.state()
@@ -129,9 +144,10 @@ def _check_outcome(outcome: Outcome) -> None:
 
 
 def _check_descriptions(environment: Environment) -> None:
-    task, world = environment.task(), environment.world()
+    task = environment.task()
     promise(task.horizon >= 1, f"task().horizon must be at least 1, got {task.horizon}")
     promise(task.objective, "task().objective must say what is asked for")
+    world = environment.world()
     promise(world.id, "world().id must name the world, averages are taken over worlds")
     promise_json(world.facts, "world().facts")
     promise_json(world.labels, "world().labels")
@@ -156,23 +172,24 @@ def _check_rejects(environment: Environment, seed: int) -> None:
 
 
 def _check_snapshot(environment: Restorable, seed: int, walk: _Walk) -> None:
-    """Back from the end of the walk to its middle, and on from there again."""
+    """Go back from the end of the walk to its middle, and take the second half again."""
     middle = len(walk.actions) // 2
     shown = environment.reset(seed)
     for action in walk.actions[:middle]:
         shown = environment.step(action).observation
+
     snapshot = environment.snapshot()
     for _ in range(2):
         outcomes = [environment.step(action) for action in walk.actions[middle:]]
-        promise_equal(outcomes, [*walk.outcomes[middle:]], "restore must bring the whole dynamic state back")
+        promise_equal(outcomes, list(walk.outcomes[middle:]), "restore must bring the whole dynamic state back")
         promise_equal(environment.restore(snapshot), shown, "restore must show what was to be seen at the snapshot")
         if isinstance(environment, HasState):
             promise_equal(environment.state(), walk.states[middle], "restore must bring the state back")
 
 
 def _check_worlds(environment: HasWorlds, twin: Environment) -> None:
-    names = [*environment.worlds()]
-    promise(len({*names}) == len(names), f"worlds() must name each world differently, got {names}")
+    names = list(environment.worlds())
+    promise(len(set(names)) == len(names), f"worlds() must name each world differently, got {names}")
     for place in range(len(names)):
         shown = twin.reset(place), twin.world()
         again = twin.reset(place + 3 * len(names)), twin.world()
@@ -181,7 +198,7 @@ def _check_worlds(environment: HasWorlds, twin: Environment) -> None:
 
 
 def _check_identity(known: dict[str, tuple[World, str]], environment: Environment, seed: int) -> None:
-    """Averages are taken over worlds, so that two worlds of one id would be taken for one."""
+    """Check that different worlds have different ids, because averages are taken over worlds."""
     shown = environment.reset(seed).text
     world = environment.world()
     same, text = known.setdefault(world.id, (world, shown))
@@ -191,7 +208,7 @@ def _check_identity(known: dict[str, tuple[World, str]], environment: Environmen
 
 
 class _Certified(Environment, HasOptimum, Protocol):
-    """An environment that knows what is optimal."""
+    """An environment that gives optimal actions."""
 
 
 def _check_optimum(environment: _Certified, seed: int, walk: _Walk) -> None:
@@ -206,7 +223,7 @@ def _check_optimum(environment: _Certified, seed: int, walk: _Walk) -> None:
 
 
 class _Demonstrated(Environment, HasDemonstration, Protocol):
-    """An environment that shows how its goal is reached."""
+    """An environment that demonstrates the way to its goal."""
 
 
 def _check_demonstration(environment: _Demonstrated, seed: int) -> None:
@@ -227,13 +244,16 @@ def _check_model(environment: _Tabulated, seed: int, walk: _Walk) -> None:
     shown = environment.reset(seed)
     model = environment.mdp()
     _check_rows(model)
+
     before = _index(walk.states[0], model)
     promise(model.start[before] > 0, "mdp().start must give the first state a probability above zero")
     known = set(shown.actions or ()) <= set(model.actions) and model.actions
     promise(known, f"mdp().actions must name every admissible action, got {model.actions}")
+
     for action, outcome, state in zip(walk.actions, walk.outcomes, walk.states[1:], strict=True):
         environment.step(action)
-        if changed := _changed(environment, model):
+        changed = _has_new_model(environment, model)
+        if changed:
             model = environment.mdp()
             _check_rows(model)
         after = _index(state, model)
@@ -242,9 +262,10 @@ def _check_model(environment: _Tabulated, seed: int, walk: _Walk) -> None:
         before = after
 
 
-def _changed(environment: HasMDP, model: TabularMDP) -> bool:
-    """Whether the world has changed: there is another model, which is not just made anew whenever it is asked for."""
+def _has_new_model(environment: HasMDP, model: TabularMDP) -> bool:
+    """Whether the world has changed and therefore has another model."""
     now = environment.mdp()
+    # An environment that makes a new object at every call shows no change by it.
     return now is not model and now is environment.mdp()
 
 

@@ -13,7 +13,7 @@ MUTE = Decision.unusable("unparsable", "wanted an action, got nothing")
 
 @dataclass(frozen=True, kw_only=True)
 class Move:
-    """What a turn is known by; all else about it is usual."""
+    """The parts of a turn that a test sets; all others have usual values."""
 
     action: str | Decision | None
     """The action, or the whole decision; None for an answer that cannot be used."""
@@ -50,11 +50,11 @@ def episode_of(
         moves: its turns, in order.
         world: the world, or only its number.
         stratum: its stratum.
-        index: the number of a world that is given whole.
-        repeat: which repeat in that world.
+        index: the number of the world, where `world` is a `World`.
+        repeat: the number of the repeat in that world.
         ending: how it ends; "terminated" is at the goal.
-        reward: what the last turn is paid at the goal; all others are paid nothing. It is a success if it is positive.
-        horizon: turns that were allowed.
+        reward: of the last turn at the goal, a success if positive. All other turns earn nothing.
+        horizon: the most turns allowed.
         given: other fields of the trajectory.
     """
     place = World(id=f"world{world}") if isinstance(world, int) else world

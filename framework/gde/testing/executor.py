@@ -1,4 +1,4 @@
-"""What every executor promises (`gde.parts.executor`)."""
+"""The check of executors (`gde.parts.executor`)."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ ITEMS = (3, 1, 2, 0)
 
 
 class JobFailed(Exception):
-    """What the failing job of the check raises."""
+    """The error of the check's failing job."""
 
 
 def check_executor(make: Callable[[], Executor]) -> None:
@@ -21,12 +21,13 @@ def check_executor(make: Callable[[], Executor]) -> None:
     executor = make()
     promise_protocol(executor, Executor)
     promise(executor.workers >= 1, f"workers must be at least 1, got {executor.workers}")
+
     expected = [0, 1, 4, 9]
     promise_equal(sorted(executor.map(square, ITEMS)), expected, "map must give the job's output for every item once")
     promise_equal(sorted(executor.map(square, ITEMS[::-1])), expected, "the order of the items must not change outputs")
-    promise_equal([*executor.map(square, ())], [], "map over nothing must give nothing")
+    promise_equal(list(executor.map(square, ())), [], "map over nothing must give nothing")
     with promise_raises(JobFailed, "map must raise what the job raises"):
-        [*executor.map(fail, ITEMS)]
+        list(executor.map(fail, ITEMS))
 
 
 def square(item: int) -> int:

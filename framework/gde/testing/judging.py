@@ -1,4 +1,4 @@
-"""A judge: a reward model that asks a language model, and a model that knows the answers."""
+"""A reward model that asks a language model, and the script of a model that answers it."""
 
 import re
 from dataclasses import dataclass
@@ -16,28 +16,34 @@ NUMBER = re.compile(r"\s*(0(\.\d+)?|1(\.0+)?)\s*")
 
 @dataclass
 class Judge:
-    """Asks a language model about every turn, one after the other, and takes the number that it says.
+    """Asks a language model for a number about every turn, one after the other.
 
-    An answer that is no number from 0 to 1 leaves the whole episode without rewards, and says so.
+    An answer that is no number from 0 to 1 leaves the whole episode without rewards and gives the reason.
     """
 
     model: LanguageModel
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
+        episode = str(trajectory.key)
         values: list[float] = []
         for turn in trajectory.turns:
-            answer = (await self.model.complete(_request(turn))).text
+            completion = await self.model.complete(_request(turn))
+            answer = completion.text
             if not NUMBER.fullmatch(answer):
                 failure = f"turn {turn.index}: wanted a number from 0 to 1, got {answer[:80]!r}"
-                return RewardTrace(model="judge", episode=str(trajectory.key), values=np.empty(0), failure=failure)
+                return RewardTrace(model="judge", episode=episode, values=np.empty(0), failure=failure)
             values.append(float(answer))
-        return RewardTrace(model="judge", episode=str(trajectory.key), values=np.array(values))
+        return RewardTrace(model="judge", episode=episode, values=np.array(values))
 
 
 def appraise(request: ChatRequest) -> str:
-    """The script of a model that reads a corridor: how far along it the agent stands."""
-    corridor = request.messages[-1].content.rpartition("\n")[2].strip("#")
-    return f"{corridor.find('A') / max(len(corridor) - 1, 1):.3f}" if "A" in corridor else "no corridor"
+    """Answer how far along the corridor in the request the agent stands, from 0 to 1."""
+    *_, last_line = request.messages[-1].content.split("\n")
+    corridor = last_line.strip("#")
+    if "A" not in corridor:
+        return "no corridor"
+    last_cell = max(len(corridor) - 1, 1)
+    return f"{corridor.find('A') / last_cell:.3f}"
 
 
 def _request(turn: Turn) -> ChatRequest:

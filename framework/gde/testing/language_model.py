@@ -1,4 +1,4 @@
-"""What every language model promises (`gde.parts.language_model.LanguageModel`)."""
+"""The check of language models (`gde.parts.language_model.LanguageModel`)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -17,19 +17,22 @@ def requests() -> tuple[ChatRequest, ...]:
     """Short requests of different length, sampled and greedy."""
     sampled = Sampling(temperature=0.7, top_p=0.95, max_tokens=MAX_TOKENS)
     greedy = replace(sampled, temperature=0.0)
-    return tuple(
-        ChatRequest(messages=(Message(role="user", content=question),), seed=seed, sampling=sampling)
-        for seed, question in enumerate(QUESTIONS)
-        for sampling in (sampled, greedy)
-    )
+    found = []
+    for seed, question in enumerate(QUESTIONS):
+        messages = (Message(role="user", content=question),)
+        found.append(ChatRequest(messages=messages, seed=seed, sampling=sampled))
+        found.append(ChatRequest(messages=messages, seed=seed, sampling=greedy))
+    return tuple(found)
 
 
 def check_language_model(make: Callable[[], LanguageModel], asked: Sequence[ChatRequest] = ()) -> None:
-    """Ask alone and in company and check every promise of `LanguageModel`. Interventions must be refused, or made.
+    """Send requests alone and at once, and check every promise of `LanguageModel`.
+
+    The model must either refuse interventions or carry them out.
 
     Args:
         make: gives a new model; it is called twice.
-        asked: the requests to try; short ones of the kit's own when none are given.
+        asked: the requests to try; by default `requests()`.
 
     Raises:
         AssertionError: a promise is broken.
@@ -38,15 +41,18 @@ def check_language_model(make: Callable[[], LanguageModel], asked: Sequence[Chat
     model = make()
     promise_protocol(model, LanguageModel)
     promise(model.info.name, "info.name must name the model, it goes into the record")
+
     alone = asyncio.run(_one_by_one(model, asked))
     for request, completion in zip(asked, alone, strict=True):
         _check_completion(request, completion)
-    together = asyncio.run(_together(model, [*reversed(asked)]))
+    backwards = asyncio.run(_together(model, list(reversed(asked))))
     same = "a request must get the same completion in any batch and order"
-    promise_equal(alone, [*reversed(together)], same)
+    promise_equal(alone, list(reversed(backwards)), same)
+
     _check_greedy(model, asked)
     check_steered_answers(model, asked[0])
     model.close()
+
     twin = make()
     promise_equal(
         alone, asyncio.run(_together(twin, asked)), "a request must get the same completion in another object"
@@ -60,7 +66,7 @@ async def _one_by_one(model: LanguageModel, asked: Sequence[ChatRequest]) -> lis
 
 
 async def _together(model: LanguageModel, asked: Sequence[ChatRequest]) -> list[Completion]:
-    return [*await asyncio.gather(*map(model.complete, asked))]
+    return list(await asyncio.gather(*map(model.complete, asked)))
 
 
 def _check_completion(request: ChatRequest, completion: Completion) -> None:
@@ -76,6 +82,7 @@ def _check_completion(request: ChatRequest, completion: Completion) -> None:
 
 def _check_greedy(model: LanguageModel, asked: Sequence[ChatRequest]) -> None:
     greedy = [replace(request, sampling=replace(request.sampling, temperature=0.0)) for request in asked]
+    first = asyncio.run(_together(model, greedy))
     reseeded = [replace(request, seed=request.seed + 1) for request in greedy]
-    first, second = asyncio.run(_together(model, greedy)), asyncio.run(_together(model, reseeded))
+    second = asyncio.run(_together(model, reseeded))
     promise_equal(first, second, "at temperature 0 the seed must play no part")

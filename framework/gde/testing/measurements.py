@@ -1,4 +1,4 @@
-"""What every measurement promises (`gde.data.result.Measurement`)."""
+"""The check of measurements (`gde.data.result.Measurement`)."""
 
 from collections.abc import Sequence
 
@@ -7,23 +7,20 @@ from gde.testing.promises import promise
 
 
 def check_measurements(measurements: Sequence[Measurement]) -> None:
-    """Numbers that can be compared and shown; that they can be written is seen to by `Measurement` itself.
+    """Check that numbers can be compared and shown. `Measurement` itself checks that they can be written.
 
     Raises:
         AssertionError: a promise is broken.
     """
     for measurement in measurements:
         promise(isinstance(measurement, Measurement), f"a Measurement must be given, got {measurement!r}")
-        _check(measurement)
+        name = measurement.name
+        promise(name, "a measurement must have a name")
+        if measurement.value is None:
+            promise(measurement.interval is None, f"{name}: without a value there can be no interval")
+        else:
+            promise(measurement.unit, f"{name}: a value must have a unit")
+
     places = [(each.name, tuple(sorted(each.where.items()))) for each in measurements]
     twice = sorted({name for name, where in places if places.count((name, where)) > 1})
     promise(not twice, f"a number must be measured once under one name: {', '.join(twice)} came twice")
-
-
-def _check(measurement: Measurement) -> None:
-    name = measurement.name
-    promise(name, "a measurement must have a name")
-    if measurement.value is None:
-        promise(measurement.interval is None, f"{name}: without a value there can be no interval")
-        return
-    promise(measurement.unit, f"{name}: a value must have a unit")

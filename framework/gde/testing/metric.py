@@ -1,4 +1,4 @@
-"""What every metric promises (`gde.parts.metric`)."""
+"""The check of metrics (`gde.parts.metric`)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,23 +12,28 @@ from gde.testing.samples import sample_evidence
 
 
 def check_metric(make: Callable[[], Metric], evidence: Evidence | None = None) -> None:
-    """Measure evidence, again, and parts of it, and check every promise of `Metric`.
+    """Check every promise of `Metric`: it is pure, and handles little and empty evidence.
 
     Args:
         make: gives the metric.
-        evidence: what to measure. Without any, episodes in a corridor, about which a metric may have nothing to say.
+        evidence: evidence that the metric must measure. By default episodes in a corridor, for which it may give
+            nothing.
 
     Raises:
         AssertionError: a promise is broken.
     """
-    concerned = evidence is not None
+    must_measure = evidence is not None
     evidence = evidence or sample_evidence()
     metric = make()
     promise(callable(metric), f"a metric must be callable, got {metric!r}")
+
     first = _measured(metric, evidence, "evidence")
-    promise(first or not concerned, "a metric must measure something, or give a Measurement with a reason")
-    _measured(metric, replace(evidence, trajectories=evidence.trajectories[:1]), "a single trajectory")
-    _measured(metric, Evidence(trajectories=(), seed=evidence.seed), "evidence without trajectories")
+    promise(first or not must_measure, "a metric must measure something, or give a Measurement with a reason")
+    single = replace(evidence, trajectories=evidence.trajectories[:1])
+    _measured(metric, single, "a single trajectory")
+    empty = Evidence(trajectories=(), seed=evidence.seed)
+    _measured(metric, empty, "evidence without trajectories")
+
     promise_equal(first, _measured(metric, evidence, "evidence"), "a metric must be a pure function of the evidence")
     promise_equal(first, _measured(make(), evidence, "evidence"), "another object of the metric must measure the same")
 

@@ -1,4 +1,4 @@
-"""What every offer promises (`gde.offers`)."""
+"""The check of offers (`gde.offers`)."""
 
 import inspect
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from gde.testing.promises import calling, promise, promise_equal, promise_protoc
 
 
 def check_offer(offer: AnyOffer, protocol: type[Any] | None = None, config: object = None) -> None:
-    """Check what a user sees of an offer and, given a protocol, make the part.
+    """Check what a user sees of an offer and, with a protocol, make the part.
 
     Args:
         offer: the offer.
-        protocol: the protocol of its kind, e.g. `gde.Agent`; without it nothing is made.
-        config: the configuration to make it with; its defaults when none is given.
+        protocol: the protocol of its kind, e.g. `gde.Agent`; without it no part is made.
+        config: the configuration of the part; by default its defaults.
 
     Raises:
         AssertionError: a promise is broken.
@@ -40,37 +40,34 @@ def check_offer(offer: AnyOffer, protocol: type[Any] | None = None, config: obje
 
 
 def _check_measures(measures: Sequence[Measure], owner: str) -> None:
-    """Check what an offer says of its numbers.
-
-    Raises:
-        AssertionError: a promise is broken.
-    """
     names = [measure.name for measure in measures]
     promise_equal(sorted(set(names)), sorted(names), f"{owner}: a number must be declared once")
     for measure in measures:
         name = f"{owner}: measure {measure.name!r}"
         promise(measure.title, f"{name} must have a title")
         promise(measure.name.count("*") <= 1, f"{name} must have at most one *")
-        told = not measure.phrase or (measure.headline and measure.phrase.count("{}") == 1)
-        promise(told, f"{name} must be a headline and have one {{}} in its phrase, got {measure.phrase!r}")
+        usable = not measure.phrase or (measure.headline and measure.phrase.count("{}") == 1)
+        promise(usable, f"{name} must be a headline and have one {{}} in its phrase, got {measure.phrase!r}")
         promise(measure.beside != measure.name, f"{name} must stand beside another number than itself")
         promise(not measure.column or "*" in measure.name, f"{name} must have a * to be a column of what it stands for")
 
 
 def _check_config(offer: AnyOffer) -> None:
-    config, name = offer.config, offer.name
+    config = offer.config
+    name = offer.name
     frozen = is_dataclass(config) and config.__dataclass_params__.frozen  # type: ignore[attr-defined]
     promise(frozen, f"{name}: the configuration must be a frozen dataclass, got {config.__name__}")
     documented = field_docstrings(config)
-    undocumented = [field for field in _fields(config) if field not in documented]
+    # The base class documents inherited fields.
+    own = [field for field in inspect.get_annotations(config) if not field.startswith("_")]
+    undocumented = [field for field in own if field not in documented]
     promise(not undocumented, f"{name}: a docstring must stand under {config.__name__}.{', '.join(undocumented)}")
     calling(lambda: describe(config), f"{name}: pydantic must be able to describe {config.__name__}")
-    if all(field.default is not MISSING or field.default_factory is not MISSING for field in fields(config)):
+
+    without_default = [
+        field for field in fields(config) if field.default is MISSING and field.default_factory is MISSING
+    ]
+    if not without_default:
         made = build(config, {}, name)
         again = calling(lambda: build(config, dump(made), name), f"{name}: defaults of {config.__name__} must be valid")
         promise_equal(made, again, f"{name}: {config.__name__} must survive being written to a plan")
-
-
-def _fields(config: type[Any]) -> list[str]:
-    """Fields that the class itself declares; inherited ones are documented where they are declared."""
-    return [name for name in inspect.get_annotations(config) if not name.startswith("_")]

@@ -1,4 +1,4 @@
-"""A small probe that is given tokens one by one: it decodes what the agent is about to do."""
+"""A small probe of single tokens that decodes the agent's next actions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from gde.parts.probe import Readout
 from gde.testing.parts import ACTIONS
 
 KINDS = len(ACTIONS) + 1
-"""The actions, and none: the episode is over by then, or the answer could not be used."""
+"""The actions, and "none" for a turn after the end or an answer that could not be used."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlanReadout:
-    """A linear map of the mean token, of which every turn has one however many tokens it has."""
+    """A linear map of the mean token of each turn."""
 
     weights: NDArray[np.float32]
     """(width + 1, ahead * KINDS), the last row the bias."""
@@ -53,15 +53,21 @@ class PlanProbe:
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         """(T, ahead) index into ACTIONS, len(ACTIONS) for none."""
         taken = [turn.decision.action for turn in trajectory.turns]
-        known = [ACTIONS.index(each) if each in ACTIONS else len(ACTIONS) for each in taken]
-        padded = np.array([*known, *[len(ACTIONS)] * self.ahead], dtype=np.int64)
-        return ProbeLabels(values=np.stack([padded[i : i + len(taken)] for i in range(self.ahead)], axis=1))
+        none = len(ACTIONS)
+        classes = [ACTIONS.index(each) if each in ACTIONS else none for each in taken]
+        classes += [none] * self.ahead
+        padded = np.array(classes, dtype=np.int64)
+        columns = [padded[i : i + len(taken)] for i in range(self.ahead)]
+        return ProbeLabels(values=np.stack(columns, axis=1))
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:  # noqa: ARG002
         features = _features(train.inputs)
-        targets = np.eye(KINDS)[train.labels.astype(np.int64)].reshape(len(features), -1)
+        one_hot = np.eye(KINDS)[train.labels.astype(np.int64)]
+        targets = one_hot.reshape(len(features), -1)
+        # Ridge regression with a penalty of 1: (X'X + I) W = X'Y.
         gram = features.T @ features + np.eye(features.shape[1])
-        return PlanReadout(weights=np.linalg.solve(gram, features.T @ targets).astype(np.float32))
+        weights = np.linalg.solve(gram, features.T @ targets)
+        return PlanReadout(weights=weights.astype(np.float32))
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
         return PlanReadout(weights=arrays["weights"])
@@ -69,7 +75,8 @@ class PlanProbe:
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         """ "accuracy": the share of the next actions that are decoded."""
         right = readout.predict(test.inputs).argmax(axis=-1) == test.labels
-        return (cluster_mean(right.mean(axis=1), test.groups, rng).measurement("accuracy", "share"),)
+        accuracy = cluster_mean(right.mean(axis=1), test.groups, rng)
+        return (accuracy.measurement("accuracy", "share"),)
 
 
 def _features(inputs: NDArray[np.float32]) -> NDArray[np.float64]:

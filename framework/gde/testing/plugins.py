@@ -1,4 +1,4 @@
-"""What every plugin module promises (`gde.hookspecs`)."""
+"""The check of plugin modules (`gde.hookspecs`)."""
 
 import subprocess
 import sys
@@ -12,11 +12,11 @@ from gde.testing.offer import check_offer
 from gde.testing.promises import calling, promise, promise_equal
 
 HEAVY = ("torch", "transformers", "sklearn", "gymnasium", "minigrid", "openai", "jinja2", "pandas", "ray")
-"""What must not be loaded by listing offers."""
+"""Packages that listing offers must not load."""
 
 
 def check_plugin(plugin: ModuleType) -> None:
-    """Register the module and check its hooks and every offer; nothing is made.
+    """Register the module and check its hooks and every offer, without making a part.
 
     Raises:
         AssertionError: a promise is broken.
@@ -32,14 +32,17 @@ def check_plugin(plugin: ModuleType) -> None:
     calling(register, f"{name} must implement hooks of gde as they are specified")
     callers = manager.get_hookcallers(plugin) or []
     promise(callers, f"{name} must implement a hook, marked with `gde.hookimpl`")
-    for hook in sorted({kind.hook for kind in KINDS.values()} & {caller.name for caller in callers}):
+
+    implemented = {caller.name for caller in callers}
+    collecting = {kind.hook for kind in KINDS.values()}
+    for hook in sorted(collecting & implemented):
         _check_hook(plugin, hook)
     _check_weight(name)
 
 
 def _check_hook(plugin: ModuleType, hook: str) -> None:
     collect = getattr(plugin, hook)
-    offers = [*collect()]
+    offers = list(collect())
     for offer in offers:
         check_offer(offer)
     names = [offer.name for offer in offers]
@@ -48,13 +51,17 @@ def _check_hook(plugin: ModuleType, hook: str) -> None:
 
 
 def _check_weight(name: str) -> None:
-    """In a fresh interpreter, because this one may have loaded anything."""
-    hooks = ", ".join(f"{hook!r}" for hook in sorted(kind.hook for kind in KINDS.values()))
-    program = (
-        f"import sys, importlib; plugin = importlib.import_module({name!r});"
-        f"[getattr(plugin, hook)() for hook in ({hooks},) if hasattr(plugin, hook)];"
-        f"print(*(module for module in {HEAVY!r} if module in sys.modules))"
-    )
+    """Check which packages are loaded by the plugin's offers."""
+    hooks = sorted(kind.hook for kind in KINDS.values())
+    program = f"""
+import importlib, sys
+plugin = importlib.import_module({name!r})
+for hook in {hooks!r}:
+    if hasattr(plugin, hook):
+        getattr(plugin, hook)()
+print(*[package for package in {HEAVY!r} if package in sys.modules])
+"""
+    # In a fresh interpreter, because this one may have loaded anything.
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     promise(done.returncode == 0, f"{name} must be importable by name: {done.stderr.strip()[-300:]}")
     promise(not done.stdout.strip(), f"importing {name} must not load {', '.join(done.stdout.split())}")

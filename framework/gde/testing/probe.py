@@ -1,4 +1,4 @@
-"""What every probe promises (`gde.parts.probe`)."""
+"""The check of probes (`gde.parts.probe`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,18 +19,18 @@ from gde.testing.samples import sample_evidence
 
 MODEL = ModelInfo(name="sample", n_layers=4, width=8)
 TOKENS = 3
-"""Of the made-up activations of `MODEL`, at most; side by side, of every turn."""
+"""Most tokens of a turn in the made-up activations of `MODEL`."""
 THREADS = 2
-"""In which a probe is fitted that says it may be."""
+"""Threads in which a concurrent probe is fitted."""
 
 
 def check_probe(make: Callable[[], Probe], trajectories: Sequence[Trajectory] = (), model: ModelInfo = MODEL) -> None:
-    """Fit and score every variant on made-up activations and check every promise of `Probe` and `Readout`.
+    """Fit and score every variant on made-up activations, and check every promise of `Probe` and `Readout`.
 
     Args:
-        make: gives the probe; a configuration that fits quickly will do.
-        trajectories: episodes that the probe can label; episodes in a corridor when none are given.
-        model: a model whose activations the probe could be asked to read.
+        make: gives the probe; a configuration that fits quickly is enough.
+        trajectories: episodes that the probe can label; by default episodes in a corridor.
+        model: a model whose activations the probe may read.
 
     Raises:
         AssertionError: a promise is broken.
@@ -42,6 +42,7 @@ def check_probe(make: Callable[[], Probe], trajectories: Sequence[Trajectory] = 
     promise(distinct, f"a probe must name one or more distinct variants, got {probe.variants}")
     calling(lambda: input_form(probe), "`inputs` must be a form of inputs")
     concurrent = calling(lambda: is_concurrent(probe), "`concurrent` must be True or False")
+
     _check_request(probe, model)
     dataset = _dataset(probe, trajectories)
     for variant in probe.variants:
@@ -66,6 +67,7 @@ def _labelled(probe: Probe, trajectory: Trajectory) -> ProbeLabels:
 
 
 def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
+    """The labels of the trajectories with made-up activations."""
     labelled = [_labelled(probe, trajectory) for trajectory in trajectories]
     labels = [one.values for one in labelled]
     for trajectory, values in zip(trajectories, labels, strict=True):
@@ -73,21 +75,30 @@ def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
         again = probe.labels(trajectory).values
         promise(np.array_equal(values, again), "labels must be the same when asked for again")
         promise(np.isfinite(values).all(), "labels must be finite")
+
     shapes = {values.shape[1:] for values in labels}
     promise(len(shapes) == 1, f"labels must have one trailing shape for all trajectories, got {sorted(shapes)}")
     classes = {one.classes for one in labelled}
     promise(len(classes) == 1, f"labels must have the same classes for all trajectories, got {sorted(classes)}")
     _check_classes(labelled)
-    groups = [trajectory.world.cluster for trajectory in trajectories for _ in trajectory.turns]
-    inputs, named = _inputs(probe, len(groups)), next(iter(classes))
-    dataset = ProbeDataset(inputs=inputs, labels=np.concatenate([*labels]), groups=np.array(groups), classes=named)
-    for array in (dataset.inputs, dataset.labels):
-        array.flags.writeable = False
+
+    groups: list[str] = []
+    for trajectory in trajectories:
+        groups += [trajectory.world.cluster] * len(trajectory.turns)
+    dataset = ProbeDataset(
+        inputs=_inputs(probe, len(groups)),
+        labels=np.concatenate([*labels]),
+        groups=np.array(groups),
+        classes=classes.pop(),
+    )
+    # A probe must not change its data.
+    dataset.inputs.flags.writeable = False
+    dataset.labels.flags.writeable = False
     return dataset
 
 
 def _inputs(probe: Probe, n: int) -> NDArray[np.float32]:
-    """Made-up activations in the form that the probe wants; as tokens, of 1 to `TOKENS` a turn."""
+    """Made-up activations in the probe's form of inputs: as tokens, 1 to `TOKENS` for each turn."""
     values = generator(0, "activations").normal(size=(n, TOKENS, MODEL.width)).astype(np.float32)
     if input_form(probe) == "concatenated":
         return values.reshape(n, -1)
@@ -111,13 +122,16 @@ def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
     same = np.array_equal(readout.predict(dataset.inputs), again.predict(dataset.inputs))
     promise(same, f"{variant}: fit must be a function of the data and the generator")
     _check_loaded(probe, readout, variant, dataset)
+
     scores = probe.score(readout, dataset, generator(0, "score"))
     promise(scores, f"{variant}: score must give a measurement, or one with a reason")
     check_measurements(scores)
     repeated = probe.score(readout, dataset, generator(0, "score"))
-    promise_equal([*scores], [*repeated], f"{variant}: score must be a function of readout, data and generator")
-    few = dataset.take(dataset.groups == dataset.groups[0])
-    check_measurements(probe.score(readout, replace(few), generator(0, "score")))
+    promise_equal(list(scores), list(repeated), f"{variant}: score must be a function of readout, data and generator")
+
+    # A single world must be enough for a score, or for a reason.
+    single_world = dataset.take(dataset.groups == dataset.groups[0])
+    check_measurements(probe.score(readout, replace(single_world), generator(0, "score")))
 
 
 def _check_at_once(probe: Probe, dataset: ProbeDataset) -> None:
@@ -127,7 +141,7 @@ def _check_at_once(probe: Probe, dataset: ProbeDataset) -> None:
     variants = probe.variants * THREADS
     alone = [fit(variant) for variant in variants]
     with ThreadPoolExecutor(THREADS) as threads:
-        at_once = [*threads.map(fit, variants)]
+        at_once = list(threads.map(fit, variants))
     for variant, first, second in zip(variants, alone, at_once, strict=True):
         same = all(np.array_equal(values, second[name]) for name, values in first.items())
         promise(same, f"{variant}: several threads at once must learn what one learns, or `concurrent` be False")
@@ -146,7 +160,8 @@ def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) ->
 
 
 def _check_arrays(readout: Readout, again: Readout, variant: str) -> None:
-    first, second = readout.arrays(), again.arrays()
+    first = readout.arrays()
+    second = again.arrays()
     promise(first, f"{variant}: arrays must give what was learned")
     for name, values in first.items():
         promise_equal(values.dtype, np.dtype(np.float32), f"{variant}: array {name!r} must be float32")

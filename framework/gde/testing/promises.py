@@ -1,4 +1,4 @@
-"""How a check says that a promise is broken."""
+"""Assertions whose sentences name the broken promise."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,25 +9,25 @@ from gde.data.trajectory import Trajectory
 
 
 def promise(kept: object, sentence: str) -> None:
-    """Raise an AssertionError with the sentence unless the promise is kept; works under `python -O` too."""
+    """Raise an AssertionError with the sentence unless the promise is kept, also under `python -O`."""
     if not kept:
         raise AssertionError(sentence)
 
 
 def promise_equal(first: object, second: object, sentence: str) -> None:
-    """Two values that must be the same; both are shown when they are not."""
+    """Check that two values are equal; the error shows both."""
     promise(first == second, f"{sentence}; got {_short(first)} and {_short(second)}")
 
 
 def promise_protocol(part: object, protocol: type[Any]) -> None:
-    """The part has every method and property of the protocol."""
+    """Check that the part has every method and property of the protocol."""
     names = [name for name in dir(protocol) if not name.startswith("_")]
     lacking = [name for name in names if not hasattr(part, name)]
     promise(not lacking, f"{type(part).__name__} must have {', '.join(lacking)} to be a {protocol.__name__}")
 
 
 def promise_json(value: object, whose: str) -> None:
-    """The value can be written to the journal: JSON without NaN, infinity or NumPy scalars."""
+    """Check that the journal can hold the value: JSON without NaN, infinity or NumPy scalars."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -36,7 +36,7 @@ def promise_json(value: object, whose: str) -> None:
 
 @contextmanager
 def promise_raises(expected: type[Exception], sentence: str) -> Iterator[None]:
-    """What is done inside must raise this exception."""
+    """Check that the block raises this exception."""
     try:
         yield
     except expected:
@@ -47,7 +47,7 @@ def promise_raises(expected: type[Exception], sentence: str) -> Iterator[None]:
 
 
 def calling(action: Callable[[], object], sentence: str) -> Any:
-    """What the call gives; that it raises breaks the promise."""
+    """Call the action and give its result; an exception breaks the promise."""
     try:
         return action()
     except Exception as error:
@@ -55,7 +55,7 @@ def calling(action: Callable[[], object], sentence: str) -> Any:
 
 
 def unknown(method: str, trajectory: Trajectory, error: Exception) -> str:
-    """What to do where a part cannot make anything of an episode, perhaps of a world that is not its own."""
+    """The sentence for a part that raises on an episode, perhaps because the world is not made for it."""
     got = f"got {type(error).__name__}: {error}"
     where = f"episode {trajectory.key} of world {trajectory.world.id!r}"
     return f"{method} must not raise on {where}, {got}; a part for other worlds is checked with `trajectories` of them"

@@ -1,4 +1,4 @@
-"""What every reporter promises (`gde.parts.reporter`)."""
+"""The check of reporters (`gde.parts.reporter`)."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -19,38 +19,46 @@ RECORD = ("plan.toml", "run.sqlite", "result.json")
 def check_reporter(
     make: Callable[[], Reporter], folder: Path, evidence: Evidence | None = None, result: Result | None = None
 ) -> None:
-    """Render a run, and one in which everything failed, and check every promise of `Reporter`.
+    """Render a run and a failed run, and check every promise of `Reporter`.
 
     Args:
         make: gives the reporter.
         folder: an empty folder to work in.
-        evidence: what to show; episodes in a corridor when none is given.
-        result: what to show of it.
+        evidence: evidence to show; by default episodes in a corridor.
+        result: result to show; by default that of a small run.
 
     Raises:
         AssertionError: a promise is broken.
     """
-    plan, evidence, result = sample_plan(), evidence or sample_evidence(), result or sample_result()
+    plan = sample_plan()
+    evidence = evidence or sample_evidence()
+    result = result or sample_result()
     promise_protocol(make(), Reporter)
     _check_rendering(make(), folder / "good", plan, result, evidence)
+
     failed = replace(result, status="failed", measurements=())
     _check_rendering(make(), folder / "failed", plan, failed, Evidence(trajectories=()))
 
 
 def _check_rendering(reporter: Reporter, folder: Path, plan: Plan, result: Result, evidence: Evidence) -> None:
-    run, elsewhere = folder / "run", folder / "elsewhere"
-    for made in (run, elsewhere):
-        made.mkdir(parents=True)
+    run = folder / "run"
+    run.mkdir(parents=True)
     for name in RECORD:
         (run / name).write_text(name, encoding="utf-8")
+
+    # Another working directory shows a reporter that writes to relative paths.
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
     with _working_in(elsewhere):
         sentence = f"render must not raise on a run of status {result.status!r}"
         page: Path = calling(lambda: reporter.render(plan, result, evidence, run), sentence)
+
     promise(isinstance(page, Path), f"render must give the path of the file to open, got {page!r}")
     promise(run.resolve() in page.resolve().parents, f"render must write inside the run folder, got {page}")
     promise(page.is_file() and page.stat().st_size, f"render must give a file to open, got {page}")
     outside = [path.name for path in folder.rglob("*") if path.is_file() and run not in path.parents]
     promise(not outside, f"render must write inside the run folder only, it also wrote {', '.join(outside)}")
+
     for name in RECORD:
         kept = (run / name).read_text(encoding="utf-8") if (run / name).is_file() else "nothing"
         promise_equal(kept, name, f"render must leave the record as it is, {name} was changed")

@@ -1,4 +1,4 @@
-"""What every reproduction promises (`gde.parts.reproduction`)."""
+"""The check of reproductions (`gde.parts.reproduction`)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,11 +17,11 @@ AGENT = Choice(name="gpt-oss")
 
 
 def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) -> None:
-    """Ask for the plans, hold runs against the publication, and check every promise of `Reproduction`.
+    """Get the plans, compare runs with the publication, and check every promise of `Reproduction`.
 
     Args:
         make: gives the reproduction.
-        agent: to plan for.
+        agent: the agent to plan for.
 
     Raises:
         AssertionError: a promise is broken.
@@ -31,25 +31,29 @@ def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) 
     plans = reproduction.plans(1.0, agent)
     _check_plans(plans, reproduction.plans(SMALL, agent))
     promise_equal(plans, reproduction.plans(1.0, agent), "plans must be the same when asked for again")
-    for run in (Run(result=sample_result(), evidence=sample_evidence()), _empty_run()):
-        runs = dict.fromkeys(plans, run)
-        sentence = "compare must give a measurement with a reason where the runs lack a number"
-        for comparison in calling(lambda runs=runs: reproduction.compare(runs), sentence):  # type: ignore[misc]
-            _check_comparison(comparison)
-        sentence = "figures must leave out what the runs do not have"
-        for figure in calling(lambda runs=runs: reproduction.figures(runs), sentence):  # type: ignore[misc]
-            _check_figure(figure)
+
+    small_run = Run(result=sample_result(), evidence=sample_evidence())
+    _check_outcome(reproduction, dict.fromkeys(plans, small_run))
+    empty_result = replace(sample_result(), measurements=())
+    empty_run = Run(result=empty_result, evidence=Evidence(trajectories=()))
+    _check_outcome(reproduction, dict.fromkeys(plans, empty_run))
 
 
-def _empty_run() -> Run:
-    return Run(result=replace(sample_result(), measurements=()), evidence=Evidence(trajectories=()))
+def _check_outcome(reproduction: Reproduction, runs: Mapping[str, Run]) -> None:
+    sentence = "compare must give a measurement with a reason where the runs lack a number"
+    for comparison in calling(lambda: reproduction.compare(runs), sentence):
+        _check_comparison(comparison)
+    sentence = "figures must leave out what the runs do not have"
+    for figure in calling(lambda: reproduction.figures(runs), sentence):
+        _check_figure(figure)
 
 
 def _check_plans(whole: Mapping[str, Plan], part: Mapping[str, Plan]) -> None:
     promise(whole.keys() == part.keys(), "plans must have the same names at every scale")
     for name, plan in whole.items():
         promise(isinstance(plan, Plan), f"plans must give Plans, got {plan!r} for {name!r}")
-        n_part, n_whole = part[name].episodes, plan.episodes
+        n_part = part[name].episodes
+        n_whole = plan.episodes
         promise(1 <= n_part <= n_whole, f"plan {name!r}: scaled down it must keep 1 to {n_whole} worlds, got {n_part}")
 
 

@@ -1,4 +1,4 @@
-"""What every reward model promises (`gde.parts.reward_model`)."""
+"""The check of reward models (`gde.parts.reward_model`)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ from gde.testing.samples import sample_evidence
 
 
 def check_reward_model(make: Callable[[], RewardModel], trajectories: Sequence[Trajectory] = ()) -> None:
-    """Judge trajectories alone and at once and check every promise of `RewardModel`.
+    """Judge trajectories one by one and at once, and check every promise of `RewardModel`.
 
     Args:
         make: gives the reward model.
-        trajectories: what to judge; episodes in a corridor when none are given.
+        trajectories: trajectories to judge; by default episodes in a corridor.
 
     Raises:
         AssertionError: a promise is broken.
@@ -25,12 +25,17 @@ def check_reward_model(make: Callable[[], RewardModel], trajectories: Sequence[T
     trajectories = trajectories or sample_evidence().trajectories
     model = make()
     promise_protocol(model, RewardModel)
-    alone = [asyncio.run(_one(model, trajectory)) for trajectory in trajectories]
-    for trajectory, trace in zip(trajectories, alone, strict=True):
+    alone = []
+    for trajectory in trajectories:
+        trace = asyncio.run(_one(model, trajectory))
         _check_trace(trajectory, trace)
-    at_once = asyncio.run(_all(model, [*reversed(trajectories)]))
+        alone.append(_comparable(trace))
+
+    # The other order shows a model that carries something from one trajectory to the next.
+    backwards = asyncio.run(_all(model, list(reversed(trajectories))))
+    at_once = [_comparable(trace) for trace in reversed(backwards)]
     same = "a trajectory must get the same rewards alone, at once with others and in any order"
-    promise_equal([*map(_plain, alone)], [*map(_plain, reversed(at_once))], same)
+    promise_equal(alone, at_once, same)
 
 
 async def _one(model: RewardModel, trajectory: Trajectory) -> RewardTrace:
@@ -41,7 +46,7 @@ async def _one(model: RewardModel, trajectory: Trajectory) -> RewardTrace:
 
 
 async def _all(model: RewardModel, trajectories: Sequence[Trajectory]) -> list[RewardTrace]:
-    return [*await asyncio.gather(*map(model.rewards, trajectories))]
+    return list(await asyncio.gather(*map(model.rewards, trajectories)))
 
 
 def _check_trace(trajectory: Trajectory, trace: RewardTrace) -> None:
@@ -52,5 +57,6 @@ def _check_trace(trajectory: Trajectory, trace: RewardTrace) -> None:
     promise_equal(trace.values.shape, expected, "a trace must hold one reward a turn, or none and a failure")
 
 
-def _plain(trace: RewardTrace) -> tuple[str, str, list[float]]:
+def _comparable(trace: RewardTrace) -> tuple[str, str, list[float]]:
+    """A trace without arrays, which cannot be compared with `==`."""
     return trace.episode, trace.failure, trace.values.tolist()

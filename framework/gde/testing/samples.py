@@ -1,4 +1,4 @@
-"""A small run in a corridor, as the values that metrics, probes and reporters are given."""
+"""A small run in a corridor, as metrics, probes and reporters receive it."""
 
 import asyncio
 from dataclasses import replace
@@ -12,11 +12,11 @@ from gde.parts.agent import Brief
 from gde.testing.parts import LEFT, RIGHT, Corridor, ScriptedAgent
 
 SCRIPTS = ((RIGHT,), (LEFT, RIGHT, RIGHT), (LEFT,))
-"""Straight to the goal, by a detour, never."""
+"""Straight to the goal, by a detour, and never."""
 
 
 def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
-    """Episodes in corridors: some reach the goal, some do not, and one has failed in its first turn."""
+    """Episodes in corridors: some reach the goal, some do not, and one fails in its first turn."""
     trajectories = [asyncio.run(_episode(world, length)) for world in range(episodes)]
     failed = replace(
         trajectories[-1],
@@ -40,7 +40,7 @@ def sample_plan() -> Plan:
 
 
 def sample_result() -> Result:
-    """A result with a number, one that could not be had, and a failure."""
+    """A result with a number, a measurement without a value, and a failure."""
     measured = Measurement(name="success", value=0.5, unit="share", n=6, interval=(0.2, 0.8))
     unmeasured = Measurement(name="regret", value=None, unit="", n=0, reason="no episode has a model")
     reason = "RuntimeError: for the sake of the example"
@@ -57,12 +57,16 @@ def sample_result() -> Result:
 
 
 async def _episode(world: int, length: int) -> Trajectory:
-    corridor, agent = Corridor(length), ScriptedAgent(SCRIPTS[world % len(SCRIPTS)])
-    observation, task = corridor.reset(world), corridor.task()
+    corridor = Corridor(length)
+    observation = corridor.reset(world)
+    task = corridor.task()
+    agent = ScriptedAgent(SCRIPTS[world % len(SCRIPTS)])
     agent.begin(Brief(task=task, seed=world))
+
     turns: list[Turn] = []
     for index in range(task.horizon):
-        state, decision = corridor.state(), await agent.act(observation)
+        state = corridor.state()
+        decision = await agent.act(observation)
         outcome = corridor.step(decision.action or "")
         turns.append(
             Turn(
@@ -81,6 +85,7 @@ async def _episode(world: int, length: int) -> Trajectory:
         observation = outcome.observation
         if outcome.terminated:
             break
+
     return Trajectory(
         key=EpisodeKey(stratum=0, world=world),
         seed=world,

@@ -1,4 +1,4 @@
-"""What every environment promises that gives SIMULATOR (`gde.parts.environment.HasSimulator`)."""
+"""The check of environments that give SIMULATOR (`gde.parts.environment.HasSimulator`)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -16,15 +16,23 @@ from gde.stages.simulating import Copy, Simulation
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol
 
 DICE = range(8)
-"""Seeds of the simulators that try the same action."""
+"""Seeds of the private copies that try the same action."""
 APART = "what is tried in private must not reach the episode"
 FURTHER = 2
-"""Actions that are tried one after the other from where the episode stands."""
+"""Actions tried one after the other from the present state of the episode."""
 
 
 def simulator(episode: Restorable, private: Restorable, seed: int, dice: int = 0) -> Simulation:
-    """A simulator as a run lends it to an agent; `episode` has begun with `seed`, `private` is another such object."""
-    world, task = episode.world(), episode.task()
+    """A simulator as a run lends it to an agent.
+
+    Args:
+        episode: the environment of the episode, reset with `seed`.
+        private: another such environment, which the simulator uses.
+        seed: of the episode.
+        dice: seed of chance in the simulator.
+    """
+    world = episode.world()
+    task = episode.task()
     begun = Trajectory(
         key=EpisodeKey(stratum=0, world=seed),
         seed=seed,
@@ -40,14 +48,13 @@ def simulator(episode: Restorable, private: Restorable, seed: int, dice: int = 0
 def check_simulator(
     make: Callable[[], Environment], seeds: Sequence[int] = (0, 1, 2), turns: int = 20, actions: Sequence[str] = ()
 ) -> None:
-    """Walk at random through the world of each seed, try actions in private before every step, and check every promise
-    of `HasSimulator`.
+    """Walk at random, simulate actions before every step, and check every promise of `HasSimulator`.
 
     Args:
         make: gives a new environment.
         seeds: the worlds to try.
         turns: length of a walk.
-        actions: what to try where an observation lists no admissible actions.
+        actions: actions to try where an observation lists none.
 
     Raises:
         AssertionError: a promise is broken.
@@ -56,18 +63,26 @@ def check_simulator(
     walks = [_Walk(make, seed, tuple(actions)) for seed in seeds]
     for walk in walks:
         asyncio.run(walk.go(turns))
-    random, differed = sum(walk.random for walk in walks), sum(walk.differed for walk in walks)
+
+    random = sum(walk.random for walk in walks)
+    differed = sum(walk.differed for walk in walks)
     promise(not random or differed, "after reseed, chance must follow from the new seed, not from the episode's")
 
 
 class _Walk:
-    """One episode, another that nothing is tried beside, and a private copy."""
+    """An episode with a private copy, and the same episode without one."""
 
     def __init__(self, make: Callable[[], Environment], seed: int, actions: tuple[str, ...]) -> None:
-        self._episode, self._apart, self._private = (restorable(make()) for _ in range(3))
-        self._seed, self._actions, self._rng = seed, actions, generator(seed, "walk")
-        self.random = self.differed = 0
-        """Steps that chance decides, and those of them that other dice decided otherwise."""
+        self._episode = restorable(make())
+        self._apart = restorable(make())
+        self._private = restorable(make())
+        self._seed = seed
+        self._actions = actions
+        self._rng = generator(seed, "walk")
+        self.random = 0
+        """Steps that chance decides."""
+        self.differed = 0
+        """Those of them with another outcome under other dice."""
 
     async def go(self, turns: int) -> None:
         observation = self._episode.reset(self._seed)
@@ -78,6 +93,7 @@ class _Walk:
             action = self._choose(observation)
             if self._by_chance(action):
                 await self._throw(action)
+
             outcome = calling(partial(self._episode.step, action), APART)
             promise_equal(outcome, calling(partial(self._apart.step, action), APART), APART)
             observation = outcome.observation
@@ -96,19 +112,22 @@ class _Walk:
                 here = await private.step(here, self._choose(here.observation))
 
     async def _throw(self, action: str) -> None:
-        """The same action with other dice."""
+        """Try the same action with several dice."""
         shown = set()
         for dice in DICE:
             private = simulator(self._episode, self._private, self._seed, dice)
-            shown.add((await private.step(await private.present(), action)).observation.text)
+            here = await private.present()
+            after = await private.step(here, action)
+            shown.add(after.observation.text)
         self.random += 1
         self.differed += len(shown) > 1
 
     def _by_chance(self, action: str) -> bool:
-        """Whether the model of the world says that the action may lead to several states."""
+        """Whether the action may lead to several states, by the MDP of the world."""
         if not isinstance(self._episode, HasMDP):
             return False
-        mdp, index = self._episode.mdp(), self._episode.state().index
+        mdp = self._episode.mdp()
+        index = self._episode.state().index
         row = mdp.transition[mdp.actions.index(action)][[index]].toarray()
         return bool(np.count_nonzero(row) > 1)
 

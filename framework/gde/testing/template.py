@@ -1,4 +1,4 @@
-"""The smallest plugin that works, of any kind, as a folder to start from."""
+"""A folder with the smallest working plugin of a kind, as a start."""
 
 import re
 from importlib.resources import files
@@ -30,24 +30,26 @@ only-include = ["gde_$name.py"]
 
 
 def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Path:
-    """Write a distribution with one part and its contract tests. Gives its folder.
+    """Write a distribution with one part and its contract tests, and give its folder.
 
     Args:
         name: lower-case letters, digits and underscores.
-        out: the folder to make; `gde-NAME` here where none is named.
-        kind: of `SKELETONS`.
+        out: the folder to create; by default `gde-NAME` in the working directory.
+        kind: a key of `SKELETONS`.
 
     Raises:
-        ConfigError: another name or kind is wanted, or the folder exists or cannot be made.
+        ConfigError: the name or kind is not allowed, or the folder exists or is not writable.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ConfigError(f"NAME: wanted lower-case letters, digits and underscores, got {name!r}")
     if kind not in SKELETONS:
         raise ConfigError(f"--kind: wanted one of {', '.join(SKELETONS)}, got {kind!r}")
+
     dashed = name.replace("_", "-")
     folder = out or Path(f"gde-{dashed}")
     if folder.exists():
         raise ConfigError(f"{folder} exists: name another folder with --out")
+
     texts = {
         "pyproject.toml": PYPROJECT,
         f"gde_{name}.py": _skeleton(kind),
@@ -55,8 +57,9 @@ def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Pat
     }
     try:
         for path, text in texts.items():
+            filled = Template(text).substitute(name=name, dashed=dashed)
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(Template(text).substitute(name=name, dashed=dashed), encoding="utf-8")
+            (folder / path).write_text(filled, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write {error.filename}: {error.strerror}; name another folder with --out") from error
     return folder

@@ -1,4 +1,4 @@
-"""What the record of an environment promises to those who draw it and to those who decode it (`gde.data.view`)."""
+"""The check that reporters can draw and probes can decode the record of an environment (`gde.data.view`)."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -11,10 +11,10 @@ from gde.testing.promises import calling, promise
 
 
 def check_view(world: World, states: Sequence[State], gives: Collection[str]) -> set[tuple[str, ...]]:
-    """Read every state as a reporter and a probe would.
+    """Read every state as a reporter and as a probe.
 
     Returns:
-        The kinds of cells of the world's maps, as the only element; nothing where no map is promised.
+        The kinds of cells of the world's maps as the only element; empty without the facet MAP.
 
     Raises:
         AssertionError: a promise is broken.
@@ -24,6 +24,7 @@ def check_view(world: World, states: Sequence[State], gives: Collection[str]) ->
         view = calling(partial(view_of, world, state), "`rows` and `view` must be as gde.data.view reads them")
         drawn = view is not None or Facet.VIEW not in gives
         promise(drawn, "an environment that gives VIEW must record `view`, or `rows`, in its facts")
+
     if Facet.MAP not in gives:
         return set()
     promise(states, "an environment that gives MAP must give STATE")

@@ -1,7 +1,8 @@
-"""What a model whose activations can be read promises (`gde.parts.language_model.WhiteBox`)."""
+"""The check of models whose activations can be read (`gde.parts.language_model.WhiteBox`)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,17 @@ from gde.testing.language_model import check_language_model, requests
 from gde.testing.promises import promise, promise_equal, promise_protocol, promise_raises
 
 TEXT = "# A _ G #\n0 1 2\n"
-RELATIVE, ABSOLUTE = 1e-3, 1e-4
-"""How much float arithmetic may differ between batches."""
+RELATIVE = 1e-3
+ABSOLUTE = 1e-4
+"""Tolerances of float arithmetic between batches."""
 
 
 def check_white_box(make: Callable[[], WhiteBox], asked: Sequence[ChatRequest] = ()) -> None:
-    """Everything that `check_language_model` checks, then replay what was said and check every promise of `WhiteBox`.
+    """Check a language model, then replay its answers and check every promise of `WhiteBox`.
 
     Args:
         make: gives a new model.
-        asked: the requests to try; short ones of the kit's own when none are given.
+        asked: the requests to try; by default those of `check_language_model`.
 
     Raises:
         AssertionError: a promise is broken.
@@ -36,17 +38,19 @@ def check_white_box(make: Callable[[], WhiteBox], asked: Sequence[ChatRequest] =
     promise(
         info.n_layers > 0 and info.width > 0, f"info must tell n_layers and width, got {info.n_layers}, {info.width}"
     )
-    sequences = [_sequence(completion) for completion in asyncio.run(_ask(model, asked or requests()))]
+
+    asked = asked or requests()
+    sequences = [_sequence(completion) for completion in asyncio.run(_ask(model, asked))]
     _check_capture(model, sequences)
     _check_layers(model, sequences)
     _check_tokenize(model)
     _check_untrained(model, sequences)
-    check_steered_replays(model, sequences, (asked or requests())[0])
+    check_steered_replays(model, sequences, asked[0])
     model.close()
 
 
 async def _ask(model: WhiteBox, asked: Sequence[ChatRequest]) -> list[Completion]:
-    return [*await asyncio.gather(*map(model.complete, asked))]
+    return list(await asyncio.gather(*map(model.complete, asked)))
 
 
 def _sequence(completion: Completion) -> TokenSequence:
@@ -64,6 +68,7 @@ def _check_capture(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
         (alone,) = model.capture([sequence], request)
         close = all(_close(record.values[place], alone.values[place]) for place in alone.values)
         promise(close, "a sequence must leave the same activations in any batch")
+
     shortened = TokenSequence(tokens=sequences[0].tokens, marks={"pre": sequences[0].marks["pre"]})
     (record,) = model.capture([shortened], request)
     marks = {mark for _, mark in record.values}
@@ -71,10 +76,12 @@ def _check_capture(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
 
 
 def _check_record(model: WhiteBox, sequence: TokenSequence, request: CaptureRequest, record: ActivationRecord) -> None:
-    wanted = {(layer, mark) for layer in set(request.layers) for mark in request.marks if sequence.marks.get(mark)}
+    marks = [mark for mark in request.marks if sequence.marks.get(mark)]
+    wanted = set(product(request.layers, marks))
     promise_equal(set(record.values), wanted, "capture must keep exactly the asked-for layers at the marks there are")
     for (layer, mark), values in record.values.items():
-        where, shape = f"layer {layer} at {mark!r}", (len(sequence.marks[mark]), model.info.width)
+        where = f"layer {layer} at {mark!r}"
+        shape = (len(sequence.marks[mark]), model.info.width)
         promise_equal(values.shape, shape, f"activations of {where} must be (tokens of the mark, width)")
         promise_equal(values.dtype, np.dtype(np.float32), f"activations of {where} must be float32")
         promise(values.flags.c_contiguous, f"activations of {where} must be C-ordered")
@@ -92,21 +99,28 @@ def _check_tokenize(model: WhiteBox) -> None:
     found = model.tokenize(TEXT)
     promise_equal(len(found.ids), len(found.spans), "tokenize must give one span a token")
     inside = all(0 <= start <= end <= len(TEXT) for start, end in found.spans)
-    ordered = [*found.spans] == sorted(found.spans)
+    ordered = list(found.spans) == sorted(found.spans)
     promise(inside and ordered, f"spans must be ordered character ranges of the text, got {found.spans}")
-    covered = {place for start, end in found.spans for place in range(start, end)}
+
+    covered: set[int] = set()
+    for start, end in found.spans:
+        covered.update(range(start, end))
     unseen = [place for place in range(len(TEXT)) if place not in covered and not TEXT[place].isspace()]
     promise(not unseen, f"spans must cover the text, characters {unseen} are in none")
 
 
 def _check_untrained(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
     request = CaptureRequest(layers=(model.info.n_layers - 1,), marks=("pre",))
-    first, second = model.untrained(0), model.untrained(0)
+    first = model.untrained(0)
+    second = model.untrained(0)
     same_shape = (first.info.n_layers, first.info.width) == (model.info.n_layers, model.info.width)
     promise(same_shape, "untrained must have the same architecture")
     promise_equal(first.tokenize(TEXT), model.tokenize(TEXT), "untrained must have the same tokenizer")
+
     place = (model.info.n_layers - 1, "pre")
-    (trained,), (one,), (other,) = (each.capture(sequences[:1], request) for each in (model, first, second))
+    (trained,) = model.capture(sequences[:1], request)
+    (one,) = first.capture(sequences[:1], request)
+    (other,) = second.capture(sequences[:1], request)
     promise(_close(one.values[place], other.values[place]), "untrained must be a function of its seed")
     differs = not _close(one.values[place], trained.values[place])
     promise(differs, "untrained must have other weights than the model")

@@ -1,4 +1,4 @@
-"""Small worlds that are no decision processes, take free text, or take their time."""
+"""Small worlds: one without an MDP, one for free text, and a slow one."""
 
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -10,16 +10,16 @@ from gde.seeding import generator
 from gde.testing.parts import Corridor
 
 LONGEST = 5_000
-"""Characters of the longest line that is dictated."""
+"""Characters of the longest dictated line."""
 LETTERS = "abé\u4e16 \t\"'\\{}"
 
 
 @dataclass
 class Recipe:
-    """Steps to be taken in one order, which is shown; each that is taken rightly is a part of success.
+    """Steps to take in the order shown. Each right step adds to success.
 
-    Gives OPTIMUM and DEMONSTRATION, as the expert's way says it, and nothing else: it has no decision process, and is
-    put back by replay.
+    Gives OPTIMUM and DEMONSTRATION, both from the expert's way, and nothing else. It has no MDP, and replay restores
+    its states.
     """
 
     length: int = 4
@@ -27,7 +27,8 @@ class Recipe:
     _done: int = field(default=0, init=False)
 
     def reset(self, seed: int) -> Observation:
-        self._order = tuple(generator(seed, "recipe").permutation([*self._steps]).tolist())
+        shuffled = generator(seed, "recipe").permutation(list(self._steps))
+        self._order = tuple(shuffled.tolist())
         self._done = 0
         return self._observe()
 
@@ -67,9 +68,9 @@ class Recipe:
 
 @dataclass
 class Dictation:
-    """Lines of any length to be written down in free text, the next ones in each action, best all of them in one.
+    """Lines of any length to copy as free text. An action copies the next lines, at best all of them.
 
-    Gives OPTIMUM. Success is the share of lines that have been written; a text with a wrong line writes none.
+    Gives OPTIMUM. Success is the share of copied lines. A text with a wrong line copies none.
     """
 
     lines: int = 3
@@ -78,8 +79,13 @@ class Dictation:
 
     def reset(self, seed: int) -> Observation:
         rng = generator(seed, "dictation")
+        # The first two lines are the shortest and the longest.
         lengths = (0, LONGEST, *rng.integers(1, 60, self.lines))
-        self._dictated = tuple(f"<{''.join(rng.choice([*LETTERS], n))}>" for n in lengths[: self.lines])
+        lines = []
+        for length in lengths[: self.lines]:
+            letters = "".join(rng.choice(list(LETTERS), length))
+            lines.append(f"<{letters}>")
+        self._dictated = tuple(lines)
         self._written = 0
         return self._observe()
 
@@ -87,7 +93,8 @@ class Dictation:
         return Task(objective="Write down the lines that you are shown.", horizon=2 * self.lines)
 
     def world(self) -> World:
-        return World(id=sha256(repr(self._dictated).encode()).hexdigest()[:16], facts={"lines": self._dictated})
+        digest = sha256(repr(self._dictated).encode()).hexdigest()
+        return World(id=digest[:16], facts={"lines": self._dictated})
 
     def step(self, action: str) -> Outcome:
         if self._written == self.lines:
@@ -102,7 +109,9 @@ class Dictation:
 
     def optimum(self) -> Optimum:
         left = self._dictated[self._written :]
-        return Optimum(actions=("\n".join(left),) if left else (), value=-float(bool(left)), means="the text itself")
+        if not left:
+            return Optimum(actions=(), value=-0.0, means="the text itself")
+        return Optimum(actions=("\n".join(left),), value=-1.0, means="the text itself")
 
     def close(self) -> None:
         """Nothing is held."""
@@ -113,11 +122,11 @@ class Dictation:
 
 @dataclass
 class SlowCorridor(Corridor):
-    """A corridor whose every step takes its time, and from one of whose cells no step ever comes back."""
+    """A corridor with slow steps, and perhaps a cell whose step never returns."""
 
     seconds: float = 0.01
     trap: int = -1
-    """The cell, -1 for none."""
+    """The cell whose step never returns; -1 for none."""
 
     def step(self, action: str) -> Outcome:
         if self.at == self.trap:

@@ -170,7 +170,7 @@ def test_without_probes_and_sweeps_the_page_leaves_their_sections_out(result: Re
     plain = replace(result, measurements=metrics, failures=())
     text = Page(page(PLAN, plain, replace(evidence, probe_reports=()))).text
     assert "What its activations say" not in text
-    assert "by stratum" not in text
+    assert "by condition" not in text
     assert "What went wrong" not in text
     assert "decoded" not in text
 

@@ -12,7 +12,7 @@ from gde.reporting.findings import swept
 from gde.reporting.page.conditions import entrant_maps
 from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, pick
 from gde.reporting.page.templates import content_policy, source, template
-from gde.reporting.wording import bounds, heading, inline, labels_text, number, quantity
+from gde.reporting.wording import MINUS, bounds, heading, inline, labels_text, number, quantity
 from gde.runs.contest import Contest
 from gde.runs.differences import Compared
 from gde.runs.differences import Row as Difference
@@ -110,7 +110,7 @@ def _difference_table(rows: Sequence[Difference]) -> Table:
 def _difference_row(row: Difference) -> Row:
     numbers = [number(value, row.unit) for value in (row.a, row.b, row.difference)]
     interval = bounds(row.interval, row.unit) or ABSENT
-    effect = ABSENT if row.rank_biserial is None else f"{row.rank_biserial:+.2f}"
+    effect = ABSENT if row.rank_biserial is None else f"{row.rank_biserial:+.2f}".replace("-", MINUS)
     p = Cell(text=p_text(row.p), reason=row.reason if row.p is None else "")
     cells = [*(Cell(text=text) for text in [*numbers, interval, effect]), p, Cell(text=str(row.n))]
     hint = labels_text(row.where) or row.name

@@ -1,4 +1,4 @@
-"""A language model that says what a test wants, one answer after another."""
+"""A language model whose answers a test sets, one after another."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 
 Answer = str | Completion | Exception | Callable[[ChatRequest], str]
-"""What is said; an exception is raised, a function is asked."""
+"""An answer; an exception to raise; or a function of the request."""
 
 
 @dataclass
 class AnsweringModel:
-    """Gives its answers in turn, the last again and again, and keeps what it was asked. Nothing is cut off."""
+    """Gives its answers in turn, then repeats the last, and keeps all requests. It cuts nothing off."""
 
     answers: Sequence[Answer]
     name: str = "answering"

@@ -16,10 +16,11 @@ from gde.seeding import generator
 from gde.testing.parts.corridor import LEFT, RIGHT
 
 CLOSING = "<|answer|>"
-"""What stands between reasoning and answer, and closes the prompt: the last `MARKED` characters are marked."""
+"""Text between reasoning and answer, and at the end of the prompt."""
 MARKED = 3
+"""Last characters of `CLOSING` that are marked."""
 TURNING = 1000.0
-"""How far along its causal direction the planted model must point to be turned."""
+"""How far the planted model must point along its causal direction to answer LEFT."""
 
 
 def always_right(_: ChatRequest) -> str:
@@ -29,9 +30,9 @@ def always_right(_: ChatRequest) -> str:
 
 @dataclass
 class ScriptedModel:
-    """A language model that answers by a function of the request, one token a character.
+    """A language model that answers by a function of the request, with one token for each character.
 
-    Beside "pre" and "post" it marks all tokens of the last "message", of which there are as many as characters.
+    Beside "pre" and "post" it marks all tokens of the last "message".
     """
 
     script: Callable[[ChatRequest], str] = always_right
@@ -56,14 +57,17 @@ class ScriptedModel:
         pre = len(prompt)
         message = pre - len(CLOSING) - 1
         marks = {"pre": tuple(range(pre - MARKED, pre))}
-        if content := request.messages[-1].content:
+        content = request.messages[-1].content
+        if content:
             marks["message"] = tuple(range(message - len(content), message))
         if CLOSING in said:
             post = pre + len(reasoning) + len(CLOSING)
             marks["post"] = tuple(range(post - MARKED, post))
+
+        thought, _, text = said.partition(CLOSING)
         return Completion(
-            text=said.partition(CLOSING)[2],
-            reasoning=said.partition(CLOSING)[0],
+            text=text,
+            reasoning=thought,
             finish="stop" if said == whole else "length",
             prompt_tokens=tuple(map(ord, prompt)),
             tokens=tuple(map(ord, said)),
@@ -78,12 +82,12 @@ class PlantedModel(ScriptedModel):
     """A white box in whose residual stream the text is planted linearly.
 
     From layer 0 on, every marked token carries the sum of one fixed random direction for each (place, character)
-    before it, so a linear probe finds in it what stood where. The embeddings carry the marked character alone, and
-    the untrained twin a direction that is random for each whole text.
+    before it, so that a linear probe can decode the text. The embeddings carry only the marked character. The
+    untrained model carries a direction that is random for each whole text.
 
-    What it says is caused by one more direction: it answers LEFT instead of its script where the last token of the
-    prompt points further along it than `turning` is long, which no text comes near. An intervention is carried by its
-    token to all deeper layers, and to no other token.
+    One more direction causes its answers: if the last token of the prompt points further along it than `turning` is
+    long, the model answers LEFT instead of its script. No text comes near that. An intervention reaches all deeper
+    layers of its own token, and no other token.
     """
 
     n_layers: int = 2
