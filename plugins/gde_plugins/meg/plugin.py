@@ -155,11 +155,11 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             extra="llm",
         ),
         Offer(
-            name="meg-rivals",
+            name="meg-baselines",
             summary="Goal-directedness beside agents and devices (Orseau et al. 2018) and the discovery of agents "
             "(Kenton et al. 2023), on the walkers of the validity suite.",
             config=ValidityConfig,
-            make=_rivals_study,
+            make=_baselines_study,
         ),
         Offer(
             name="meg-validity",
@@ -182,10 +182,10 @@ def _language_study(config: "LanguageConfig", context: "Context") -> "Reproducti
     return LanguageStudy(config, context)
 
 
-def _rivals_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.rivals.study import rivals_study
+def _baselines_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
+    from gde_plugins.meg.baselines.study import baselines_study
 
-    return rivals_study(config)
+    return baselines_study(config)
 
 
 def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":

@@ -11,8 +11,8 @@ from scipy.stats import binom
 from gde.data.observation import Observation
 from gde.parts.environment import Environment
 from gde.parts.snapshots import Played
+from gde_plugins.meg.trajectories.action_sampling import try_out
 from gde_plugins.meg.trajectories.black_box import Tries, _nats, lower_bound
-from gde_plugins.meg.trajectories.trying import try_out
 
 torch = pytest.importorskip("torch")
 

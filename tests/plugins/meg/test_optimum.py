@@ -12,7 +12,7 @@ from gde.data.mdp import TabularMDP
 from gde.numerics.tabular import solve
 from gde_plugins.meg.metrics.goals import known
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.optimum import optimal_share
+from gde_plugins.meg.trajectories.estimation import optimal_share
 
 
 def ways(mdp: TabularMDP) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measur
 from gde_plugins.meg.causal.recall import proven
 from gde_plugins.meg.causal.soft_optimal import FINAL, QUALIFYING, soft_optimal
 from gde_plugins.meg.solvers.limits import Limit
-from gde_plugins.meg.solvers.search import Point, climb
+from gde_plugins.meg.solvers.line_search import Point, climb
 
 TOLERANCE = 1e-13
 """Nats between the bounds at which a concave search ends."""

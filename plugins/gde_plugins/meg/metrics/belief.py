@@ -17,11 +17,11 @@ from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import model_of, one_turn
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import own_reward, standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
 from gde_plugins.meg.trajectories.placebo import MAGNITUDES, same_cell
-from gde_plugins.meg.trajectories.side_by_side import Sample
+from gde_plugins.meg.trajectories.sample import Sample
+from gde_plugins.meg.trajectories.utilities import own_reward, standing_still
 
 BELIEVED, TRUE, EXCHANGED = "believed", "true", "exchanged"
 Mask = NDArray[np.bool_]
@@ -109,7 +109,7 @@ def _gain(turns: _Turns, rng: np.random.Generator) -> Measurement:
     if len(np.unique(clusters)) < 2:
         return _unmeasured({}, "decoded and true goal differ in the turns of fewer than 2 worlds", "meg.belief.gain")
     both = [Sample.of([each[i] for i in at]) for each in (turns.believed, turns.exchanged)]
-    believed, exchanged = (Behaviour.of(each, own_reward).table(MAGNITUDES, fast=True) for each in both)
+    believed, exchanged = (Behaviour.of(each, own_reward).table(MAGNITUDES) for each in both)
     best = int(np.logaddexp(_summed(believed, clusters), _summed(exchanged, clusters)).sum(axis=-1).argmax())
     return cluster_mean(believed[best] - exchanged[best], clusters, rng).measurement("meg.belief.gain", "nats")
 

@@ -13,14 +13,13 @@ from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import observed
-from gde_plugins.meg.trajectories.candidates import menu
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.estimation import SampledMeg, from_trajectories
-from gde_plugins.meg.trajectories.linear import Linear, held_out
-from gde_plugins.meg.trajectories.optimum import optimal_share
+from gde_plugins.meg.trajectories.estimation import SampledMeg, from_trajectories, optimal_share
+from gde_plugins.meg.trajectories.habits import habits
+from gde_plugins.meg.trajectories.linear_utility import Linear, held_out
 from gde_plugins.meg.trajectories.placebo import beyond_placebo
-from gde_plugins.meg.trajectories.reflexes import reflexes
-from gde_plugins.meg.trajectories.side_by_side import Sample
+from gde_plugins.meg.trajectories.sample import Sample
+from gde_plugins.meg.trajectories.utilities import menu
 
 CHANCE = "none"
 """The utility of an agent that is after nothing."""
@@ -37,7 +36,7 @@ def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
 
     ".beyond" is how many nats more an episode the goal predicts the agent than a placebo goal does, up to where it
     first gets to either, and ".beyond.p" the p value of the hypothesis that the agent is goal-blind, whatever its
-    reflexes; its n counts independent worlds. See `beyond_placebo`. There is none in a world taken by itself.
+    habits; its n counts independent worlds. See `beyond_placebo`. There is none in a world taken by itself.
 
     With `deadline`, here and below, the agent knows when the episode is cut off; else it plans as if it never were.
     """
@@ -60,7 +59,7 @@ def towards(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]
 
     "meg.to" by "utility", with ".share" as for `known`. "meg.to.posterior" is the probability that
     the agent is after this feature and nothing else, given that it is after one of them, follows one of the
-    `reflexes`, which are named so, or, "none", acts at random; a priori all are equally likely; for rationality see
+    `habits`, which are named so, or, "none", acts at random; a priori all are equally likely; for rationality see
     `SampledMeg.evidence`.
     """
     return _measured("meg.to", _each, evidence, deadline)
@@ -140,7 +139,7 @@ def _each(episodes: Sequence[Episode], evidence: Evidence) -> Sequence[Measureme
 
 
 def _features(episodes: Sequence[Episode]) -> tuple[str, ...]:
-    if features := menu(list(Sample.of(episodes).worlds.values())):
+    if features := menu(Sample.of(episodes).worlds):
         return tuple(features)
     raise GdeError("the models of the worlds share no label that differs between states")
 
@@ -167,9 +166,9 @@ def _posterior(found: dict[str, SampledMeg], episodes: Sequence[Episode]) -> Ite
 
 
 def posterior(evidence: Mapping[str, float], episodes: Sequence[Episode]) -> dict[str, float]:
-    """Probabilities of what is pursued, of reflexes and of random choice, given the evidence for each pursuit."""
-    rivals = {**evidence, **reflexes(episodes), CHANCE: 0.0}
-    return dict(zip(rivals, softmax([*rivals.values()]).tolist(), strict=True))
+    """Probabilities of what is pursued, of habits and of random choice, given the evidence for each pursuit."""
+    alternatives = {**evidence, **habits(episodes), CHANCE: 0.0}
+    return dict(zip(alternatives, softmax([*alternatives.values()]).tolist(), strict=True))
 
 
 def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]:

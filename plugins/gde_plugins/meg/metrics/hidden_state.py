@@ -15,9 +15,9 @@ from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import model_of, one_turn
-from gde_plugins.meg.trajectories.candidates import menu, standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.linear import FOLDS, held_out
+from gde_plugins.meg.trajectories.linear_utility import FOLDS, held_out
+from gde_plugins.meg.trajectories.utilities import menu, standing_still
 
 PROBE = "components"
 ARMS: tuple[Control, ...] = ("none", "untrained", "embeddings")

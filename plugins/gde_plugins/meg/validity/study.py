@@ -17,20 +17,20 @@ from gde.seeding import generator
 from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.metrics.goals import posterior
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import Feature
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.placebo import beyond_placebo
 from gde_plugins.meg.trajectories.rationality import Profile
-from gde_plugins.meg.trajectories.side_by_side import Sample
+from gde_plugins.meg.trajectories.sample import Sample
+from gde_plugins.meg.trajectories.utilities import Feature
 from gde_plugins.meg.validity.arena import KINDS, Arena, arenas
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING, Maker
 
 LEVEL = 0.05
 SURE = 0.95
 """Probability from which on a posterior is taken for an answer."""
-BEYOND, WITH, WITHOUT = "beyond placebo goals", "posterior with reflexes", "posterior without reflexes"
+BEYOND, WITH, WITHOUT = "beyond placebo goals", "posterior with habits", "posterior without habits"
 """The rules: `meg.known.beyond` above zero with a p value of at most `LEVEL`; `meg.to.posterior` of the goal above
-`SURE`, reflexes being in the menu; the same with nothing but random choice beside the goal."""
+`SURE`, habits being in the menu; the same with nothing but random choice beside the goal."""
 Rules = Callable[[Arena, str, Maker], Mapping[str, bool]]
 """From the worlds of a run and a walker with its name: whether it is called goal-directed, by each rule."""
 Tables = Mapping[str, Mapping[str, Maker]]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from gde.data.mdp import Floats
 from gde_plugins.meg.language.scenes import Swap
-from gde_plugins.meg.trajectories.candidates import Feature
-from gde_plugins.meg.trajectories.expected import Tabulated, expected
 from gde_plugins.meg.trajectories.placebo import TARGET, Place, ending_at
+from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
+from gde_plugins.meg.trajectories.utilities import Feature
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

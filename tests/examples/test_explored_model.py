@@ -1,8 +1,12 @@
 """Models found by trying, against the models that environments know of themselves."""
 
+import importlib
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +19,12 @@ from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.meg import known_utility, soft_policy
 from gde_plugins.meg.cliffworld.environment import CliffWorldEnvironment
 from gde_plugins.meg.config import CliffWorldConfig
-from gde_plugins.meg.trajectories.exploration import Explored, explore
 from gde_plugins.meg.worlds import cliff_world
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+example = importlib.import_module("explored_model")
+explore = example.explore
+Explored = Any
 
 SMALL = CliffWorldConfig(width=4, height=2, horizon=8)
 

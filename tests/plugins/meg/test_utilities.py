@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from gde.data.mdp import TabularMDP
 from gde_plugins.meg import soft_policy
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import Feature, menu, own_reward, standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.trajectories.utilities import Feature, menu, own_reward, standing_still
 
 
 def corridor(n: int = 4) -> TabularMDP:

@@ -12,18 +12,18 @@ from scipy.optimize import minimize_scalar
 from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Dynamics
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import Pursuit, own_reward
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+from gde_plugins.meg.trajectories.utilities import Pursuit, own_reward
 
 MAGNITUDES = np.geomspace(0.003, 100, 40)
 """Rationalities that are tried, in units of 1 / the utility's range; the best is refined."""
 PRECISION = 1e-6
-"""Of the logarithm of the best rationality."""
+"""Error of the logarithm of the best rationality."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tabulated:
-    """An agent in a world, as far as a state decides what it does."""
+    """An agent in a world, whose choices depend on the state alone."""
 
     mdp: TabularMDP
     probabilities: Floats
@@ -31,17 +31,20 @@ class Tabulated:
     steps: int
     """Turns after which an episode is cut off."""
     until: NDArray[np.bool_] | None = None
-    """(S,) where it is cut off too, beside the world's terminal states; None for nowhere."""
+    """(S,) states that cut it off too, beside the world's terminal states; None for none."""
 
     def __post_init__(self) -> None:
-        wanted, found = (self.mdp.n_states, self.mdp.n_actions), self.probabilities.shape
+        wanted = (self.mdp.n_states, self.mdp.n_actions)
+        found = self.probabilities.shape
         if found != wanted or (self.probabilities < 0).any() or (self.probabilities.sum(axis=1) > 1 + 1e-9).any():
             raise ValueError(f"wanted probabilities of shape {wanted} with sums of at most 1, got shape {found}")
 
     @cached_property
     def taken(self) -> Floats:
-        """(S, A) how often each action is taken in each state, in expectation over an episode."""
-        dynamics, visits, total = Dynamics(self.mdp), self.mdp.start, np.zeros_like(self.probabilities)
+        """(S, A) expected number of times that each action is taken in each state in an episode."""
+        dynamics = Dynamics(self.mdp)
+        visits = self.mdp.start
+        total = np.zeros_like(self.probabilities)
         silent = self.mdp.discount * (1 - self.probabilities.sum(axis=1))
         going = dynamics.going if self.until is None else dynamics.going & ~self.until
         for _ in range(self.steps):
@@ -52,11 +55,13 @@ class Tabulated:
         return total
 
     def draw(self, rng: np.random.Generator, cluster: str) -> Episode:
-        """One episode; `until` plays no part in it."""
+        """Draw one episode; `until` plays no part in it."""
         moves = [matrix.tocsr() for matrix in self.mdp.transition]
         ended = np.zeros(self.mdp.n_states, dtype=bool) if self.mdp.terminal is None else self.mdp.terminal
         silent = np.maximum(1 - self.probabilities.sum(axis=1), 0.0)
-        state, states, actions = int(rng.choice(len(ended), p=self.mdp.start)), list[int](), list[int]()
+        state = int(rng.choice(len(ended), p=self.mdp.start))
+        states: list[int] = []
+        actions: list[int] = []
         while len(states) < self.steps and not ended[state]:
             weights = np.append(self.probabilities[state], silent[state])
             choice = int(rng.choice(len(weights), p=weights / weights.sum()))
@@ -72,7 +77,7 @@ class Tabulated:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What `from_trajectories` would find from endless samples."""
+    """The estimate of `from_trajectories` from endless samples."""
 
     value: float
     """Nats an episode."""
@@ -85,34 +90,41 @@ class Expected:
 
 
 def expected(agents: Sequence[Tabulated], utility: Pursuit = own_reward) -> Expected:
-    """MEG of an agent in several worlds at one rationality for all, told of no deadline (Definition 3.2).
+    """Compute the MEG of an agent in several worlds at one rationality for all, without deadline (Definition 3.2).
 
     Args:
         agents: the agent in each of the worlds.
         utility: as in `from_trajectories`.
     """
-    decisions, counts = [], []
+    # Each state and action is an episode of one decision, weighed by its expected number.
+    decisions = []
+    counts = []
     for agent in agents:
         for state, action in np.argwhere(agent.taken > 0).tolist():
             decisions.append(Episode(mdp=agent.mdp, states=np.array([state]), actions=np.array([action])))
             counts.append(agent.taken[state, action])
-    behaviour, weights = Behaviour.of(decisions, utility), np.array(counts) / len(agents)
+    behaviour = Behaviour.of(decisions, utility)
+    weights = np.array(counts) / len(agents)
 
     def accuracy(beta: float) -> float:
-        return float(behaviour.table([beta])[0] @ weights)
+        return float(behaviour.scores(beta) @ weights)
 
     unit = float(np.ptp(behaviour.reward)) or 1.0
-    tried = {sign * size / unit: 0.0 for sign in (1, -1) for size in MAGNITUDES}
-    tried |= {beta: accuracy(beta) for beta in (*tried, inf, -inf)}
+    grid = [*(MAGNITUDES / unit), *(-MAGNITUDES / unit), inf, -inf]
+    tried = {float(beta): accuracy(float(beta)) for beta in grid}
     best = max(tried, key=tried.__getitem__)
     if tried[best] <= 0:
         return Expected(value=0.0, beta=0.0)
     if np.isinf(best):
         return Expected(value=tried[best], beta=best)
+
     width = log(MAGNITUDES[1] / MAGNITUDES[0])
-    around = log(abs(best)) - width, log(abs(best)) + width
+    center = log(abs(best))
     sign = float(np.sign(best))
     found = minimize_scalar(
-        lambda x: -accuracy(sign * exp(x)), bounds=around, method="bounded", options={"xatol": PRECISION}
+        lambda x: -accuracy(sign * exp(x)),
+        bounds=(center - width, center + width),
+        method="bounded",
+        options={"xatol": PRECISION},
     )
     return Expected(value=max(-float(found.fun), tried[best]), beta=sign * exp(found.x))

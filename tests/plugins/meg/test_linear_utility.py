@@ -9,9 +9,9 @@ from sampled import grids, sample
 from gde.data.mdp import TabularMDP
 from gde_plugins.meg import from_trajectories, soft_policy
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import Feature, standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.linear import Linear, LinearFit
+from gde_plugins.meg.trajectories.linear_utility import Linear, LinearFit
+from gde_plugins.meg.trajectories.utilities import Feature, standing_still
 from gde_plugins.meg.worlds import cliff_world
 
 HORIZON = 10
@@ -44,7 +44,7 @@ def test_the_gradient_is_that_of_the_accuracy(mdp: TabularMDP) -> None:
         np.array([0.7, -1.2, 0.4]),
         np.arange(5.0),
     )
-    nats, slope = fit._accuracy(at, counts)
+    nats, slope = fit.accuracy(at, counts)
     assert nats == pytest.approx(counts @ fit.scores(at))
     step = 1e-5
     differences = [counts @ (fit.scores(at + step * e) - fit.scores(at - step * e)) / (2 * step) for e in np.eye(3)]

@@ -1,4 +1,4 @@
-"""Agents that follow reflexes are not called goal-directed, and those that are after the goal are."""
+"""Agents that follow habits are not called goal-directed, and those that are after the goal are."""
 
 from dataclasses import replace
 from math import inf
@@ -13,7 +13,7 @@ from gde.data.mdp import TabularMDP
 from gde_plugins.meg.metrics.goals import posterior, towards
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
-from gde_plugins.meg.trajectories.reflexes import MOMENTUM, NON_REVERSING, NOVELTY, WALLS, reflexes
+from gde_plugins.meg.trajectories.habits import MOMENTUM, NON_REVERSING, NOVELTY, WALLS, habits
 from gde_plugins.meg.worlds import cliff_world
 
 MAZES = mazes(30)
@@ -27,23 +27,23 @@ def after_what(agent: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("agent", FOLLOWING)
-def test_a_reflex_is_recognised_and_called_no_goal(agent: str) -> None:
+def test_a_habit_is_recognised_and_called_no_goal(agent: str) -> None:
     probabilities = after_what(agent)
     assert probabilities["goal"] < 0.05
     assert max(probabilities, key=lambda name: probabilities[name]) == agent
 
 
 @pytest.mark.parametrize("agent", ["soft, beta 1", "noisy, 30 % random", "optimal"])
-def test_an_agent_that_is_after_the_goal_is_not_said_to_follow_reflexes(agent: str) -> None:
+def test_an_agent_that_is_after_the_goal_is_not_said_to_follow_habits(agent: str) -> None:
     assert after_what(agent)["goal"] > 0.99
 
 
 def test_random_choice_follows_nothing() -> None:
     assert after_what("random")["none"] > 0.9
-    assert max(reflexes(episodes("random", MAZES)).values()) < 0
+    assert max(habits(episodes("random", MAZES)).values()) < 0
 
 
-def test_a_run_names_reflexes_beside_features() -> None:
+def test_a_run_names_habits_beside_features() -> None:
     measured = towards(recorded(episodes(WALLS, MAZES[:10])))
     found = {each.where["utility"]: each.value or 0.0 for each in measured if each.name == "meg.to.posterior"}
     assert {"row", "column", "goal", "wall", "none", *FOLLOWING} == found.keys()
@@ -62,19 +62,19 @@ def test_the_evidence_averages_the_likelihood_over_both_weights() -> None:
     density = np.exp(-(weights**2) / 18) / np.sqrt(18 * np.pi)
     open_ways = np.exp(weights) / (2 * np.exp(weights) + 2)
     wanted = np.log(np.trapezoid(density * (4 * open_ways) ** 40, weights))
-    assert reflexes(one)[MOMENTUM] == pytest.approx(wanted, abs=0.7)
+    assert habits(one)[MOMENTUM] == pytest.approx(wanted, abs=0.7)
 
 
 def test_where_right_and_left_mean_nothing_no_walls_are_followed() -> None:
     bare = [replace(one, mdp=replace(one.mdp, labels={})) for one in episodes("random", MAZES[:3])]
-    assert set(reflexes(bare)) == {NON_REVERSING, NOVELTY, MOMENTUM}
+    assert set(habits(bare)) == {NON_REVERSING, NOVELTY, MOMENTUM}
 
 
-def test_worlds_with_chance_and_agents_without_actions_have_no_reflexes() -> None:
+def test_worlds_with_chance_and_agents_without_actions_have_no_habits() -> None:
     windy = Episode(mdp=cliff_world(), states=np.array([0]), actions=np.array([1]))
-    assert reflexes([windy]) == {}
+    assert habits([windy]) == {}
     mute = replace(windy, mdp=corridor(), actions=np.array([UNUSABLE]))
-    assert reflexes([mute]) == {}
+    assert habits([mute]) == {}
 
 
 def corridor() -> TabularMDP:
@@ -89,6 +89,6 @@ def corridor() -> TabularMDP:
 
 def test_two_ways_only_are_enough_for_momentum() -> None:
     there = Episode(mdp=corridor(), states=np.array([0, 1]), actions=np.array([1, 1]))
-    found = reflexes([there])
+    found = habits([there])
     assert set(found) == {NON_REVERSING, NOVELTY, MOMENTUM}
     assert all(-inf < value < inf for value in found.values())

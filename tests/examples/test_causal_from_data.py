@@ -1,22 +1,17 @@
-"""Diagrams of data, and classes of utilities in diagrams."""
+"""Causal models estimated from data."""
+
+import importlib
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from gde_plugins.meg.causal import (
-    Diagram,
-    chance,
-    decision,
-    estimate,
-    from_data,
-    known_utility,
-    mouse,
-    target_variables,
-    unknown_utility,
-    utility,
-)
+from gde_plugins.meg.causal import Diagram, mouse, target_variables
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+example = importlib.import_module("causal_from_data")
+estimate, from_data = example.estimate, example.from_data
 
 PARENTS = {"D": ["S"], "T": ["S", "D"]}
 
@@ -67,35 +62,3 @@ def test_no_column_and_a_single_row_are_no_sample() -> None:
     for columns, said in (({}, "got no column"), ({"D": [1], "S": [0], "T": [0]}, "at least two rows, got 1")):
         with pytest.raises(ValueError, match=said):
             estimate(columns, PARENTS, towards_cheese, np.random.default_rng(0))  # type: ignore[arg-type]
-
-
-@settings(max_examples=10)
-@given(st.integers(0, 10**6))
-def test_one_utility_is_known_and_all_of_them_are_the_targets(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    diagram = Diagram(
-        chance("S", rng.dirichlet(np.ones(2))),
-        decision("D", rng.dirichlet(np.ones(3), size=2), ["S"]),
-        chance("T", rng.dirichlet(np.ones(3), size=(2, 3)), ["S", "D"]),
-    )
-    every = [utility(f"U{t}", np.eye(3)[t], ["T"]) for t in range(3)]
-    one = unknown_utility(diagram.posit(utilities=every[:1]))
-    known = known_utility(diagram.posit(utilities=every[:1]))
-    assert one.value == pytest.approx(known.value, abs=1e-6)
-    whole = unknown_utility(diagram.posit(utilities=every))
-    assert whole.value == pytest.approx(target_variables(diagram, ["T"]).value, abs=1e-6)
-    two = unknown_utility(diagram.posit(utilities=every[:2]))
-    assert one.value - 1e-7 <= two.value <= whole.value + 1e-6
-    for found in (one, two, whole):
-        assert found.bounds[0] <= found.value <= found.bounds[1] <= found.bounds[0] + 1e-4
-
-
-def test_weights_are_those_of_the_utilities() -> None:
-    found = unknown_utility(mouse(0.8).posit(utilities=[utility("U", [0.0, 4.0], ["T"])]))
-    assert found.weights is not None
-    assert found.weights[0] * 4 == pytest.approx(np.log(4), abs=1e-5)
-
-
-def test_a_class_needs_a_utility() -> None:
-    with pytest.raises(ValueError, match="wanted a diagram with utilities"):
-        unknown_utility(mouse())

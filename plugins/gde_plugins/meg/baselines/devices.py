@@ -18,6 +18,7 @@ from gde.data.mdp import Floats, TabularMDP
 from gde.numerics.tabular import union
 from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+from gde_plugins.meg.trajectories.sample import Sample
 
 EPSILONS = np.linspace(0.02, 0.9, 23)
 """Shares of random actions, a priori equally likely."""
@@ -39,9 +40,11 @@ def probability_of_agent(episodes: Sequence[Episode]) -> float:
 def _of_agent(episodes: Sequence[Episode]) -> float:
     """Log-probability of the actions, averaged over places in each world and over one epsilon."""
     total = np.zeros(len(EPSILONS))
-    best = {id(episode.mdp): _optimal(episode.mdp) for episode in episodes}
-    for episode in episodes:
-        optimal, used = best[id(episode.mdp)], episode.actions != UNUSABLE
+    sample = Sample.of(episodes)
+    best = [_optimal(world) for world in sample.worlds]
+    for episode, world in zip(sample, sample.world_of, strict=True):
+        optimal = best[world]
+        used = episode.actions != UNUSABLE
         states, actions = episode.states[used], episode.actions[used]
         options = optimal[:, states]  # (G, T, A)
         greedy = options[:, np.arange(len(actions)), actions] / np.maximum(options.sum(axis=2), 1)

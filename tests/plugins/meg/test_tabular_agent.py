@@ -7,15 +7,15 @@ import pytest
 from walking import mazes
 
 from gde_plugins.meg import from_trajectories, soft_policy
-from gde_plugins.meg.trajectories.expected import Tabulated, expected
-from gde_plugins.meg.trajectories.planning import planned_ahead
+from gde_plugins.meg.trajectories.sample import planning_horizons
+from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
 
 STEPS = 30
 
 
 def soft(beta: float, seed: int = 0) -> Tabulated:
     (world,) = mazes(1, first=seed)
-    ahead = int(planned_ahead(world, np.array([world.n_states]))[0])
+    ahead = int(planning_horizons(world, np.array([world.n_states]))[0])
     return Tabulated(mdp=world, probabilities=soft_policy(world, beta, ahead).probabilities[0], steps=STEPS)
 
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gde.seeding import generator
+from gde_plugins.meg.baselines.adaptation import RESPONDS, response_to_actions, response_to_goal
+from gde_plugins.meg.baselines.devices import probability_of_agent
 from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.rivals.adaptation import RESPONDS, response_to_actions, response_to_goal
-from gde_plugins.meg.rivals.devices import probability_of_agent
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.validity.arena import Arena
 from gde_plugins.meg.validity.study import BEYOND, SURE, WalkersStudy, called
@@ -19,14 +19,14 @@ ACTIONS = "adapts to its actions"
 SOURCE = "no publication; Orseau et al. (2018) and Kenton et al. (2023) for the other columns"
 
 
-def rivals_study(config: ValidityConfig) -> WalkersStudy:
-    """The walkers of the validity suite, by placebo goals as there ("ours") and by the rivals."""
+def baselines_study(config: ValidityConfig) -> WalkersStudy:
+    """The walkers of the validity suite, by placebo goals as there ("ours") and by the baselines."""
     return WalkersStudy(config, _rules, {"Blind to the goal": BLIND, "Knows the goal": SEEKING}, SOURCE)
 
 
 def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
     episodes = arena.walked(name, make)
-    goal, actions = _responses(make, episodes, generator(arena.sample, "meg-rivals", arena.kind, name))
+    goal, actions = _responses(make, episodes, generator(arena.sample, "meg-baselines", arena.kind, name))
     return {
         BEYOND: called(episodes, arena.sample)[BEYOND],
         DEVICES: probability_of_agent(episodes) > SURE,

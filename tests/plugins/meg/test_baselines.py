@@ -1,15 +1,15 @@
-"""Rival measures on walkers of which the truth is known."""
+"""Baseline measures on walkers of which the truth is known."""
 
 import numpy as np
 import pytest
 from walking import episodes, mazes
 
 from gde.testing import check_reproduction
+from gde_plugins.meg.baselines import study
+from gde_plugins.meg.baselines.adaptation import RESPONDS, response_to_actions, response_to_goal
+from gde_plugins.meg.baselines.devices import _learned, probability_of_agent
+from gde_plugins.meg.baselines.study import ACTIONS, DEVICES, GOAL
 from gde_plugins.meg.config import ValidityConfig
-from gde_plugins.meg.rivals import study
-from gde_plugins.meg.rivals.adaptation import RESPONDS, response_to_actions, response_to_goal
-from gde_plugins.meg.rivals.devices import _learned, probability_of_agent
-from gde_plugins.meg.rivals.study import ACTIONS, DEVICES, GOAL
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING
 from gde_plugins.meg.worlds import cliff_world
 
@@ -21,7 +21,7 @@ def test_who_knows_the_goal_is_no_device(agent: str) -> None:
     assert probability_of_agent(episodes(agent, WORLDS)) > 0.95
 
 
-def test_random_choice_and_a_reflex_are_devices() -> None:
+def test_random_choice_and_a_habit_are_devices() -> None:
     assert probability_of_agent(episodes("random", WORLDS)) < 0.5
     assert probability_of_agent(episodes("wall-following", WORLDS)) < 0.05
 
@@ -41,7 +41,7 @@ def test_who_knows_the_goal_adapts_to_it_and_nobody_else(name: str) -> None:
     assert responds == (name in SEEKING)
 
 
-def test_reflexes_perceive_what_actions_do() -> None:
+def test_habits_perceive_what_actions_do() -> None:
     rng = np.random.default_rng(0)
     assert response_to_actions(BLIND["non-reversing"], WORLDS[0], rng) > RESPONDS
     assert response_to_actions(BLIND["random"], WORLDS[0], rng) == 0
@@ -69,7 +69,7 @@ def test_worlds_with_chance_are_refused() -> None:
 def test_the_contract_and_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "BLIND", {"random": BLIND["random"]})
     monkeypatch.setattr(study, "SEEKING", {"optimal": SEEKING["optimal"]})
-    made = study.rivals_study(ValidityConfig(samples=1, worlds=8, size=7))
+    made = study.baselines_study(ValidityConfig(samples=1, worlds=8, size=7))
     check_reproduction(lambda: made)
     rows = made.compare({})
     assert len(rows) == 3 * 2
