@@ -1,4 +1,7 @@
-"""Diagrams from data: tables from frequencies, and what the error of estimating them does to a measurement."""
+"""Estimate a causal model from data, and the MEG in it with a bootstrap interval.
+
+`python examples/causal_from_data.py` draws 300 mice that go towards the cheese 8 times out of 10 and measures them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from gde.data.mdp import Floats
 from gde.numerics.stats import Interval
-from gde_plugins.meg.causal.diagram import Diagram, chance
-from gde_plugins.meg.causal.measurement import DiagramMeg
+from gde_plugins.meg.causal import Diagram, DiagramMeg, chance, target_variables
 from gde_plugins.meg.solvers.dynamics import Indices
 
 RESAMPLES = 200
@@ -108,3 +110,18 @@ def _table(data: Mapping[str, Indices], name: str, parents: Sequence[str], sizes
     np.add.at(counts, tuple(data[each] for each in (*parents, name)), 1.0)
     total = counts.sum(axis=-1, keepdims=True)
     return np.asarray(np.divide(counts, total, where=total > 0, out=np.full_like(counts, 1 / sizes[name])))
+
+
+def main() -> None:
+    """Print the MEG of simulated mice towards the cheese."""
+    rng = np.random.default_rng(0)
+    cheese = rng.integers(2, size=300)
+    goes = np.where(rng.random(300) < 0.8, cheese, 1 - cheese)
+    columns = {"S": cheese, "D": goes, "T": (cheese == goes).astype(int)}
+    parents = {"D": ["S"], "T": ["S", "D"]}
+    found = estimate(columns, parents, lambda diagram: target_variables(diagram, ["T"], ["D"]), rng)
+    print(f"{found.value:.2f} nats, 95 % interval {found.interval[0]:.2f} to {found.interval[1]:.2f}")
+
+
+if __name__ == "__main__":
+    main()

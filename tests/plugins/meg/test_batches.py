@@ -147,7 +147,7 @@ def check_slopes(episodes: Sequence[Episode], utilities: Linear, size: float, se
 
 def run(n_worlds: int = 12) -> Evidence:
     """Episodes of each kind in grids of mixed sizes, some of which failed."""
-    worlds = [grid(5 + 2 * (seed % 3), seed % 3 / 2, seed) for seed in range(n_worlds)]
+    worlds = [grid(5 + 2 * (seed % 2), seed % 3 / 2, seed) for seed in range(n_worlds)]
     evidence = recorded(episodes_in(worlds, 1))
     trajectories = tuple(
         replace(each, ending="failed") if i % 7 == 3 else each for i, each in enumerate(evidence.trajectories)

@@ -17,7 +17,7 @@ from gde_plugins.meg.solvers.infinite_horizon import Divergent, Stationary
 from gde_plugins.meg.solvers.process import observe, process_of
 from gde_plugins.meg.solvers.protocol import Process
 
-few = settings(max_examples=15)
+few = settings(max_examples=6)
 each_case = pytest.mark.parametrize(("kind", "horizon"), CASES)
 seeds = st.integers(0, 10_000)
 

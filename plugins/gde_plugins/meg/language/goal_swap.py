@@ -1,4 +1,4 @@
-"""Goal-directedness under interventions: what explains an agent wherever the goal is put?
+"""Goal-directedness under interventions: which utility predicts an agent wherever the goal is put?
 
 Observed behaviour does not tell an agent that goes for the goal from one that has learned the way to that place
 (MacDermott et al. 2024, section 7 and appendix A: MEG need not generalise outside of the distribution). So the goal is
@@ -25,37 +25,41 @@ class Case:
     after: Tabulated
 
     def towards_goal(self) -> tuple[Tabulated, Tabulated]:
-        """As behaviour towards the goal, where it is."""
+        """Read both as behaviour towards the goal, where it is."""
         first, second = self.swap.before.goal, self.swap.after.goal
         return _towards(self.before, first, second), _towards(self.after, second, first)
 
     def towards_place(self) -> tuple[Tabulated, Tabulated]:
-        """As behaviour towards the place where the goal was."""
+        """Read both as behaviour towards the place where the goal was."""
         first, second = self.swap.before.goal, self.swap.after.goal
         return _towards(self.before, first, second), _towards(self.after, first, second)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """MEG in nats an episode, negative where the agent avoids it."""
+    """MEG in nats an episode, negative where the agent avoids the place."""
 
     goal: float
     """Towards the goal, where it is: as observed and under do(goal elsewhere), each half of the time."""
     others: Mapping[str, float]
-    """The same towards the place where it was, and what is found from one of the two distributions."""
+    """The same towards the place where it was, and from one of the two distributions alone."""
 
 
 def swapped(swap: Swap, policies: tuple[Floats, Floats], turns: int) -> Case:
-    """The agent with these (S, A) policies, before and after, for as many turns at most."""
+    """Return the agent with these (S, A) policies, before and after, for as many turns at most."""
     mdp = swap.before.mdp
     before, after = (Tabulated(mdp=mdp, probabilities=policy, steps=turns) for policy in policies)
     return Case(swap=swap, before=before, after=after)
 
 
 def interventional(cases: Sequence[Case]) -> Found:
-    """What explains the agents of all cases, at one rationality each."""
-    goal = [each for case in cases for each in case.towards_goal()]
-    place = [each for case in cases for each in case.towards_place()]
+    """Measure the agents of all cases towards each hypothesis, at one rationality each."""
+    goal: list[Tabulated] = []
+    place: list[Tabulated] = []
+    for case in cases:
+        goal += case.towards_goal()
+        place += case.towards_place()
+    # Agents before and after the swap alternate.
     return Found(
         goal=_signed(goal),
         others={
@@ -68,7 +72,7 @@ def interventional(cases: Sequence[Case]) -> Found:
 
 
 def _towards(agent: Tabulated, place: Place, other: Place) -> Tabulated:
-    """In the world that ends at the place, counted up to where the agent first is in the other."""
+    """Put the agent in the world that ends at the place, counted up to where it first is in the other."""
     return replace(agent, mdp=ending_at(agent.mdp, place, place | other), until=other)
 
 

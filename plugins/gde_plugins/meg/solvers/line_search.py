@@ -9,13 +9,13 @@ from gde_plugins.meg.solvers.limits import Limit
 BEYOND = 40.0
 """At a rationality of this over the smallest gap, an inferior action weighs exp(-40): the policy is as in the limit."""
 PATIENCE = 4
-"""Evaluations after which, the maximum still being ahead, it is asked what lies at infinity."""
+"""Evaluations after which, the maximum still being ahead, the limit at infinity is computed."""
 NO_LIMIT = Limit(inf, inf, inf, 0.0)
-"""Where nobody asked."""
+"""In place of a limit that was not computed."""
 
 
 class Point(NamedTuple):
-    """Predictive accuracy, in nats above chance, at one rationality."""
+    """The accuracy, in nats above chance, at one rationality."""
 
     beta: float
     value: float
@@ -25,14 +25,14 @@ class Point(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """Where the accuracy is largest, and how well that is known."""
+    """The maximum of the accuracy, with bounds."""
 
     beta: float
     value: float
     lower: float
     upper: float
     tolerance: float = 0.0
-    """That of the limit, if it had to be asked for."""
+    """That of the limit, if it was computed."""
 
 
 class Bracket(NamedTuple):
@@ -42,13 +42,15 @@ class Bracket(NamedTuple):
     high: Point | None
 
     def with_point(self, point: Point) -> "Bracket":
+        """Narrow the bracket by another point."""
         return self._replace(low=point) if point.slope > 0 else self._replace(high=point)
 
     def best(self) -> Point:
+        """Return the better of both ends."""
         return self.low if self.high is None or self.low.value >= self.high.value else self.high
 
     def upper(self) -> float:
-        """Where the tangents at both ends meet: a concave function lies below its tangents."""
+        """Return the height where the tangents at both ends meet: a concave function lies below its tangents."""
         if self.high is None:
             return inf
         low, high = self.low, self.high
@@ -59,7 +61,7 @@ class Bracket(NamedTuple):
         return max(meet, self.best().value)
 
     def next(self, unit: float) -> float:
-        """Newton's step, at least doubling while the bracket is open and bisecting where it would leave it."""
+        """Return Newton's step, at least doubling while the bracket is open and bisecting where it would leave it."""
         from_here = self.best() if self.high is None or self.low.slope < -self.high.slope else self.high
         newton = from_here.beta + from_here.slope / from_here.curvature if from_here.curvature > 0 else inf
         if self.high is None:
@@ -84,9 +86,9 @@ def climb(
         accuracy: concave.
         start: the accuracy at zero, where it is zero and does not fall.
         utility: the policy's expected utility.
-        find_limit: soft-optimal behaviour at infinite rationality; asked for where the search seems to go there. Since
-            the soft value is at least what the limit policy has, the accuracy never exceeds that policy's divergence
-            from random choice, and comes as near as one likes if and only if the policy measured is optimal.
+        find_limit: computes soft-optimal behaviour at infinite rationality, where the search seems to go there. Since
+            the soft value is at least that of the limit policy, the accuracy never exceeds that policy's divergence
+            from uniform choice, and approaches it if and only if the measured policy is optimal.
         unit: the first step at most; each further one at most quadruples the rationality.
         tolerance: nats between the bounds at which to stop.
         iterations: evaluations before giving up.
@@ -94,15 +96,17 @@ def climb(
     """
     if start.slope <= 0:
         return Optimum(0.0, 0.0, 0.0, 0.0)
-    bracket, limit = Bracket(start, None), NO_LIMIT
+    bracket = Bracket(start, None)
+    limit = NO_LIMIT
     for number in range(iterations + 1):
         beta = bracket.next(unit)
         between = bracket.low.beta < beta and (bracket.high is None or beta < bracket.high.beta)
         over = number == iterations or beta > largest or not between
         if bracket.high is None and limit is NO_LIMIT and (over or number >= PATIENCE):
             limit = find_limit()
-            tells = limit.utility - utility <= limit.tolerance and limit.gap * largest >= BEYOND
-            if tells and (found := _at_infinity(accuracy, limit, tolerance)):
+            is_optimal = limit.utility - utility <= limit.tolerance and limit.gap * largest >= BEYOND
+            found = _at_infinity(accuracy, limit, tolerance) if is_optimal else None
+            if found:
                 return found
         if over or min(bracket.upper(), limit.divergence) - bracket.best().value <= tolerance:
             break
@@ -113,7 +117,7 @@ def climb(
 
 
 def _at_infinity(accuracy: Callable[[float], Point], limit: Limit, tolerance: float) -> Optimum | None:
-    """The maximum of an optimal policy, if it is seen to be there."""
+    """Return the maximum of an optimal policy, if it is seen to be at infinity."""
     if not tolerance < limit.divergence < inf:
         return None
     beyond = accuracy(BEYOND / limit.gap)
