@@ -26,7 +26,7 @@ from scipy.special import logsumexp
 from gde import Policy, TabularMDP
 from gde.data.mdp import Floats
 from gde_plugins.meg import known_utility, unknown_utility
-from gde_plugins.meg.solvers.finite import Finite
+from gde_plugins.meg.solvers.finite_horizon import Finite
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
 
 HERE = Path(__file__).parent

@@ -33,7 +33,7 @@ TIMES = int(os.environ.get("TIMES", "3"))
 Figures = dict[str, float | bool]
 
 
-def side_by_side(side: int, named: list[str]) -> dict[str, Figures]:
+def comparison(side: int, named: list[str]) -> dict[str, Figures]:
     """The plain way over sparse matrices (`sparse_peers`) and ours, one after the other, in processor seconds.
 
     A corner: episodes start there, and most of the world is out of their reach. Spread: they start anywhere. Random:
@@ -108,7 +108,7 @@ def _peak_gib() -> float:
 def main() -> None:
     """Print one JSON object."""
     side, which = (int((*sys.argv, 100)[1]), sys.argv[2] if len(sys.argv) > 2 else "")
-    figures = memory(side) if which == "memory" else side_by_side(side, which.split(",") if which else [])
+    figures = memory(side) if which == "memory" else comparison(side, which.split(",") if which else [])
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")
 
 

@@ -1,7 +1,7 @@
 """Wrong conclusions that were once drawn from goal-directedness, and what is concluded now: before and after.
 
 `python examples/meg_conclusions.py` prints the numbers of docs/meg-agents.md. "Before" is computed where the old way
-can still be gone (a deadline that nobody was told of, no rival but chance, a share of all that is possible).
+can still be gone (a deadline that nobody knew, no alternative but chance, a share of all that is possible).
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from gde_plugins.meg.causal import Diagram, chance, decision, forgetful_mouse, u
 from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.metrics.goals import posterior
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.optimum import optimal_share
+from gde_plugins.meg.trajectories.estimation import optimal_share
 from gde_plugins.meg.trajectories.placebo import beyond_placebo
 from gde_plugins.meg.validity.arena import KINDS, arenas
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING
@@ -34,16 +34,16 @@ def share(episodes: tuple[Episode, ...]) -> float:
 
 
 def deadline() -> None:
-    """An agent that is optimal but for 30 % random moves, with and without a deadline that it was not told of."""
+    """An agent that is optimal but for 30 % random moves, with and without a deadline that it did not know."""
     for kind in KINDS:
         episodes = walked(kind, "noisy, 30 % random")
         arena = arenas(CONFIG, kind)(0)
-        told = tuple(replace(one, horizon=steps + 1) for one, steps in zip(episodes, arena.steps, strict=True))
-        print(f"share of a noisy agent, {kind}: {share(told):.2f} before, {share(episodes):.2f} after")
+        with_deadline = tuple(replace(one, horizon=steps + 1) for one, steps in zip(episodes, arena.steps, strict=True))
+        print(f"share of a noisy agent, {kind}: {share(with_deadline):.2f} before, {share(episodes):.2f} after")
 
 
-def reflexes() -> None:
-    """Walkers that do not know the goal, in mazes: against chance alone, against reflexes, against a placebo goal."""
+def habits() -> None:
+    """Walkers that do not know the goal, in mazes: against chance alone, against habits, against a placebo goal."""
     for name in ("non-reversing", "novelty-seeking", "wall-following"):
         episodes = walked("mazes", name)
         found = from_trajectories(episodes, "goal", rng=np.random.default_rng(0))
@@ -88,6 +88,6 @@ def shares() -> None:
 
 if __name__ == "__main__":
     deadline()
-    reflexes()
+    habits()
     recall()
     shares()

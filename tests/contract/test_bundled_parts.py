@@ -15,7 +15,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "cogmap": {"epochs": 3, "hidden": 8},
     "processes": {"workers": 2},
     "meg-cliffworld": {"starts": 1, "steps": 2},
-    "meg-rivals": {"samples": 1, "worlds": 8, "size": 7},
+    "meg-baselines": {"samples": 1, "worlds": 8, "size": 7},
     "meg-validity": {"samples": 1, "worlds": 8, "size": 7},
 }
 """Configurations that make a check quick; what matters is that the promises are kept, not how good the part is."""

@@ -1,4 +1,4 @@
-"""Maximum-entropy goal-directedness (MEG): how well behaviour is predicted by the assumption that it pursues a goal.
+"""Maximum-entropy goal-directedness (MEG): how well pursuit of a goal predicts behaviour.
 
 Names are loaded when they are first used, so that importing the plugin stays light. The stub beside this file lists
 them.

@@ -1,4 +1,4 @@
-"""What of the worlds and of the components can be chosen."""
+"""Options of the cliff world, of the metrics, of the studies and of the components probe."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CliffWorldConfig:
-    """One cliff world; a seed decides about its wind alone."""
+    """One cliff world; its seed decides only the wind."""
 
     width: Annotated[int, Interval(ge=2, le=100)] = 10
     """Columns."""
     height: Annotated[int, Interval(ge=1, le=100)] = 4
     """Rows."""
     goal_length: Annotated[int, Ge(1)] = 1
-    """Cells of the goal along the top row and along the last column, the corner counted in both."""
+    """Goal cells along the top row, and along the last column; the corner counts in both."""
     wind: Annotated[float, Interval(ge=0, le=1)] = 0.3
     """Probability that a move ends one row further up."""
     horizon: Annotated[int, Interval(ge=1, le=1000)] = 30
@@ -37,17 +37,17 @@ class CliffWorldConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class CliffWorldStudyConfig:
-    """How the networks of the study are fitted; everything else of it is exact."""
+    """How the networks of the study are fitted; everything else is exact."""
 
     starts: Annotated[int, Ge(1)] = 5
-    """Networks fitted to each policy, whose mean is compared with the published mean of several runs."""
+    """Number of networks fitted to each policy; their mean is compared with the published mean of several runs."""
     steps: Annotated[int, Ge(1)] = 1000
-    """Gradient steps of each, as the algorithm that MacDermott et al. (2024) adapted takes by default."""
+    """Gradient steps of each; the default of the algorithm that MacDermott et al. (2024) adapted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ValidityConfig:
-    """How often each agent of the validity suite is measured, and on how much."""
+    """Size of the validity suite."""
 
     samples: Annotated[int, Ge(1)] = 200
     """Runs of each agent in each kind of world; `--scale` scales them."""
@@ -59,10 +59,10 @@ class ValidityConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageConfig:
-    """Where a language model is asked for its action probabilities, and what they are compared with."""
+    """The grids of the study of a language model, and the samples that probabilities are compared with."""
 
     worlds: Annotated[int, Ge(2)] = 30
-    """Grids; `--scale` scales them."""
+    """Number of grids; `--scale` scales it."""
     size: Annotated[int, Interval(ge=5, le=15)] = 7
     """Rows and columns of a grid; odd."""
     density: Annotated[float, Interval(ge=0, le=1)] = 1.0
@@ -70,32 +70,32 @@ class LanguageConfig:
     least: Annotated[float, Interval(gt=0, le=0.1)] = 0.01
     """Answers that are less probable are left out."""
     episodes: tuple[Annotated[int, Ge(1)], ...] = (1, 10, 100)
-    """Episodes a grid of the samples that probabilities are compared with."""
+    """Episodes a grid, of each kind of sample that probabilities are compared with."""
     samples: Annotated[int, Ge(2)] = 100
-    """Samples of each; `--scale` scales them."""
+    """Number of samples of each kind; `--scale` scales it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MegConfig:
-    """What the agent is taken to know."""
+    """What the agent is assumed to know."""
 
     deadline: bool = False
-    """Whether the agent is told when the episode is cut off, so that it may give up what it cannot reach in time."""
+    """Whether the agent knows when the episode is cut off, so that it may give up what it cannot reach in time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentsConfig:
-    """Which activations are summarised, and by how many numbers."""
+    """The activations that are summarised, and the number of components."""
 
     layer: Annotated[int, Ge(0)] | None = None
-    """Decoder layer counted from 0; none for the middle one."""
+    """Decoder layer, counted from 0; none for the middle one."""
     marks: tuple[str, ...] = ("pre", "post")
     """Token marks read, each summarised on its own: before and after the reasoning."""
     count: Annotated[int, Interval(ge=1, le=32)] = 3
-    """Components kept. Each adds a weight for every feature of states, so few are better with few held-out turns."""
+    """Number of components. Each adds a weight for every state feature, so few are better with few held-out turns."""
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
-        """The chosen layer of this model at the chosen marks.
+        """Return the request for the chosen layer of this model at the chosen marks.
 
         Raises:
             GdeError: the model has no such layer, or no activations at all.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The world that MacDermott et al. (2024) measure in."""
+    """Offer the cliff world of MacDermott et al. (2024)."""
     from gde_plugins.meg.config import CliffWorldConfig
 
     return (
@@ -48,7 +48,7 @@ def _cliff_world(config: "CliffWorldConfig", _: "Context") -> "Environment":
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """How well the agent's behaviour is predicted by the assumption that it pursues something."""
+    """Offer goal-directedness towards the goal, towards features, and from the inside."""
     from gde_plugins.meg import measures
     from gde_plugins.meg.config import MegConfig
 
@@ -56,7 +56,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     return (
         MetricOffer(
             name="meg-belief",
-            summary="goal-directedness towards where the activations say that the goal is, and towards where it is",
+            summary="goal-directedness towards the goal that probes decode from activations, and towards the true one",
             config=NoConfig,
             group="meg",
             make=_belief,
@@ -65,7 +65,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-inside",
-            summary="goal-directedness towards utilities that the hidden state chooses (with --probe components)",
+            summary="goal-directedness towards utilities that depend on the hidden state (with --probe components)",
             config=NoConfig,
             group="meg",
             make=_inside,
@@ -83,7 +83,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-to",
-            summary="goal-directedness towards each feature of states, e.g. key or wall, and which the agent is after",
+            summary="goal-directedness towards each state feature, e.g. key or wall, and which the agent pursues",
             config=MegConfig,
             group="meg",
             make=_towards,
@@ -92,7 +92,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-unknown",
-            summary="goal-directedness towards anything that is linear in the features of states",
+            summary="goal-directedness towards any utility that is linear in the state features",
             config=MegConfig,
             group="meg",
             make=_unknown,
@@ -134,7 +134,7 @@ def _unknown(config: "MegConfig", _: "Context") -> "Metric":
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """What `gde reproduce` can re-run: of MacDermott et al. (2024), and what its measures are worth."""
+    """Offer the published tables of MacDermott et al. (2024), and studies of the validity of MEG."""
     from gde_plugins.meg.config import CliffWorldStudyConfig, LanguageConfig, ValidityConfig
 
     return (
@@ -155,11 +155,11 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             extra="llm",
         ),
         Offer(
-            name="meg-rivals",
+            name="meg-baselines",
             summary="Goal-directedness beside agents and devices (Orseau et al. 2018) and the discovery of agents "
             "(Kenton et al. 2023), on the walkers of the validity suite.",
             config=ValidityConfig,
-            make=_rivals_study,
+            make=_baselines_study,
         ),
         Offer(
             name="meg-validity",
@@ -182,10 +182,10 @@ def _language_study(config: "LanguageConfig", context: "Context") -> "Reproducti
     return LanguageStudy(config, context)
 
 
-def _rivals_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
-    from gde_plugins.meg.rivals.study import rivals_study
+def _baselines_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
+    from gde_plugins.meg.baselines.study import baselines_study
 
-    return rivals_study(config)
+    return baselines_study(config)
 
 
 def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
@@ -196,7 +196,7 @@ def _validity_study(config: "ValidityConfig", _: "Context") -> "Reproduction":
 
 @hookimpl
 def gde_probes() -> Sequence[AnyOffer]:
-    """A summary of the hidden state for `meg.inside`."""
+    """Offer a summary of the hidden state for `meg.inside`."""
     from gde_plugins.meg import measures
     from gde_plugins.meg.config import ComponentsConfig
 

@@ -14,24 +14,24 @@ CLIFF_MOVES = {"UP-LEFT": (-1, -1), "UP-RIGHT": (-1, 1), "DOWN-LEFT": (1, -1), "
 """Action to (rows, columns) moved, in action index order. There is no straight move and no waiting."""
 GOAL_REWARD, CLIFF_REWARD, STEP_REWARD = 10.0, -10.0, -1.0
 TIE = 1e-9
-"""Values closer than this, relative to the largest, count as equal when the best action is looked for."""
+"""Action values closer than this, relative to the largest, count as equal."""
 
 Ties = Literal["first", "last", "uniform"]
 
 
 def cliff_world(width: int = 10, height: int = 4, goal_length: int = 1, wind: float = 0.3) -> TabularMDP:
-    """The cliff world of the `seals` suite (Gleave et al. 2020): along a cliff from the top left to the top right.
+    """Return the cliff world of the `seals` suite (Gleave et al. 2020): along a cliff, from top left to top right.
 
-    State index: row * width + column, row 0 at the top. With probability `wind` a move ends one row further up.
-    Rows and columns are clamped to the world, each for itself. The reward (S,) is that of the current state: 10 in
-    the goal, -10 on the cliff (row 0 between the corners), -1 elsewhere. Nothing is terminal: the goal pays for as
-    long as the agent stays in it.
+    State index: row * width + column, row 0 at the top. With probability `wind` a move ends one row further up. Rows
+    and columns are clamped to the world independently. The reward (S,) is that of the current state: 10 in the goal,
+    -10 on the cliff (row 0 between the corners), -1 elsewhere. Nothing is terminal: the goal pays for as long as the
+    agent stays in it.
 
     Args:
         width: columns, at least 2.
         height: rows.
-        goal_length: the goal covers so many cells of row 0, counted from the right, and of the last column, counted
-            from the top (MacDermott et al. 2024, fig. 3).
+        goal_length: number of goal cells in row 0, counted from the right, and in the last column, counted from the
+            top (MacDermott et al. 2024, fig. 3).
         wind: probability of one row further up.
 
     Raises:
@@ -44,12 +44,15 @@ def cliff_world(width: int = 10, height: int = 4, goal_length: int = 1, wind: fl
         raise ValueError(f"goal_length: wanted {bound}, got {goal_length}")
     if not 0 <= wind <= 1:
         raise ValueError(f"wind: wanted a probability, got {wind}")
+
     row, column = np.divmod(np.arange(height * width), width)
-    goal = ((row == 0) & (column >= width - goal_length)) | ((column == width - 1) & (row < goal_length))
+    in_top_row = (row == 0) & (column >= width - goal_length)
+    in_last_column = (column == width - 1) & (row < goal_length)
+    goal = in_top_row | in_last_column
     cliff = (row == 0) & (column > 0) & ~goal
     borders = [row == 0, row == height - 1, column == 0, column == width - 1]
     return TabularMDP(
-        transition=tuple(_blown(row, column, (height, width), move, wind) for move in CLIFF_MOVES.values()),
+        transition=tuple(_windy_move(row, column, move, wind) for move in CLIFF_MOVES.values()),
         start=(np.arange(height * width) == 0).astype(float),
         reward=np.where(goal, GOAL_REWARD, np.where(cliff, CLIFF_REWARD, STEP_REWARD)),
         actions=tuple(CLIFF_MOVES),
@@ -63,23 +66,23 @@ def cliff_world(width: int = 10, height: int = 4, goal_length: int = 1, wind: fl
     )
 
 
-def _blown(
-    row: NDArray[np.intp], column: NDArray[np.intp], shape: tuple[int, int], move: tuple[int, int], wind: float
-) -> csr_array:
-    """(S, S) one move: as meant with probability 1 - wind, one row further up with probability wind."""
-    height, width = shape
+def _windy_move(row: NDArray[np.intp], column: NDArray[np.intp], move: tuple[int, int], wind: float) -> csr_array:
+    """Return the (S, S) transitions of one move, with and without wind."""
+    height = int(row.max()) + 1
+    width = int(column.max()) + 1
     target = np.clip(column + move[1], 0, width - 1)
-    meant = np.clip(row + move[0], 0, height - 1) * width + target
+    calm = np.clip(row + move[0], 0, height - 1) * width + target
     blown = np.clip(row + move[0] - 1, 0, height - 1) * width + target
+
     here = np.arange(height * width)
     chances = np.repeat([1 - wind, wind], len(here))
-    matrix = coo_array((chances, (np.tile(here, 2), np.r_[meant, blown])), shape=(len(here),) * 2).tocsr()
+    matrix = coo_array((chances, (np.tile(here, 2), np.r_[calm, blown])), shape=(len(here),) * 2).tocsr()
     matrix.eliminate_zeros()
     return matrix
 
 
 def mouse() -> TabularMDP:
-    """MacDermott et al. (2024), Example 1: the mouse sees on which side the cheese is and goes left or right.
+    """Return Example 1 of MacDermott et al. (2024): the mouse sees where the cheese is and goes left or right.
 
     States: cheese on the left, cheese on the right, then without and with the cheese, which are terminal. The reward
     (S,) is 1 with the cheese, -1 without. A horizon of 2 holds the one decision and its outcome.
@@ -97,28 +100,28 @@ def mouse() -> TabularMDP:
 
 
 def mouse_policy(accuracy: float) -> Policy:
-    """The mouse that goes towards the cheese with probability `accuracy`.
+    """Return the policy (S, A) of a mouse that goes towards the cheese with probability `accuracy`.
 
     Raises:
-        ValueError: that is no probability.
+        ValueError: the accuracy is no probability.
     """
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy: wanted a probability, got {accuracy!r}")
-    towards, away = accuracy, 1 - accuracy
-    return Policy(probabilities=np.array([[towards, away], [away, towards], [0.5, 0.5], [0.5, 0.5]]))
+    away = 1 - accuracy
+    return Policy(probabilities=np.array([[accuracy, away], [away, accuracy], [0.5, 0.5], [0.5, 0.5]]))
 
 
 def random_mdp(
     rng: np.random.Generator, n_states: int, n_actions: int, *, successors: int = 3, n_terminal: int = 0
 ) -> TabularMDP:
-    """A random model: Dirichlet transitions to `successors` random states, normal rewards (S,), a random start.
+    """Draw a model: Dirichlet transitions to random states, normal rewards (S,), a Dirichlet start.
 
     Args:
         rng: source of everything random.
         n_states: S.
         n_actions: A.
-        successors: how many states each action can lead to, at most S.
-        n_terminal: the last so many states are terminal.
+        successors: number of states that each action can lead to, at most S.
+        n_terminal: number of terminal states, which come last.
 
     Raises:
         ValueError: no state that goes on, no action, or no successor.
@@ -130,30 +133,26 @@ def random_mdp(
             f" and {successors} successors"
         )
     reached = min(successors, n_states)
-    last = np.arange(n_states) >= n_states - n_terminal
+    ends = np.arange(0, n_states * reached + 1, reached)
+    transition = []
+    for _ in range(n_actions):
+        targets = [rng.choice(n_states, size=reached, replace=False) for _ in range(n_states)]
+        chances = rng.dirichlet(np.ones(reached), size=n_states).ravel()
+        transition.append(csr_array((chances, np.concatenate(targets), ends), shape=(n_states, n_states)))
+
+    terminal = np.arange(n_states) >= n_states - n_terminal
+    start = np.zeros(n_states)
+    start[~terminal] = rng.dirichlet(np.ones(n_states - n_terminal))
     return TabularMDP(
-        transition=tuple(_random_transition(rng, n_states, reached) for _ in range(n_actions)),
-        start=_start(rng, last),
+        transition=tuple(transition),
+        start=start,
         reward=rng.normal(size=n_states),
-        terminal=last if n_terminal else None,
+        terminal=terminal if n_terminal else None,
     )
 
 
-def _random_transition(rng: np.random.Generator, n_states: int, reached: int) -> csr_array:
-    ends = np.arange(0, n_states * reached + 1, reached)
-    targets = np.concatenate([rng.choice(n_states, size=reached, replace=False) for _ in range(n_states)])
-    chances = rng.dirichlet(np.ones(reached), size=n_states).ravel()
-    return csr_array((chances, targets, ends), shape=(n_states, n_states))
-
-
-def _start(rng: np.random.Generator, terminal: NDArray[np.bool_]) -> Floats:
-    start = np.zeros(len(terminal))
-    start[~terminal] = rng.dirichlet(np.ones((~terminal).sum()))
-    return start
-
-
 def random_policy(rng: np.random.Generator, mdp: TabularMDP, horizon: int | None = None) -> Policy:
-    """(S, A), or (T, S, A) for a `horizon`: every row uniform on the simplex.
+    """Draw a policy (S, A), or (T, S, A) for a `horizon`, with every row uniform on the simplex.
 
     Raises:
         ValueError: the horizon is not positive.
@@ -165,12 +164,12 @@ def random_policy(rng: np.random.Generator, mdp: TabularMDP, horizon: int | None
 
 
 def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
-    """(T, S, A) the optimal policy for `horizon` steps, which depends on the steps that are left.
+    """Return the optimal policy (T, S, A) for `horizon` steps, which depends on the steps that are left.
 
-    A reward (S,) is earned in the state that is acted in, so the last action is without consequence and always tied.
+    A reward (S,) is earned in the state that is acted in, so the last action has no consequence and is always tied.
 
     Args:
-        mdp: the model; its discount is heeded.
+        mdp: the model, with its discount.
         horizon: T.
         ties: equally good actions: the one with the lowest index, the highest, or all with equal probability.
 
@@ -187,30 +186,32 @@ def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
     value = np.zeros(mdp.n_states)
     for step in reversed(range(horizon)):
         quality = reward + mdp.discount * np.stack([matrix @ value for matrix in mdp.transition], axis=1)
-        probabilities[step] = _best(quality, ties)
+        probabilities[step] = _best_actions(quality, ties)
         value = np.where(ended, ending, quality.max(axis=1))
     return Policy(probabilities=probabilities)
 
 
-def _best(quality: Floats, ties: Ties) -> Floats:
-    """(S, A) probabilities of the best actions."""
+def _best_actions(quality: Floats, ties: Ties) -> Floats:
+    """Return the (S, A) probabilities of the best actions, given (S, A) values."""
     close = quality >= quality.max(axis=1, keepdims=True) - TIE * max(1.0, np.abs(quality).max())
     if ties == "uniform":
         return np.asarray(close / close.sum(axis=1, keepdims=True))
     n_actions = quality.shape[1]
-    chosen = close.argmax(axis=1) if ties == "first" else n_actions - 1 - close[:, ::-1].argmax(axis=1)
+    chosen = close.argmax(axis=1)
+    if ties == "last":
+        chosen = n_actions - 1 - close[:, ::-1].argmax(axis=1)
     return np.asarray(np.eye(n_actions)[chosen])
 
 
 def epsilon_greedy(policy: Policy, epsilon: float, rule: Literal["others", "all"] = "all") -> Policy:
-    """A policy that errs with probability `epsilon`.
+    """Return a policy that errs with probability `epsilon`.
 
     Args:
-        policy: what is done otherwise.
+        policy: the policy without errors.
         epsilon: probability of an error.
         rule: an error is drawn from "all" actions (the textbook's mixture with the uniform policy), or from the
-            "others" than the one meant, each with epsilon / (A - 1), by which the values printed by MacDermott et al.
-            (2024) come out: there, uniform choice is at epsilon = (A - 1) / A.
+            "others" than the one meant, each with epsilon / (A - 1). The values printed by MacDermott et al. (2024)
+            follow from "others", where uniform choice is at epsilon = (A - 1) / A.
 
     Raises:
         ValueError: epsilon is no probability, or there is no such rule.
@@ -226,10 +227,10 @@ def epsilon_greedy(policy: Policy, epsilon: float, rule: Literal["others", "all"
 
 
 def unrolled(mdp: TabularMDP, horizon: int) -> TabularMDP:
-    """The same world for `horizon` steps with the time in its state, so that it has an end: (horizon + 1) * S states.
+    """Return the same world for `horizon` steps with the time in its state: (horizon + 1) * S states.
 
-    State index: time * S + state. The states of the last time are terminal and worth nothing. Labels are those of
-    the state alone: time is not a thing to aim at.
+    State index: time * S + state. The states of the last time are terminal and worth nothing. Labels are those of the
+    state alone, since time is nothing to pursue.
 
     Raises:
         ValueError: the model has terminal states, hence an end of its own.
@@ -240,8 +241,12 @@ def unrolled(mdp: TabularMDP, horizon: int) -> TabularMDP:
     over = np.repeat(np.arange(n_times) == horizon, mdp.n_states)
     reward = np.tile(mdp.reward, (n_times,) + (1,) * (mdp.reward.ndim - 1))
     reward[over] = 0.0
+
+    # Every time leads to the next; the states of the last time stay as they are.
+    onwards = diags_array(np.ones(horizon), offsets=1, shape=(n_times, n_times))
+    stay = diags_array(over.astype(float))
     return TabularMDP(
-        transition=tuple(_through_time(matrix, horizon) for matrix in mdp.transition),
+        transition=tuple(csr_array(kron(onwards, matrix) + stay) for matrix in mdp.transition),
         start=np.concatenate([mdp.start, np.zeros(horizon * mdp.n_states)]),
         reward=reward,
         terminal=over,
@@ -249,11 +254,3 @@ def unrolled(mdp: TabularMDP, horizon: int) -> TabularMDP:
         actions=mdp.actions,
         labels={name: np.tile(values, n_times) for name, values in mdp.labels.items()},
     )
-
-
-def _through_time(matrix: csr_array, horizon: int) -> csr_array:
-    """One time after the other; the states of the last stay as they are."""
-    n_states, n_times = matrix.shape[0], horizon + 1
-    onwards = kron(diags_array(np.ones(horizon), offsets=1, shape=(n_times, n_times)), matrix)
-    stay = diags_array(np.repeat(np.arange(n_times) == horizon, n_states).astype(float))
-    return csr_array(onwards + stay)

@@ -90,7 +90,7 @@ def test_rivals_stand_together_the_best_first(result: Result) -> None:
         for name, value in found.items()
     )
     shown = screen(replace(result, measurements=rivals)).finding
-    (place,) = [i for i, line in enumerate(shown) if line.startswith("Goal-directedness towards goal")]
+    (place,) = [i for i, line in enumerate(shown) if line.startswith("MEG towards goal")]
     assert shown[place + 1] == "  then wall 0.20 nats, row 0.00 nats, column \u22121.00 nats"
 
 
@@ -99,7 +99,7 @@ def test_what_the_claim_has_told_goes_before_what_it_has_not(result: Result) -> 
     crowded = replace(result, measurements=(*result.measurements, asked), provenance={"notice": LONG})
     failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9))
     shown = screen(replace(crowded, failures=failures)).finding
-    assert any(line.startswith("Goal-directedness towards") for line in shown)
+    assert any(line.startswith("MEG towards") for line in shown)
     assert not any(line.startswith("Optimal actions") for line in shown)
 
 

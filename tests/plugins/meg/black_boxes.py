@@ -21,8 +21,8 @@ from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.meg import unknown_utility
 from gde_plugins.meg.cliffworld.environment import CliffWorldEnvironment
 from gde_plugins.meg.config import CliffWorldConfig
+from gde_plugins.meg.trajectories.action_sampling import try_out
 from gde_plugins.meg.trajectories.black_box import lower_bound
-from gde_plugins.meg.trajectories.trying import try_out
 from gde_plugins.meg.worlds import epsilon_greedy, greedy
 
 if TYPE_CHECKING:

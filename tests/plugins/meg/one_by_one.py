@@ -9,10 +9,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.finite import Finite
+from gde_plugins.meg.solvers.finite_horizon import Finite
 from gde_plugins.meg.trajectories.behaviour import Behaviour, above_chance
-from gde_plugins.meg.trajectories.candidates import Pursuit, standing_still
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+from gde_plugins.meg.trajectories.utilities import Pursuit, standing_still
 
 Part = tuple[Episode, Finite, slice]
 """An episode, the process of its world alone, and where its states are among those side by side."""
@@ -34,7 +34,7 @@ def scores(episodes: Sequence[Episode], pursuit: Pursuit, beta: float) -> Floats
 @contextmanager
 def without_batches() -> Iterator[None]:
     """While it lasts, the behaviour of a sample is scored episode by episode."""
-    with patch.multiple(Behaviour, table=_table, accuracy=_accuracy, scores_of_chance=_scores_of_chance):
+    with patch.multiple(Behaviour, scores=_scores, accuracy=_accuracy, scores_of_chance=_scores_of_chance):
         yield
 
 
@@ -75,11 +75,9 @@ def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Fl
     return nats, slope
 
 
-def _table(self: Behaviour, betas: Sequence[float], reward: Floats | None = None, fast: bool = False) -> Floats:
-    del fast
-    earned, parts = self.reward if reward is None else reward, _parts(self)
-    found = [[_score(one, process, earned[place], float(beta)) for one, process, place in parts] for beta in betas]
-    return np.array(found).reshape(len(betas), len(parts))
+def _scores(self: Behaviour, beta: float, reward: Floats | None = None) -> Floats:
+    earned = self.reward if reward is None else reward
+    return np.array([_score(one, process, earned[place], beta) for one, process, place in _parts(self)])
 
 
 def _scores_of_chance(self: Behaviour, beta: float) -> Floats:
@@ -102,11 +100,10 @@ def _parts(behaviour: Behaviour) -> list[Part]:
 
 
 def _apart(behaviour: Behaviour) -> Iterator[Part]:
-    ends = np.cumsum([0, *(world.n_states for world in behaviour.sample.worlds.values())])
-    first = dict(zip(behaviour.sample.worlds, ends, strict=False))
+    starts = np.cumsum([0, *(world.n_states for world in behaviour.sample.worlds)])
     stands_still = behaviour.scene.mdp.terminal is None
-    for one in behaviour.sample:
-        start, size = first[id(one.mdp)], one.mdp.n_states
+    for one, number in zip(behaviour.sample, behaviour.sample.world_of, strict=True):
+        start, size = starts[number], one.mdp.n_states
         world = standing_still(one.mdp, np.zeros(size)) if stands_still else one.mdp
         yield one, Finite(world, one.horizon or planned(one.mdp)), slice(start, start + size)
 

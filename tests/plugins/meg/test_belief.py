@@ -16,8 +16,8 @@ from gde.data.trajectory import Decision, Turn
 from gde.testing import check_metric
 from gde_plugins.meg import soft_policy
 from gde_plugins.meg.metrics.belief import belief
-from gde_plugins.meg.trajectories.candidates import standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.trajectories.utilities import standing_still
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)

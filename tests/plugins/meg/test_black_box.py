@@ -11,8 +11,8 @@ from scipy.stats import binom
 from gde.data.observation import Observation
 from gde.parts.environment import Environment
 from gde.parts.snapshots import Played
+from gde_plugins.meg.trajectories.action_sampling import try_out
 from gde_plugins.meg.trajectories.black_box import Tries, _nats, lower_bound
-from gde_plugins.meg.trajectories.trying import try_out
 
 torch = pytest.importorskip("torch")
 
@@ -43,7 +43,7 @@ def test_tries_are_drawn_anew_and_leave_the_episode_as_it_was() -> None:
 @pytest.mark.parametrize(("make", "tries"), [(grid, 1), (cliff, 4)])
 def test_the_bound_is_below_the_tabular_optimum_and_not_far(make: Callable[[], Box], tries: int) -> None:
     box = make()
-    found, truth = box.bound(60, seed=1, tries=tries), box.truth()
+    found, truth = box.bound(40, seed=1, tries=tries), box.truth()
     assert found.interval is not None
     assert 0.3 * truth < found.interval[0] < truth
 

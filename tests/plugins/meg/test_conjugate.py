@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gde_plugins.meg.solvers.conjugate import conjugate_gradients
+from gde_plugins.meg.solvers.concave import conjugate_gradients
 
 
 def system(rank: int) -> tuple[np.ndarray, np.ndarray]:

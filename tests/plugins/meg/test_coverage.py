@@ -9,7 +9,7 @@ from sampled import sample
 from gde.data.mdp import Floats, Policy
 from gde_plugins.meg import from_trajectories, known_utility, soft_policy
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import own_reward
+from gde_plugins.meg.trajectories.utilities import own_reward
 from gde_plugins.meg.worlds import cliff_world
 
 HORIZON, CLUSTERS, SAMPLES = 5, 40, 400

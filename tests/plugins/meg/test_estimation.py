@@ -12,9 +12,9 @@ from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.meg import from_trajectories, known_utility, soft_policy
-from gde_plugins.meg.trajectories.candidates import own_reward
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
-from gde_plugins.meg.trajectories.linear import Linear
+from gde_plugins.meg.trajectories.linear_utility import Linear
+from gde_plugins.meg.trajectories.utilities import own_reward
 from gde_plugins.meg.worlds import cliff_world
 
 HORIZON = 9

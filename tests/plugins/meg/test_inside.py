@@ -15,7 +15,7 @@ from gde.testing import check_metric, check_probe
 from gde_plugins.meg.components import ComponentsProbe, ComponentsReadout
 from gde_plugins.meg.config import ComponentsConfig
 from gde_plugins.meg.metrics.hidden_state import inside
-from gde_plugins.meg.trajectories.candidates import Feature
+from gde_plugins.meg.trajectories.utilities import Feature
 
 HORIZON = 10
 

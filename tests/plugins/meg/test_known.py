@@ -14,7 +14,7 @@ from gde import Policy, TabularMDP
 from gde_plugins.meg import Meg, known_utility, soft_policy
 from gde_plugins.meg.solvers.process import observe, process_of
 
-few = settings(max_examples=15)
+few = settings(max_examples=6)
 each_case = pytest.mark.parametrize(("kind", "horizon"), CASES)
 seeds = st.integers(0, 10_000)
 

@@ -19,8 +19,8 @@ from gde.testing import check_metric
 from gde_plugins.meg import soft_policy
 from gde_plugins.meg.metrics.goals import known, towards, unknown
 from gde_plugins.meg.plugin import gde_metrics
-from gde_plugins.meg.trajectories.candidates import Feature, Pursuit, own_reward, standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward, standing_still
 
 HORIZON = 10
 

@@ -12,7 +12,7 @@ from gde.data.mdp import TabularMDP
 from gde.numerics.tabular import solve
 from gde_plugins.meg.metrics.goals import known
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.optimum import optimal_share
+from gde_plugins.meg.trajectories.estimation import optimal_share
 
 
 def ways(mdp: TabularMDP) -> tuple[float, float]:
@@ -42,7 +42,7 @@ def test_an_optimal_agent_takes_all_shortest_ways_alike(density: float) -> None:
 def test_an_optimal_agent_has_all_of_the_optimum_wherever_it_is() -> None:
     shares = {}
     for density in (0.0, 1.0):
-        measured = {each.name: each for each in known(recorded(episodes("optimal", mazes(30, density))))}
+        measured = {each.name: each for each in known(recorded(episodes("optimal", mazes(15, density))))}
         shares[density] = measured["meg.known.share"].value or 0.0
         assert measured["meg.known.of_optimal"].value == pytest.approx(1, abs=0.05)
         assert measured["meg.known.of_optimal"].interval is not None

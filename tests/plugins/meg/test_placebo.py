@@ -35,7 +35,7 @@ def moved(world: TabularMDP, place: np.ndarray) -> TabularMDP:
 
 
 def test_goal_and_placebo_may_change_places() -> None:
-    """What is measured then is the same with the other sign: the reason why reflexes cannot tell."""
+    """What is measured then is the same with the other sign: the reason why habits cannot tell."""
     walked = episodes("non-reversing", LOOPS)
     others = [np.roll(one.mdp.start > 0, one.mdp.n_states // 2) for one in walked]
     pairs = [(one, other) for one, other in zip(walked, others, strict=True) if not other[one.mdp.terminal].any()]

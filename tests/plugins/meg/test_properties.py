@@ -13,7 +13,7 @@ from gde import TabularMDP
 from gde.numerics.tabular import solve
 from gde_plugins.meg import known_utility, soft_policy, unknown_utility
 
-few = settings(max_examples=10)
+few = settings(max_examples=5)
 each_case = pytest.mark.parametrize(("kind", "horizon"), CASES)
 seeds = st.integers(0, 10_000)
 scales = st.floats(0.01, 100.0).flatmap(lambda size: st.sampled_from([size, -size]))

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from gde import Policy, TabularMDP
 from gde_plugins.meg import causal, known_utility, soft_policy, unknown_utility
 
-few = settings(max_examples=10)
+few = settings(max_examples=5)
 seeds = st.integers(0, 10_000)
 PENALTIES = [1e2, 1e6, 1e8, 1e9, 1e10, 1e12]
 

@@ -13,12 +13,11 @@ from scipy.sparse import csr_array
 
 from gde import Policy, TabularMDP
 from gde_plugins.meg import soft_policy
+from gde_plugins.meg.solvers.infinite_horizon import Divergent, Stationary
 from gde_plugins.meg.solvers.process import observe, process_of
 from gde_plugins.meg.solvers.protocol import Process
-from gde_plugins.meg.solvers.stationary import Stationary
-from gde_plugins.meg.solvers.stationary_fit import Divergent
 
-few = settings(max_examples=15)
+few = settings(max_examples=6)
 each_case = pytest.mark.parametrize(("kind", "horizon"), CASES)
 seeds = st.integers(0, 10_000)
 

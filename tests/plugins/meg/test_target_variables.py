@@ -33,7 +33,7 @@ def evidence(accuracy: float) -> float:
     return log(2) - float(entr(accuracy) + entr(1 - accuracy))
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.floats(0.001, 0.999))
 def test_the_mouse_of_example_1(accuracy: float) -> None:
     known = known_utility(mouse(accuracy).posit(utilities=[CHEESE]))
@@ -81,7 +81,7 @@ def test_decisions_may_differ_in_their_options() -> None:
     assert measured.value == pytest.approx(log(6))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SEEDS, st.booleans())
 def test_mediators_that_separate_are_at_least_as_much_a_goal(seed: int, deterministic: bool) -> None:
     """Theorem 4.1: MEG towards T is at most that towards S if S separates T from the decision."""
@@ -95,7 +95,7 @@ def test_mediators_that_separate_are_at_least_as_much_a_goal(seed: int, determin
     assert distal.value <= proximal.value + 1e-6
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_the_same_for_two_decisions_with_recall(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -105,7 +105,7 @@ def test_the_same_for_two_decisions_with_recall(seed: int) -> None:
     assert target_variables(network, ["E"]).value <= target_variables(network, ["V3"]).value + 1e-6
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_the_bounds_of_target_variables_close(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -116,7 +116,7 @@ def test_the_bounds_of_target_variables_close(seed: int) -> None:
     assert 0 <= measured.value <= measured.ceiling + 1e-12
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_nothing_is_aimed_at_that_cannot_be_influenced(seed: int) -> None:
     """Proposition 3.3, and its generalisation to several targets."""
@@ -128,7 +128,7 @@ def test_nothing_is_aimed_at_that_cannot_be_influenced(seed: int) -> None:
     assert measured.decisions == 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SEEDS, st.floats(1e-6, 1e6), st.booleans(), st.floats(-1e3, 1e3))
 def test_scale_and_origin_of_a_utility_mean_nothing(seed: int, scale: float, turned: bool, shift: float) -> None:
     """Proposition 3.1: value and, but for its unit, rationality stay the same."""

@@ -15,7 +15,7 @@ from gde import Policy, TabularMDP
 from gde_plugins.meg import known_utility, unknown_utility
 from gde_plugins.meg.solvers.process import observe, process_of
 
-few = settings(max_examples=10)
+few = settings(max_examples=4)
 each_case = pytest.mark.parametrize(("kind", "horizon"), CASES)
 seeds = st.integers(0, 10_000)
 

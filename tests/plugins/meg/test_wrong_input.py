@@ -11,19 +11,15 @@ import pytest
 from gde import Policy, TabularMDP
 from gde_plugins.meg import (
     causal,
-    from_imitation,
     from_trajectories,
     known_utility,
     soft_policy,
     target_variables,
     unknown_utility,
 )
-from gde_plugins.meg.causal import Diagram, chance, decision, estimate, from_data, utility
-from gde_plugins.meg.solvers.coarsening import coarsened
-from gde_plugins.meg.solvers.complexity import priced
-from gde_plugins.meg.solvers.timed import targets_at
+from gde_plugins.meg.causal import Diagram, chance, decision, utility
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.linear import Linear
+from gde_plugins.meg.trajectories.linear_utility import Linear
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy, mouse_policy, random_mdp, random_policy
 
 RNG = np.random.default_rng(0)
@@ -134,15 +130,6 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
         ("wanted|must", lambda: unknown_utility(WORLD, POLICY, {}, 3)),
         ("wanted|must", lambda: unknown_utility(WORLD, POLICY, {"a": np.zeros(5)}, 3)),
         ("policy: wanted a Policy", lambda: unknown_utility(WORLD, POLICY.probabilities, "states", 3)),  # type: ignore[arg-type]
-        ("targets: wanted labels", lambda: targets_at(WORLD, POLICY, {"zz": [1]}, 3)),
-        ("targets: wanted times from 0 to 2, got 9", lambda: targets_at(WORLD, POLICY, {"column": [9]}, 3)),
-        ("targets: wanted times from 0 to 2, got 0.5", lambda: targets_at(WORLD, POLICY, {"column": [0.5]}, 3)),  # type: ignore[list-item]
-        ("targets: wanted a list of times", lambda: targets_at(WORLD, POLICY, {"column": 1}, 3)),  # type: ignore[dict-item]
-        ("horizon must be an integer", lambda: targets_at(WORLD, POLICY, {"column": [1]}, ANY)),
-        ("groups: wanted", lambda: coarsened(WORLD, POLICY, ANY, 3)),
-        ("groups: wanted", lambda: coarsened(WORLD, POLICY, [0.5] * 12, 3)),
-        ("found: wanted measurements by name", lambda: priced(ANY, episodes=3)),
-        ("episodes: wanted a whole number", lambda: priced({}, episodes=NAN)),
     ],
     "worlds": [
         ("a width from 2", lambda: cliff_world(0)),
@@ -177,11 +164,6 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
         ("rng: wanted a numpy.random.Generator, got 3", lambda: from_trajectories(EPISODES, rng=3)),  # type: ignore[arg-type]
         ("wanted|must", lambda: from_trajectories(EPISODES, Linear(()), rng=RNG)),
         ("wanted|must", lambda: from_trajectories(EPISODES, Linear("goal"), rng=RNG)),  # type: ignore[arg-type]
-        ("trajectories: wanted a list", lambda: from_imitation(ANY, WORLD)),
-        ("mdp: wanted a TabularMDP", lambda: from_imitation([], ANY)),
-        ("trajectory 0: wanted something with obs and acts, got int", lambda: from_imitation([1], WORLD)),
-        ("obs must be states or one-hot", lambda: from_imitation(recorded(np.array([0.5, 1]), np.array([0])), WORLD)),
-        ("wanted one observation more", lambda: from_imitation(recorded(np.array([0]), np.array([0, 1])), WORLD)),
     ],
     "diagrams": [
         ("table of 'S': wanted an array of numbers", lambda: chance("S", [[1, 2], [1]], ["x"])),
@@ -209,13 +191,6 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
         ("diagram: wanted a Diagram, got str", lambda: causal.known_utility("x")),  # type: ignore[arg-type]
         ("diagram: wanted a Diagram, got int", lambda: causal.unknown_utility(3)),  # type: ignore[arg-type]
         ("wanted a diagram with utilities", lambda: causal.known_utility(HANDS)),
-        ("columns: wanted", lambda: from_data({}, {})),
-        ("columns: wanted", lambda: from_data(ANY, ANY)),
-        ("parents: wanted", lambda: from_data({"a": [0, 1]}, ANY)),
-        ("wanted columns of one length", lambda: from_data({"a": [0, 1], "b": [0]}, {})),
-        ("'a': wanted .* whole numbers from 0", lambda: from_data({"a": [0.5, 1]}, {})),
-        ("'a': wanted .* whole numbers from 0", lambda: from_data({"a": [-1, 1]}, {})),
-        ("wanted at least two rows, got 1", lambda: estimate({"a": [0]}, {}, ANY, RNG)),
     ],
 }
 CASES = [(name, said, wrong) for name, each in WRONG.items() for said, wrong in each]

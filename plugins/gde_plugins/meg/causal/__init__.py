@@ -1,6 +1,5 @@
 """Goal-directedness in causal influence diagrams (MacDermott et al. 2024, sections 3 and 4)."""
 
-from gde_plugins.meg.causal.data import Estimated, estimate, from_data
 from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
 from gde_plugins.meg.causal.inference import joint
 from gde_plugins.meg.causal.known import known_utility
@@ -14,13 +13,10 @@ from gde_plugins.meg.causal.targets import target_variables
 __all__ = [
     "Diagram",
     "DiagramMeg",
-    "Estimated",
     "Node",
     "chance",
     "decision",
-    "estimate",
     "forgetful_mouse",
-    "from_data",
     "from_pgmpy",
     "from_pycid",
     "joint",

@@ -1,14 +1,14 @@
 """Bounds that close for decisions without recall, in small diagrams: branch and bound over all policies.
 
-A cell of policies is cut off where none in it
+A cell of policies is cut off where no policy in it
 
-- predicts better than what is known to be possible already;
+- predicts better than a policy that is known already;
 - has highest entropy for its utility, since another cell has more at each of its utilities; or
-- is even stationary: at highest entropy for a utility, the gradients of entropy and utility are parallel.
+- is stationary: at highest entropy for a utility, the gradients of entropy and utility are parallel.
 
-What is left lies along the curves of locally highest entropy, so that the bounds close in as many cells as these are
-long. It looks at utilities, not at rationalities, so nothing depends on where a search begins or on whether some beta
-prefers a policy.
+The rest lies along the curves of locally highest entropy, so the number of cells grows with the length of these curves
+alone. The search looks at utilities, not at rationalities, so nothing depends on where it begins or on whether some
+beta prefers a policy.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from gde_plugins.meg.causal.simplices import Cells, Simplices, point_of, policie
 CELLS = 60_000
 """Cells that are looked at before a search is given up."""
 CLOSE = 1e-3
-"""Nats between the bounds at which it ends; policies count as most random up to as much entropy."""
+"""Nats between the bounds at which it ends; also the entropy up to which policies count as most random."""
 LEVELS = 64
 """Intervals of utility in which the entropies of cells are compared."""
 ROUNDS = 8
@@ -32,25 +32,32 @@ ROUNDS = 8
 
 
 class Found(NamedTuple):
-    """The best policies, and bounds of what any have."""
+    """The best policies, and bounds on all policies."""
 
     policies: Policies
     value: float
     upper: float
     rate: float | None
-    """At which they trade utility for entropy, in 1 / utility, where they are others than those given."""
+    """The rate at which they trade utility for entropy, in 1 / utility; None if they are the policies given."""
 
 
 def search(problem: DecisionProblem, utility: Floats, policies: Policies) -> Found | None:
-    """Start from policies that are thought to be the best of highest entropy.
+    """Search from policies that are thought to be the best of highest entropy.
 
-    None where the diagram is too large for it (see `Simplices.of`), or these are not of highest entropy and no others
-    are found.
+    Args:
+        problem: the decisions.
+        utility: (n_outcomes,) of the targets' joint values.
+        policies: the start.
+
+    Returns:
+        None where the diagram is too large (see `Simplices.of`), or where neither the start nor any policy found is of
+        highest entropy.
     """
     space = Simplices.of(problem, utility)
     if space is None:
         return None
-    point, rate = point_of(policies), None
+    point = point_of(policies)
+    rate = None
     known = space.accuracy(point) if most_random(space, point) else 0.0
     certain = known > 0
     for _ in range(ROUNDS):
@@ -58,35 +65,45 @@ def search(problem: DecisionProblem, utility: Floats, policies: Policies) -> Fou
         if promising is None:
             break
         better = _most_random_beside(space, promising)
-        if space.accuracy(better) <= known or not most_random(space, better):
+        accuracy = space.accuracy(better)
+        if accuracy <= known or not most_random(space, better):
             break
-        point, known, rate, certain = better, space.accuracy(better), _rate(space, better), True
+        point = better
+        known = accuracy
+        rate = _rate(space, better)
+        certain = True
     if not certain and upper > CLOSE:
         return None
     return Found(policies_at(problem, point) if certain else problem.uniform, known, upper, rate)
 
 
 def most_random(space: Simplices, point: Floats, close: float = CLOSE) -> bool:
-    """Whether no policy of the same expected utility has more entropy, up to so many nats."""
+    """Return whether no policy of the same expected utility has more entropy, up to so many nats."""
     here = space.at(point)
-    (worth, _), (entropy, _) = space.utilities(here), space.entropies(here)
-    cells, looked = space.whole(), 0
+    worth = space.utilities(here)[0][0]
+    entropy = space.entropies(here)[0][0]
+    cells = space.whole()
+    looked = 0
     while len(cells):
         if looked + 2 * len(cells) > CELLS:
             return False
         cells = cells.halves()
         looked += len(cells)
         low, high = space.utilities(cells)
-        same, (least, most) = (low <= worth[0]) & (worth[0] <= high), space.entropies(cells)
-        if (same & (least > entropy[0] + close)).any():
+        least, most = space.entropies(cells)
+        same = (low <= worth) & (worth <= high)
+        if (same & (least > entropy + close)).any():
             return False
-        cells = cells.where(same & (most > entropy[0] + close) & space.may_be_stationary(cells))
+        cells = cells.where(same & (most > entropy + close) & space.may_be_stationary(cells))
     return True
 
 
 def _most_accurate(space: Simplices, known: float) -> tuple[float, Floats | None]:
-    """An upper bound of MEG, and a point where there may be more than is known; None where there is none."""
-    cells, frontier, looked, cut = space.whole(), _Frontier(space), 0, known
+    """Return an upper bound of MEG, and a point that may be better than what is known; None where there is none."""
+    cells = space.whole()
+    frontier = _Frontier(space)
+    looked = 0
+    cut = known
     while len(cells) and looked + 2 * len(cells) <= CELLS:
         cells = cells.halves()
         looked += len(cells)
@@ -94,7 +111,7 @@ def _most_accurate(space: Simplices, known: float) -> tuple[float, Floats | None
         accuracies = space.accuracies(cells)
         dull = accuracies <= known + CLOSE
         cut = max(cut, float(accuracies[dull].max(initial=known)))
-        cells = cells.where(~dull & frontier.rivals(cells) & space.may_be_stationary(cells))
+        cells = cells.where(~dull & frontier.may_reach(cells) & space.may_be_stationary(cells))
     if not len(cells):
         return cut, None
     accuracies = space.accuracies(cells)
@@ -104,7 +121,7 @@ def _most_accurate(space: Simplices, known: float) -> tuple[float, Floats | None
 
 
 class _Frontier:
-    """The most entropy that is known to be had at each level of utility."""
+    """The most entropy that is known to be possible at each level of utility."""
 
     def __init__(self, space: Simplices) -> None:
         self._space = space
@@ -112,42 +129,43 @@ class _Frontier:
         self._known = np.full(LEVELS, -np.inf)
 
     def learn(self, cells: Cells) -> None:
-        """Utility varies continuously within a cell: all between its least and its most is had there."""
+        """Raise the frontier: utility is continuous, so a cell has all utilities between its least and its most."""
         low, high = self._space.utilities(cells)
         entropy = self._space.entropies(cells)[0]
         for i in range(LEVELS):
             covers = (low <= self._edges[i]) & (high >= self._edges[i + 1])
             self._known[i] = max(self._known[i], float(entropy[covers].max(initial=-np.inf)))
 
-    def rivals(self, cells: Cells) -> NDArray[np.bool_]:
-        """(N,) whether a cell may have as much somewhere."""
+    def may_reach(self, cells: Cells) -> NDArray[np.bool_]:
+        """Return (N,) whether a cell may have as much entropy as the frontier somewhere."""
         low, high = self._space.utilities(cells)
-        entropy, possible = self._space.entropies(cells)[1], np.zeros(len(low), dtype=bool)
+        entropy = self._space.entropies(cells)[1]
+        possible = np.zeros(len(low), dtype=bool)
         for i in range(LEVELS):
             possible |= (low <= self._edges[i + 1]) & (high >= self._edges[i]) & (entropy >= self._known[i])
         return possible
 
 
 def _most_random_beside(space: Simplices, point: Floats) -> Floats:
-    """The most random policy of the same utility that is found from here."""
-    options, worth = space.worth.shape, space.utilities(space.at(point))[0][0]
+    """Return the most random policy of the same utility that a local search finds from here."""
+    options = space.worth.shape
+    worth = space.utilities(space.at(point))[0][0]
     of_row = np.repeat(np.eye(len(options)), options, axis=1)
-    same = {"type": "eq", "fun": lambda other: space.utilities(space.at(other))[0][0] - worth}
-    whole = {"type": "eq", "fun": lambda other: of_row @ other - 1, "jac": lambda _: of_row}
-    within = [(0.0, 1.0)] * len(point)
+    same_utility = {"type": "eq", "fun": lambda other: space.utilities(space.at(other))[0][0] - worth}
+    sums_to_one = {"type": "eq", "fun": lambda other: of_row @ other - 1, "jac": lambda _: of_row}
     found = minimize(
         lambda other: -space.entropies(space.at(np.clip(other, 0.0, 1.0)))[0][0],
         point,
         method="SLSQP",
-        bounds=within,
-        constraints=[same, whole],
+        bounds=[(0.0, 1.0)] * len(point),
+        constraints=[same_utility, sums_to_one],
     )
     beside = np.clip(found.x, 0.0, 1.0)
     return np.asarray(beside / (beside @ of_row.T @ of_row))
 
 
 def _rate(space: Simplices, point: Floats) -> float:
-    """By how much entropy falls for more utility."""
+    """Return by how much entropy falls for more utility."""
     entropy, worth = space.gradients(point)
     squared = float(worth @ worth)
     return float(-entropy @ worth) / squared if squared else 0.0

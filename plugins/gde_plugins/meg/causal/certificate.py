@@ -1,4 +1,4 @@
-"""A proof of how large a measurement can be at most: policies with the observed outcomes, and random otherwise."""
+"""A proof of how large a measurement can be: policies with the observed outcomes that are random otherwise."""
 
 import numpy as np
 
@@ -12,21 +12,27 @@ EXACT = 1e-13
 
 
 def upper_bound(problem: DecisionProblem, nearly: Policies, basis: Floats | None = None) -> float:
-    """At least the largest MEG that any utility of the targets gives, where decisions recall what they need.
+    """Return an upper bound of MEG over all utilities of the targets, where decisions recall what they need.
 
-    With a basis (n_outcomes, K), any weighted sum of its columns; then it is enough to have their expectations.
+    By weak duality every policy with the same distribution of outcomes as the measured one proves a bound: the ceiling
+    less its entropy. The measured policy itself is one; nearly optimal policies, corrected until they match, are
+    another.
 
-    By weak duality every policy with the same distribution of outcomes as the measured one proves a bound: the
-    ceiling less its entropy. The measured policy itself is one; nearly optimal policies, corrected until they match,
-    are another.
+    Args:
+        problem: the decisions.
+        nearly: nearly optimal policies.
+        basis: (n_outcomes, K), for utilities that are weighted sums of its columns; then it is enough to match their
+            expectations. None for all utilities.
     """
     matched = _matched(problem, nearly, np.eye(problem.n_outcomes) if basis is None else basis)
-    proofs = [problem.policy, *([] if matched is None else [matched])]
-    return min(problem.most, *(problem.ceiling - problem.entropy(policies) for policies in proofs))
+    bounds = [problem.most, problem.ceiling - problem.entropy(problem.policy)]
+    if matched is not None:
+        bounds.append(problem.ceiling - problem.entropy(matched))
+    return min(bounds)
 
 
 def _matched(problem: DecisionProblem, policies: Policies, basis: Floats) -> Policies | None:
-    """Policies close to those given with the expectations of the measured one; None where none is found."""
+    """Return policies close to those given with the expectations of the measured one; None where none is found."""
     wanted = problem.outcomes(problem.policy) @ basis
     size = max(1.0, float(np.abs(basis).max()))
     for _ in range(CORRECTIONS):
@@ -40,7 +46,7 @@ def _matched(problem: DecisionProblem, policies: Policies, basis: Floats) -> Pol
 
 
 def _corrected(problem: DecisionProblem, policies: Policies, missing: Floats, basis: Floats) -> Policies:
-    """One Newton step, the smallest one relative to the probabilities, along which every row goes on to sum to one."""
+    """Take the smallest Newton step relative to the probabilities along which every row still sums to one."""
     slopes = {name: _slopes(problem, policies, name, basis) for name in policies}
     weighted = {name: slopes[name] * policies[name][..., None] for name in policies}
     n = len(missing)
@@ -50,8 +56,11 @@ def _corrected(problem: DecisionProblem, policies: Policies, missing: Floats, ba
 
 
 def _slopes(problem: DecisionProblem, policies: Policies, name: str, basis: Floats) -> Floats:
-    """(*family, K) derivative of the expectations by the probabilities of one decision, without the part that
-    would change the sum of a row."""
-    others, family = problem.distribution(policies, [name]), problem.families[name]
+    """Return the (*family, K) derivative of the expectations by the probabilities of one decision.
+
+    The part that would change the sum of a row is projected out.
+    """
+    others = problem.distribution(policies, [name])
+    family = problem.families[name]
     slopes = np.stack([problem.marginal(others * problem.on_targets(each), family) for each in basis.T], axis=-1)
     return np.asarray(slopes - (slopes * policies[name][..., None]).sum(axis=-2, keepdims=True))

@@ -1,4 +1,4 @@
-"""What the decisions of a diagram do to the variables that they are judged by."""
+"""The distribution of target variables as a function of the decisions of a diagram."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -28,7 +28,8 @@ class DecisionProblem:
     """
 
     def __init__(self, diagram: Diagram, scopes: Sequence[Sequence[str]]) -> None:
-        self.diagram, self.scopes = diagram, scopes
+        self.diagram = diagram
+        self.scopes = scopes
         self.decisions = diagram.decisions
         if not self.decisions:
             raise ValueError("wanted a diagram with decisions: posit them, e.g. diagram.posit(['D'])")
@@ -41,7 +42,7 @@ class DecisionProblem:
 
     @cached_property
     def policy(self) -> Policies:
-        """What the diagram says that is done."""
+        """The measured policies: those of the diagram."""
         return {name: self.diagram.nodes[name].table for name in self.decisions}
 
     @cached_property
@@ -56,14 +57,16 @@ class DecisionProblem:
 
     @cached_property
     def n_outcomes(self) -> int:
-        """How many joint values the targets have."""
+        """The number of joint values of the targets."""
         return prod(self.diagram.cardinalities[name] for name in self.targets)
 
     @cached_property
     def order(self) -> tuple[str, ...] | None:
-        """The decisions in an order in which they can be solved: what is best in one depends on policies of those
-        before it alone (Koller and Milch 2003, with the entropy of every decision as a utility of its own). None where
-        there is no such order, because a decision does not recall what it needs."""
+        """The decisions in an order in which each is solved given those before it; None where there is none.
+
+        There is none where a decision does not recall what it needs (Koller and Milch 2003, with the entropy of every
+        decision as a utility of its own).
+        """
         relevant = {name: [other for other in self.decisions if self._relevant(other, name)] for name in self.decisions}
         try:
             return ordered(relevant)
@@ -71,35 +74,39 @@ class DecisionProblem:
             return None
 
     def _relevant(self, other: str, name: str) -> bool:
-        """Whether the policy of `other` matters for what is best in the decision `name`."""
+        """Return whether the policy of `other` matters for the best choice in the decision `name`."""
         if other == name:
             return False
-        graph, mechanism = self.diagram.parents, f"policy of {other}"
+        graph = self.diagram.parents
+        mechanism = f"policy of {other}"
         with_mechanism = {**graph, mechanism: (), other: (*graph[other], mechanism)}
         reached = descendants(graph, name)
         entropies = [self.families[each] for each in self.decisions if each != name]
-        judged = {each for scope in (*self.scopes, *entropies) if reached.intersection(scope) for each in scope}
+        judged: set[str] = set()
+        for scope in (*self.scopes, *entropies):
+            if reached.intersection(scope):
+                judged.update(scope)
         return not d_separated(with_mechanism, [mechanism], judged, self.families[name])
 
     def consequential(self) -> tuple[str, ...]:
-        """The decisions that something judged depends on."""
+        """Return the decisions that the targets depend on."""
         reached = ancestors(self.diagram.parents, self.targets)
         return tuple(name for name in self.decisions if name in reached)
 
     def spread(self, table: Floats, names: Sequence[str]) -> Floats:
-        """A table over some of the axes, shaped so that it broadcasts against a whole one."""
+        """Shape a table over some of the axes so that it broadcasts against a whole one."""
         order = sorted(range(len(names)), key=lambda i: self.axes.index(names[i]))
         sizes = [self.diagram.cardinalities[axis] if axis in names else 1 for axis in self.axes]
         return table.transpose(order).reshape(sizes)
 
     def marginal(self, table: Floats, names: Sequence[str]) -> Floats:
-        """A whole table summed over all axes but these, in the order given."""
+        """Sum a whole table over all axes but these, and order these as given."""
         axes = [self.axes.index(name) for name in names]
         summed: Floats = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
         return summed.transpose(np.argsort(np.argsort(axes)))
 
     def distribution(self, policies: Policies, without: Sequence[str] = ()) -> Floats:
-        """The whole table of joint probabilities; the policies in `without` are left out of the product."""
+        """Return the whole table of joint probabilities, with the policies in `without` left out of the product."""
         table = self.response
         for name, policy in policies.items():
             if name not in without:
@@ -107,22 +114,24 @@ class DecisionProblem:
         return table
 
     def outcomes(self, policies: Policies) -> Floats:
-        """(n_outcomes,) probabilities of the targets' joint values, the last target varying fastest."""
+        """Return (n_outcomes,) probabilities of the targets' joint values, the last target varying fastest."""
         return self.marginal(self.distribution(policies), self.targets).ravel()
 
     def shaped(self, utility: Floats) -> Floats:
-        """(n_outcomes,) numbers with an axis for every target."""
+        """Reshape (n_outcomes,) numbers to an axis for every target."""
         return utility.reshape([self.diagram.cardinalities[name] for name in self.targets])
 
     def on_targets(self, utility: Floats) -> Floats:
-        """(n_outcomes,) numbers, shaped so that they broadcast against a whole table."""
+        """Shape (n_outcomes,) numbers so that they broadcast against a whole table."""
         return self.spread(self.shaped(utility), self.targets)
 
     @cached_property
     def most(self) -> float:
-        """What no utility of the targets exceeds: of the decisions that they depend on, ln of the options less the
-        entropy of the measured policy, which predicts itself best. Policies of highest entropy are uniform in all
-        other decisions, and predict nothing there."""
+        """An upper bound of MEG for any utility of the targets.
+
+        For the decisions that they depend on it is ln of the options less the entropy of the measured policy, which
+        predicts itself best. Policies of highest entropy are uniform in all other decisions, and predict nothing there.
+        """
         judged = {name: self.policy[name] for name in self.consequential()}
         options = sum(log(table.shape[-1]) for table in judged.values())
         surprise = sum(
@@ -132,7 +141,7 @@ class DecisionProblem:
         return max(options - surprise, 0.0)
 
     def entropy(self, policies: Policies) -> float:
-        """Causal entropy of the policies in nats (section 3): the sum over decisions, given their parents."""
+        """Return the causal entropy in nats (section 3): the sum over decisions, given their parents."""
         return sum(
             float((self.distribution(policies, [name]) * self.spread(entr(policy), self.families[name])).sum())
             for name, policy in policies.items()

@@ -48,22 +48,25 @@ def response(diagram: Diagram, names: Sequence[str]) -> Floats:
 
 
 def family(diagram: Diagram, name: str) -> Factor:
-    """The table of a variable."""
+    """Return the table of a variable as a factor."""
     return Factor((*diagram.parents[name], name), diagram.nodes[name].table)
 
 
 def contract(factors: Sequence[Factor], keep: Sequence[str]) -> Floats:
-    """The product of the factors, summed over every variable that is not kept; axes in the order of `keep`.
+    """Multiply the factors and sum over every variable that is not in `keep`; axes in the order of `keep`.
 
     Variables are summed out one after the other, the one that leaves the smallest table first.
 
     Raises:
-        ValueError: a variable is kept twice, or a table would exceed `LARGEST`.
+        ValueError: a variable is in `keep` twice, or a table would exceed `LARGEST`.
     """
     if len({*keep}) < len(keep):
         raise ValueError(f"wanted every variable once, got {', '.join(keep)}")
-    sizes = {name: size for factor in factors for name, size in zip(factor.names, factor.table.shape, strict=True)}
-    left, waiting = [*factors], [name for name in sizes if name not in keep]
+    sizes: dict[str, int] = {}
+    for factor in factors:
+        sizes.update(zip(factor.names, factor.table.shape, strict=True))
+    left = [*factors]
+    waiting = [name for name in sizes if name not in keep]
     while waiting:
         name = min(waiting, key=lambda name: _size(_after(left, name), sizes))
         touched = [factor for factor in left if name in factor.names]
@@ -74,7 +77,7 @@ def contract(factors: Sequence[Factor], keep: Sequence[str]) -> Floats:
 
 
 def _after(factors: Sequence[Factor], name: str) -> tuple[str, ...]:
-    """The variables of the table that summing out `name` leaves."""
+    """Return the variables of the table that summing out `name` leaves."""
     touched = [factor.names for factor in factors if name in factor.names]
     return tuple(dict.fromkeys(other for names in touched for other in names if other != name))
 

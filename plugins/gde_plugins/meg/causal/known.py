@@ -14,7 +14,7 @@ from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measur
 from gde_plugins.meg.causal.recall import proven
 from gde_plugins.meg.causal.soft_optimal import FINAL, QUALIFYING, soft_optimal
 from gde_plugins.meg.solvers.limits import Limit
-from gde_plugins.meg.solvers.search import Point, climb
+from gde_plugins.meg.solvers.line_search import Point, climb
 
 TOLERANCE = 1e-13
 """Nats between the bounds at which a concave search ends."""
@@ -29,7 +29,7 @@ RATIONALITIES = np.concatenate([-np.geomspace(100, 0.1, 16), [0.0], np.geomspace
 
 
 def known_utility(diagram: Diagram) -> DiagramMeg:
-    """MEG of the diagram's policies with respect to the sum of its utilities (MacDermott et al. 2024, Definition 3.2).
+    """Measure MEG of the diagram's policies towards the sum of its utilities (MacDermott et al. 2024, Definition 3.2).
 
     Where every decision recalls what it needs, the accuracy is concave in the rationality and the bounds are certified.
     Elsewhere see `gde_plugins.meg.causal.recall`.
@@ -48,7 +48,7 @@ def known_utility(diagram: Diagram) -> DiagramMeg:
 
 
 def best_rationality(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
-    """The measurement for one utility (n_outcomes,) of the targets."""
+    """Measure MEG at the best rationality for one utility (n_outcomes,) of the targets."""
     # Origin and scale mean nothing (Proposition 3.1), but these keep rounding small, whatever a few outcomes cost.
     scale = float(np.ptp(utility)) or 1.0
     normal = (utility - np.quantile(utility, 0.5, method="higher")) / scale
@@ -57,9 +57,11 @@ def best_rationality(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
 
 
 def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
-    earned, chance = (float(problem.outcomes(each) @ utility) for each in (problem.policy, problem.uniform))
+    earned = float(problem.outcomes(problem.policy) @ utility)
+    chance = float(problem.outcomes(problem.uniform) @ utility)
     sign = 1.0 if earned >= chance else -1.0
-    towards, gained = sign * utility, sign * earned
+    towards = sign * utility
+    gained = sign * earned
 
     def point(beta: float) -> Point:
         policies = soft_optimal(problem, towards, beta)
@@ -67,6 +69,7 @@ def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
         value = problem.ceiling + beta * (gained - mean) - problem.entropy(policies)
         return Point(beta, value, gained - mean, 0.0)
 
+    # An optimal policy is predicted best at infinite rationality, which a search would only approach.
     best_policies = soft_optimal(problem, towards, inf)
     divergence = problem.ceiling - problem.entropy(best_policies)
     if divergence > TOLERANCE and divergence - accuracy(problem, best_policies) <= TOLERANCE:
@@ -81,7 +84,7 @@ def _concave(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
 
 
 def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
-    """Look everywhere coarsely, then closely around the best."""
+    """Search all rationalities coarsely, then closely around the best."""
 
     def accuracy_at(beta: float, rounds: int = FINAL) -> float:
         return accuracy(problem, soft_optimal(problem, utility, beta, rounds))
@@ -92,6 +95,8 @@ def _scan(problem: DecisionProblem, utility: Floats) -> DiagramMeg:
     # The first of equals: an optimal policy is one at infinity, though a large number would do as well.
     beta = max([0.0, inf, -inf, float(near.x)], key=lambda beta: round(accuracy_at(beta), DIGITS))
     policies = soft_optimal(problem, utility, beta)
+
+    # A lower bound holds only if perfect recall would be no better; else branch and bound may close the gap.
     upper = problem.most
     value = min(max(accuracy(problem, policies), 0.0), upper)
     lower = value if proven(problem, policies, utility, beta) else 0.0

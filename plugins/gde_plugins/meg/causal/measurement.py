@@ -1,4 +1,4 @@
-"""What a measurement in a diagram returns, and the accuracy that it is about."""
+"""The result of a measurement in a diagram, and the accuracy that it maximises."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,16 +22,18 @@ class DiagramMeg(Meg):
     """
 
     targets: tuple[str, ...]
-    """What the utility depends on, in the order of its axes."""
+    """The variables that the utility depends on, in the order of its axes."""
     policies: Mapping[str, Floats] = field(repr=False)
     """The policies that predict best, by decision; shape (*cardinalities of the parents, options)."""
 
 
 def accuracy(problem: DecisionProblem, policies: Policies) -> float:
-    """How much more log-probability than uniform choice the policies give to what is done, in nats (Definition 3.2)."""
+    """Return the log-probability of the measured choices above that of uniform choice, in nats (Definition 3.2)."""
     done = problem.distribution(problem.policy)
-    logs = (xlogy(problem.marginal(done, problem.families[name]), policy).sum() for name, policy in policies.items())
-    return problem.ceiling + float(sum(logs))
+    logs = 0.0
+    for name, policy in policies.items():
+        logs += xlogy(problem.marginal(done, problem.families[name]), policy).sum()
+    return problem.ceiling + float(logs)
 
 
 def measured(
@@ -43,7 +45,7 @@ def measured(
     bounds: tuple[float, float],
     gap: float = GAP,
 ) -> DiagramMeg:
-    """Bring a search's findings into the form of a measurement."""
+    """Make a measurement of the findings of a search."""
     options = {name: problem.policy[name].shape[-1] for name in problem.decisions}
     most = max(options.values())
     return DiagramMeg(

@@ -19,7 +19,7 @@ STEEPEST = 1e-10
 
 
 def unknown_utility(diagram: Diagram) -> DiagramMeg:
-    """MEG towards any weighted sum of the diagram's utilities: a parametric-utility diagram with linear parameters.
+    """Measure MEG towards any weighted sum of the diagram's utilities, a linear parametric-utility diagram.
 
     `weights` are in the order of `diagram.names("utility")`. Where every decision recalls what it needs, the accuracy
     is concave in the weights and both bounds are certified; elsewhere the best of each utility by itself and of the sum
@@ -56,7 +56,7 @@ def _without_recall(problem: DecisionProblem, basis: Floats, scale: Floats, weig
 
 
 def _ascended(problem: DecisionProblem, basis: Floats) -> Floats:
-    """(K,) weights for which observed and predicted expectations agree best."""
+    """Return (K,) weights for which observed and predicted expectations agree best."""
     observed = problem.outcomes(problem.policy) @ basis
 
     def loss(weights: Floats) -> tuple[float, Floats]:

@@ -16,26 +16,25 @@ QUALIFYING, FINAL = 30, 2000
 SETTLED = 1e-12
 """Change of a probability below which a round has changed nothing."""
 STARTS = 6
-"""Random starts of the search without recall, beside the uniform policy, the one that is measured and the corners."""
+"""Random starts of the search without recall, beside the uniform policy, the measured one and the corners."""
 CORNERS, FIRMNESS = 8, 0.9
-"""Most deterministic policies that are all starts, and the share of the choice that is not by chance there."""
+"""Most deterministic policies that are all starts, and the share of the choice there that is not by chance."""
 NEAR, EQUAL = 1e-4, 1e-9
 """Shares of merit by which an end may fall short of the best: to be improved further, and to count as equally good."""
 APART = 0.1
 """Difference of a probability above which two ends are taken for different solutions."""
 TIE = 1e-12
-"""Expected utilities count as equal for an optimal policy if they are closer than this share of their sizes: of what
-they would be if all utilities were positive."""
+"""Expected utilities closer than this are equal for an optimal policy; the unit is the expected absolute utility."""
 
 
 def soft_optimal(problem: DecisionProblem, utility: Floats, beta: float = 1.0, rounds: int = FINAL) -> Policies:
-    """The policies that maximise beta * E[utility] + entropy; at beta = +-inf, the entropy among the optimal ones.
+    """Find the policies that maximise beta * E[utility] + entropy; at +-inf, the entropy among the optimal ones.
 
     Where the decisions recall what they need (`DecisionProblem.order`), one pass of backward induction finds the one
-    maximum. Elsewhere the problem is not concave: policies are improved one at a time, each to the best reply to the
-    others, from several starts, and the best end is taken: a local maximum at least. There may be several that are as
-    good, e.g. because it matters only that two decisions agree. Of these it is the one that predicts the measured
-    policy best, as Definition 3.2 takes the most over all policies of highest entropy.
+    maximum. Elsewhere the problem is not concave. Policies are improved one at a time, each to the best reply to the
+    others, from several starts, and the best end is taken: a local maximum at least. Several ends may be equally good,
+    e.g. because it matters only that two decisions agree. Of these the one that predicts the measured policy best is
+    returned, as Definition 3.2 takes the maximum over all policies of highest entropy.
 
     Args:
         problem: the decisions.
@@ -48,29 +47,39 @@ def soft_optimal(problem: DecisionProblem, utility: Floats, beta: float = 1.0, r
         for name in problem.order:
             policies[name] = _reply(problem, policies, name, utility, beta)
         return policies
+
     ends = [_improved(problem, start, utility, beta, QUALIFYING) for start in _starts(problem)]
     qualified = _different(_best(problem, ends, utility, beta, NEAR))
     finalists = [_improved(problem, end, utility, beta, rounds) for end in qualified]
-    return max(_best(problem, finalists, utility, beta, EQUAL), key=lambda policies: accuracy(problem, policies))
+    equally_good = _best(problem, finalists, utility, beta, EQUAL)
+    return max(equally_good, key=lambda policies: accuracy(problem, policies))
+
+
+def merit(problem: DecisionProblem, policies: Policies, utility: Floats, beta: float) -> tuple[float, float]:
+    """Return what soft-optimal policies maximise; at infinite beta entropy decides between equal utilities alone."""
+    expected = float(problem.outcomes(policies) @ utility)
+    entropy = problem.entropy(policies)
+    if isinf(beta):
+        return round(np.sign(beta) * expected / (TIE * np.ptp(utility) or 1.0)), entropy
+    return beta * expected + entropy, 0.0
+
+
+def equal_merits(one: tuple[float, float], other: tuple[float, float], tolerance: float) -> bool:
+    """Return whether two merits are equal up to a share of their size."""
+    return all(isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) for a, b in zip(one, other, strict=True))
 
 
 def _best(
     problem: DecisionProblem, ends: Sequence[Policies], utility: Floats, beta: float, tolerance: float
 ) -> list[Policies]:
-    """Those whose merit is the highest, up to a share of its size."""
+    """Return the policies whose merit is the highest, up to a share of its size."""
     merits = [merit(problem, policies, utility, beta) for policies in ends]
     most = max(merits)
-    return [
-        policies
-        for policies, found in zip(ends, merits, strict=True)
-        if all(
-            isclose(one, other, rel_tol=tolerance, abs_tol=tolerance) for one, other in zip(found, most, strict=True)
-        )
-    ]
+    return [policies for policies, found in zip(ends, merits, strict=True) if equal_merits(found, most, tolerance)]
 
 
 def _different(ends: Sequence[Policies]) -> list[Policies]:
-    """One of those that improve to the same solution, as it seems."""
+    """Drop all but one of the ends that seem to improve to the same solution."""
     found: list[Policies] = []
     for policies in ends:
         if all(_distance(policies, other) > APART for other in found):
@@ -82,41 +91,38 @@ def _distance(policies: Policies, others: Policies) -> float:
     return max(float(np.abs(table - others[name]).max()) for name, table in policies.items())
 
 
-def merit(problem: DecisionProblem, policies: Policies, utility: Floats, beta: float) -> tuple[float, float]:
-    """What soft-optimal policies maximise; at infinite beta the entropy decides between equal utilities alone."""
-    expected, entropy = float(problem.outcomes(policies) @ utility), problem.entropy(policies)
-    if isinf(beta):
-        return round(np.sign(beta) * expected / (TIE * np.ptp(utility) or 1.0)), entropy
-    return beta * expected + entropy, 0.0
-
-
 def _starts(problem: DecisionProblem) -> Iterator[Policies]:
     yield problem.uniform
     yield problem.policy
     yield from _corners(problem)
     rng = generator(0, "soft optimal policies")
     for _ in range(STARTS):
-        yield {
-            name: rng.dirichlet(np.full(table.shape[-1], 0.5), size=table.shape[:-1])
-            for name, table in problem.policy.items()
-        }
+        drawn = {}
+        for name, table in problem.policy.items():
+            drawn[name] = rng.dirichlet(np.full(table.shape[-1], 0.5), size=table.shape[:-1])
+        yield drawn
 
 
 def _corners(problem: DecisionProblem) -> Iterator[Policies]:
-    """Nearly deterministic policies, where there are few: the uniform one, which favours no solution, may be the saddle
-    between them."""
-    rows = [(name, *row) for name, table in problem.policy.items() for row in np.ndindex(table.shape[:-1])]
-    options = [problem.policy[name].shape[-1] for name, *_ in rows]
+    """Yield nearly deterministic policies, where there are few.
+
+    The uniform policy, which favours no solution, may be the saddle between them.
+    """
+    rows: list[tuple[str, tuple[int, ...]]] = []
+    for name, table in problem.policy.items():
+        rows += [(name, row) for row in np.ndindex(table.shape[:-1])]
+    options = [problem.policy[name].shape[-1] for name, _ in rows]
     if prod(options) > CORNERS:
         return
     for chosen in np.ndindex(*options):
         policies = {name: (1 - FIRMNESS) * table for name, table in problem.uniform.items()}
-        for (name, *row), option in zip(rows, chosen, strict=True):
+        for (name, row), option in zip(rows, chosen, strict=True):
             policies[name][(*row, option)] += FIRMNESS
         yield policies
 
 
 def _improved(problem: DecisionProblem, start: Policies, utility: Floats, beta: float, rounds: int) -> Policies:
+    """Improve one policy after the other until a round changes nothing."""
     policies = dict(start)
     for _ in range(rounds):
         before = dict(policies)
@@ -128,25 +134,27 @@ def _improved(problem: DecisionProblem, start: Policies, utility: Floats, beta: 
 
 
 def _reply(problem: DecisionProblem, policies: Policies, name: str, utility: Floats, beta: float) -> Floats:
-    """The best policy of one decision, all others kept; uniform where the decision is never reached."""
+    """Return the best policy of one decision, the others fixed; uniform where the decision is never reached."""
     family = problem.families[name]
     others = problem.distribution(policies, [name])
     reach = problem.marginal(others, family)
     worth = problem.marginal(others * problem.on_targets(utility), family)
+
+    # The entropies of the other decisions count like utilities of their own.
     entropy = np.zeros_like(reach)
     for other in problem.decisions:
         if other != name:
             unmade = problem.distribution(policies, [name, other])
             surprise = problem.spread(entr(policies[other]), problem.families[other])
             entropy += problem.marginal(unmade * surprise, family)
+
     size = problem.marginal(others * problem.on_targets(np.abs(utility)), family)
     reached = np.where(reach > 0, reach, 1.0)
     return _boltzmann(worth / reached, entropy / reached, beta, TIE * size / reached)
 
 
 def _boltzmann(worth: Floats, entropy: Floats, beta: float, blur: Floats) -> Floats:
-    """Softmax over the last axis; at beta = +-inf over the best alone, as far as values that are blurred so much tell,
-    by the entropy that they leave."""
+    """Return the softmax over the last axis; at +-inf over the best alone, up to the `blur` of their values."""
     if not isinf(beta):
         return np.asarray(softmax(beta * worth + entropy, axis=-1))
     worth = np.sign(beta) * worth

@@ -15,14 +15,14 @@ from gde_plugins.meg.causal.measurement import GAP, DiagramMeg, accuracy, measur
 from gde_plugins.meg.causal.soft_optimal import soft_optimal
 
 FEW = 4
-"""Most outcomes each of which is tried as what the decisions are after."""
+"""Most outcomes for which each is tried as the aim of the decisions."""
 ITERATIONS = 2000
 STEEPEST = 1e-10
 """Largest difference between observed and predicted outcome probabilities at which the ascent ends."""
 
 
 def target_variables(diagram: Diagram, targets: Sequence[str], decisions: Sequence[str] = ()) -> DiagramMeg:
-    """MEG with respect to target variables: the most over all utilities of their joint values (Definition 4.4).
+    """Measure MEG with respect to target variables: the maximum over utilities of their joint values (Definition 4.4).
 
     Measured is the policy in the diagram's tables, P(D | parents of D); `Diagram.follow` gives it another.
 
@@ -62,9 +62,11 @@ def target_variables(diagram: Diagram, targets: Sequence[str], decisions: Sequen
 
 
 def _candidates(problem: DecisionProblem) -> Iterator[Floats]:
-    """Utilities (n_outcomes,) where ascent may end anywhere: of two outcomes all are one but for scale and origin
-    (Proposition 3.1); of more, the one that ascent finds, what is observed more often than under random choice, and,
-    of few, each outcome by itself."""
+    """Yield utilities (n_outcomes,) to try where ascent may end in a local maximum.
+
+    Of two outcomes all utilities are one but for scale and origin (Proposition 3.1). Of more, these are the one that
+    ascent finds, what is observed more often than under uniform choice, and, of few, each outcome by itself.
+    """
     if problem.n_outcomes == 2:
         yield np.array([0.0, 1.0])
         return
@@ -75,7 +77,7 @@ def _candidates(problem: DecisionProblem) -> Iterator[Floats]:
 
 
 def _ascended(problem: DecisionProblem) -> Floats:
-    """(n_outcomes,) the utility for which observed and predicted outcomes agree best."""
+    """Return the (n_outcomes,) utility for which observed and predicted outcomes agree best."""
     observed = problem.outcomes(problem.policy)
 
     def loss(utility: Floats) -> tuple[float, Floats]:

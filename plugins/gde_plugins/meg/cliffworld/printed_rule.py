@@ -18,8 +18,7 @@ from scipy.optimize import brentq
 
 from gde.data.mdp import Policy, TabularMDP
 from gde.numerics.tabular import occupancy
-from gde_plugins.meg.solvers.process import process_of
-from gde_plugins.meg.solvers.soft import soft_policy
+from gde_plugins.meg.solvers.process import process_of, soft_policy
 
 LARGEST = 64.0
 """Rationality, in units of 1 / reward, up to which a root is looked for: 1 less of reward then weighs exp(-64)."""

@@ -1,4 +1,4 @@
-"""What an agent would do in every state of a scene, asked once for each."""
+"""The action probabilities of an agent in every state of a scene, asked once for each state."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ AT_ONCE = 64
 
 
 async def policies_of(make: Callable[[], Agent], scenes: Sequence[Scene], least: float) -> list[Floats]:
-    """(S, A) of each scene, with zeros where nothing is seen; for what is missing to sums of 1 see `least`.
+    """Return (S, A) probabilities in each scene, zeros in states without a view; rows may sum to less than 1.
 
     Args:
         make: makes the agent of one episode; it is asked as if the episode began in each state.
@@ -33,15 +33,18 @@ async def policies_of(make: Callable[[], Agent], scenes: Sequence[Scene], least:
             raise GdeError(f"{type(agent).__name__} does not tell its action probabilities: wanted e.g. gpt-oss")
         agent.begin(Brief(task=scene.task, seed=0))
         async with door:
-            told = await agent.action_probabilities(view.observation, least)
-        return np.array([told.get(action, 0.0) for action in scene.mdp.actions])
+            given = await agent.action_probabilities(view.observation, least)
+        return np.array([given.get(action, 0.0) for action in scene.mdp.actions])
 
-    found = []
-    asked = [[ask(scene, view) for view in scene.views] for scene in scenes]
-    answers = iter(await asyncio.gather(*(each for of_scene in asked for each in of_scene)))
+    questions = []
+    for scene in scenes:
+        questions += [ask(scene, view) for view in scene.views]
+    answers = iter(await asyncio.gather(*questions))
+
+    policies = []
     for scene in scenes:
         policy = np.zeros((scene.mdp.n_states, scene.mdp.n_actions))
         for view in scene.views:
             policy[view.state] = next(answers)
-        found.append(policy)
-    return found
+        policies.append(policy)
+    return policies

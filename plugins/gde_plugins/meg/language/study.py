@@ -22,11 +22,12 @@ from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.seeding import generator
 from gde_plugins.meg.config import LanguageConfig
+from gde_plugins.meg.language.goal_swap import interventional, swapped
 from gde_plugins.meg.language.policies import policies_of
 from gde_plugins.meg.language.scenes import Scene, Swap, swaps
-from gde_plugins.meg.language.swapping import interventional, swapped
+from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
-from gde_plugins.meg.trajectories.expected import Tabulated, expected
+from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
 
 SOURCE = "no publication; MacDermott et al. (2024), section 7 and appendix A, leave interventions to future work"
 TURNS = 1.5
@@ -37,38 +38,45 @@ class LanguageStudy:
     """Implements `gde.parts.reproduction.Reproduction`. Nothing is played: the agent is asked in every state."""
 
     def __init__(self, config: LanguageConfig, context: Context) -> None:
-        self._config, self._context = config, context
-        self._scale, self._agent = 1.0, Choice(name="gpt-oss")
+        self._config = config
+        self._context = context
+        self._scale = 1.0
+        self._agent = Choice(name="gpt-oss")
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """None; the scale is that of the number of grids and of samples."""
-        self._scale, self._agent = scale, agent
+        """Return none; the scale is that of the number of grids and of samples."""
+        self._scale = scale
+        self._agent = agent
         return {}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
-        """From probabilities and from samples; then as observed, under do(), and for controls."""
+        """Compare probabilities with samples; then the agent as observed, under do(), and controls."""
         return self._rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
-        """None."""
+        """Return none."""
         return ()
 
     @cached_property
     def _rows(self) -> tuple[Comparison, ...]:
         try:
             asked = self._asked()
-        except GdeError as error:  # e.g. a model behind a server, which tells no probabilities
+        except GdeError as error:
+            # For example a model behind a server, which tells no probabilities.
             unmeasured = Measurement(name="meg", value=None, unit="nats", n=0, reason=str(error))
             return (_row("MEG towards the goal", "from probabilities", unmeasured, {}),)
-        return (*self._sampled([(swap.before, policy) for swap, (policy, _) in asked]), *_swap_rows(asked))
+        observed = [(swap.before, policy) for swap, (policy, _) in asked]
+        return (*self._sampled(observed), *_swap_rows(asked))
 
     def _asked(self) -> list[tuple[Swap, tuple[Floats, Floats]]]:
-        """Each grid with the agent's policies before the goal is swapped and after."""
+        """Return each grid with the agent's policies before the goal is swapped and after."""
         count = max(2, ceil(self._config.worlds * self._scale))
         settings: dict[str, Json] = {"size": self._config.size, "density": self._config.density}
         found = swaps(count, settings, self._context.scratch)
-        scenes = [scene for swap in found for scene in (swap.before, swap.after)]
-        # A loop of its own: whoever calls this may be in one, e.g. a notebook.
+        scenes: list[Scene] = []
+        for swap in found:
+            scenes += [swap.before, swap.after]
+        # The caller may already be in an event loop, e.g. of a notebook, so the questions get a loop of their own.
         with ThreadPoolExecutor(1) as thread:
             asked = partial(policies_of, self._make, scenes, self._config.least)
             policies = thread.submit(lambda: asyncio.run(asked())).result()
@@ -80,18 +88,17 @@ class LanguageStudy:
         return agent
 
     def _sampled(self, played: Sequence[tuple[Scene, Floats]]) -> Iterator[Comparison]:
-        """The exact value, then how samples of the same agent scatter around it."""
+        """Yield the exact value, then how samples of the same agent scatter around it."""
         table = "MEG towards the goal, from probabilities and from samples (nats an episode)"
         agents = [Tabulated(mdp=scene.mdp, probabilities=policy, steps=_turns(scene)) for scene, policy in played]
         exact = expected(agents).value
         yield _row(table, "from probabilities", _number(exact, len(agents)), {})
+
         repeats = max(2, ceil(self._config.samples * self._scale))
         for episodes in self._config.episodes:
             rng = generator(episodes, "meg-logits", "samples")
-            drawn = [
-                [agent.draw(rng, str(world)) for world, agent in enumerate(agents) for _ in range(episodes)]
-                for _ in range(repeats)
-            ]
+            # All episodes are drawn before any is measured, since both use the same generator.
+            drawn = [_draw(agents, episodes, rng) for _ in range(repeats)]
             found = [from_trajectories(each, rng=rng) for each in drawn]
             values = [each.value for each in found if each.value is not None]
             error = float(np.sqrt(np.mean((np.array(values) - exact) ** 2)))
@@ -103,30 +110,42 @@ class LanguageStudy:
             yield _row(table, f"from {episodes} episode{'s' * (episodes > 1)} a grid", mean, others)
 
 
+def _draw(agents: Sequence[Tabulated], episodes: int, rng: np.random.Generator) -> list[Episode]:
+    """Draw so many episodes of each agent, clustered by agent."""
+    drawn: list[Episode] = []
+    for i, agent in enumerate(agents):
+        drawn += [agent.draw(rng, str(i)) for _ in range(episodes)]
+    return drawn
+
+
 def _turns(scene: Scene) -> int:
-    return ceil(-TURNS * float(solve(scene.mdp).value[scene.mdp.start > 0][0]))
+    shortest = -float(solve(scene.mdp).value[scene.mdp.start > 0][0])
+    return ceil(TURNS * shortest)
 
 
 def _swap_rows(asked: Sequence[tuple[Swap, tuple[Floats, Floats]]]) -> Iterator[Comparison]:
-    """The agent, the same agent without eyes for the goal, and random choice; usable answers first."""
+    """Yield the share of usable answers, then the agent, a habit that ignores the swap, and random choice."""
     table = "MEG towards the goal, as observed and under do(goal elsewhere) (nats an episode)"
     turns = [_turns(swap.before) for swap, _ in asked]
-    grids = [swap for swap, _ in asked]
-    usable = np.mean([policy[policy.any(axis=1)].sum(axis=1).mean() for _, both in asked for policy in both])
+    usable: list[float] = []
+    for _, policies in asked:
+        usable += [policy[policy.any(axis=1)].sum(axis=1).mean() for policy in policies]
     yield Comparison(
         quantity="probability of a usable answer",
         paper=None,
-        ours=_number(float(usable), len(grids), "probability"),
+        ours=_number(float(np.mean(usable)), len(asked), "probability"),
         source=SOURCE,
         table=table,
     )
-    kinds = {
-        "agent": [both for _, both in asked],
-        "habit: acts as before the swap": [(before, before) for _, (before, _) in asked],
-        "random": [(np.full_like(before, 1 / before.shape[1]),) * 2 for _, (before, _) in asked],
-    }
-    for name, policies in kinds.items():
-        cases = [swapped(*each) for each in zip(grids, policies, turns, strict=True)]
+
+    kinds: dict[str, list[tuple[Floats, Floats]]] = {"agent": [], "habit: acts as before the swap": [], "random": []}
+    for _, (before, after) in asked:
+        uniform = np.full_like(before, 1 / before.shape[1])
+        kinds["agent"].append((before, after))
+        kinds["habit: acts as before the swap"].append((before, before))
+        kinds["random"].append((uniform, uniform))
+    for name, pairs in kinds.items():
+        cases = [swapped(swap, pair, n) for (swap, _), pair, n in zip(asked, pairs, turns, strict=True)]
         found = interventional(cases)
         others = {key: _number(value, len(cases)) for key, value in found.others.items()}
         yield _row(table, name, _number(found.goal, len(cases)), others)

@@ -1,4 +1,4 @@
-"""Goal-directedness from the inside: towards where the agent's activations say that it believes the goal to be."""
+"""Goal-directedness from the inside: towards where the agent's activations place the goal."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,31 +17,29 @@ from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import model_of, one_turn
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import own_reward, standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
 from gde_plugins.meg.trajectories.placebo import MAGNITUDES, same_cell
-from gde_plugins.meg.trajectories.side_by_side import Sample
+from gde_plugins.meg.trajectories.sample import Sample
+from gde_plugins.meg.trajectories.utilities import own_reward, standing_still
 
-BELIEVED, TRUE, EXCHANGED = "believed", "true", "exchanged"
-Mask = NDArray[np.bool_]
+BELIEVED, TRUE = "believed", "true"
 GOAL = "goal"
-"""The kind of cell that a decoded map is asked for."""
+"""The class of cell that is read from decoded maps."""
 
 
 def belief(evidence: Evidence) -> Sequence[Measurement]:
-    """MEG towards the goal of decoded cognitive maps and towards the true one, on the same held-out turns.
+    """Measure MEG towards the goal of decoded cognitive maps and towards the true one, on the same held-out turns.
 
     "meg.belief", in nats a decision and negative where the agent avoids the goal, for each first variant of a probe
-    that decodes maps: by "utility", "believed" being the decoded probability of the goal among the cells that the
-    agent can be in, as it is in that turn, and "true" the goal's cell. The dynamics are the true ones in both.
-    Every n counts turns.
+    that decodes maps. By "utility": "believed" is the decoded probability of the goal in that turn, among the cells
+    that the agent can be in; "true" is the goal's cell. Both have the true dynamics. Every n counts turns.
 
-    "meg.belief.gain" is about the turns alone in which another cell than the goal is decoded as the most probable
-    one: how many nats better the decoded map predicts the decision than the same map does with the probabilities of
-    these two cells exchanged. The truth is as sharp as the belief, turn by turn, so that a probe that is sure where the
-    agent is able gains nothing by it. Both are held to one rationality, the best if a coin decided which of them the
-    agent acts on. It is measured for the probe's controls too ("control"): what decoders gain that read no belief.
+    "meg.belief.gain" is about the turns alone in which another cell than the goal is decoded as the most probable one:
+    how many nats better the decoded map predicts the decision than the same map with the probabilities of these two
+    cells exchanged. So the truth is as sharp as the belief, turn by turn, and a probe that is sure where the agent is
+    able gains nothing by it. Both have one rationality, the best if a coin decided which of them the agent acts on. It
+    is measured for the probe's controls too ("control"), which decode no belief.
 
     Probes are fitted to the whole run, so strata have no such numbers.
     """
@@ -49,21 +47,13 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
         return ()
     reports = [report for report in evidence.probe_reports if _decodes_goals(report)]
     if not reports:
-        return [_unmeasured({}, "no probe decoded maps; choose --probe cogmap")]
+        return [_missing("meg.belief", {}, "no probe decoded maps; choose --probe cogmap")]
     first = reports[0].arm.variant
-    return [each for report in reports if report.arm.variant == first for each in _measured(report, evidence)]
-
-
-@dataclass(frozen=True)
-class _Turns:
-    """Held-out decisions as episodes of one turn, in worlds with different goals."""
-
-    believed: Sample
-    true: Sample
-    exchanged: Sample
-    """Believed, but for the true goal and the most probable one, which have changed places."""
-    differ: Mask
-    """(T,) whether these are two cells."""
+    measurements: list[Measurement] = []
+    for report in reports:
+        if report.arm.variant == first:
+            measurements += _measured(report, evidence)
+    return measurements
 
 
 def _decodes_goals(report: ProbeReport) -> bool:
@@ -82,83 +72,106 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
     try:
         turns = _held_out(report, evidence)
     except GdeError as error:
-        yield _unmeasured(where, str(error))
+        yield _missing("meg.belief", where, str(error))
         return
+
     if arm.control == "none":
-        yield from _sizes(turns, where, evidence.seed, arm.name)
-    yield replace(_gain(turns, generator(evidence.seed, "metric", "meg.belief.gain", arm.name)), where=where)
+        for utility, episodes in ((BELIEVED, turns.believed), (TRUE, turns.true)):
+            rng = generator(evidence.seed, "metric", "meg.belief", arm.name, utility)
+            found = from_trajectories(episodes, rng=rng, signed=True)
+            yield Measurement(
+                name="meg.belief",
+                value=found.value,
+                unit="nats",
+                n=found.n,
+                interval=found.interval,
+                where={**where, "utility": utility},
+                reason=found.reason,
+            )
+    yield _gain(turns, where, generator(evidence.seed, "metric", "meg.belief.gain", arm.name))
 
 
-def _sizes(turns: _Turns, where: Labels, seed: int, arm: str) -> Iterator[Measurement]:
-    for utility, episodes in ((BELIEVED, turns.believed), (TRUE, turns.true)):
-        found = from_trajectories(episodes, rng=generator(seed, "metric", "meg.belief", arm, utility), signed=True)
-        yield Measurement(
-            name="meg.belief",
-            value=found.value,
-            unit="nats",
-            n=found.n,
-            interval=found.interval,
-            where={**where, "utility": utility},
-            reason=found.reason,
-        )
+@dataclass(frozen=True)
+class _Turns:
+    """T held-out decisions as episodes of one turn, in worlds with different goals."""
+
+    believed: Sample
+    true: Sample
+    exchanged: Sample
+    """As believed, with the probabilities of the true goal and of the most probable cell exchanged."""
+    differ: NDArray[np.bool_]
+    """(T,) whether these are two cells."""
 
 
-def _gain(turns: _Turns, rng: np.random.Generator) -> Measurement:
+def _gain(turns: _Turns, where: Labels, rng: np.random.Generator) -> Measurement:
+    name = "meg.belief.gain"
     at = np.flatnonzero(turns.differ).tolist()
     clusters = turns.true.clusters[at]
-    if len(np.unique(clusters)) < 2:
-        return _unmeasured({}, "decoded and true goal differ in the turns of fewer than 2 worlds", "meg.belief.gain")
-    both = [Sample.of([each[i] for i in at]) for each in (turns.believed, turns.exchanged)]
-    believed, exchanged = (Behaviour.of(each, own_reward).table(MAGNITUDES, fast=True) for each in both)
-    best = int(np.logaddexp(_summed(believed, clusters), _summed(exchanged, clusters)).sum(axis=-1).argmax())
-    return cluster_mean(believed[best] - exchanged[best], clusters, rng).measurement("meg.belief.gain", "nats")
+    distinct, numbers = np.unique(clusters, return_inverse=True)
+    if len(distinct) < 2:
+        return _missing(name, where, "decoded and true goal differ in the turns of fewer than 2 worlds")
 
+    tables = []
+    by_cluster = []
+    for sample in (turns.believed, turns.exchanged):
+        table = Behaviour.of([sample[i] for i in at], own_reward).table(MAGNITUDES)
+        tables.append(table)
+        by_cluster.append(np.stack([np.bincount(numbers, weights=row) for row in table]))
 
-def _summed(nats: Floats, clusters: NDArray[np.intp]) -> Floats:
-    """(B, G) of (B, T) nats."""
-    places = np.unique(clusters, return_inverse=True)[1]
-    return np.stack([np.bincount(places, weights=row) for row in nats])
+    best = int(np.logaddexp(*by_cluster).sum(axis=-1).argmax())
+    believed, exchanged = tables
+    estimate = cluster_mean(believed[best] - exchanged[best], clusters, rng)
+    return replace(estimate.measurement(name, "nats"), where=where)
 
 
 def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
-    trajectories = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
+    finished = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
     goal = report.classes.index(GOAL)
-    samples: dict[str, list[Episode]] = {BELIEVED: [], TRUE: [], EXCHANGED: []}
+    believed: list[Episode] = []
+    true: list[Episode] = []
+    exchanged: list[Episode] = []
     differ = []
     for (key, turn), decoded in zip(report.rows, report.decoded, strict=True):
-        if key in trajectories:
-            trajectory = trajectories[key]
-            model = model_of(trajectory, evidence)
-            shown = _goal(model, decoded[..., goal], trajectory)
-            maps = {BELIEVED: shown, TRUE: model.labels["goal"], EXCHANGED: _exchanged(shown, model)}
-            differ.append(bool((maps[EXCHANGED] != shown).any()))
-            for name, utility in maps.items():
-                samples[name].append(one_turn(trajectory, turn, standing_still(model, utility)))
+        if key not in finished:
+            continue
+        trajectory = finished[key]
+        model = model_of(trajectory, evidence)
+        shown = _goal_probabilities(model, decoded[..., goal], trajectory)
+        swapped = _exchanged(shown, model)
+        differ.append(bool((swapped != shown).any()))
+        believed.append(one_turn(trajectory, turn, standing_still(model, shown)))
+        true.append(one_turn(trajectory, turn, standing_still(model, model.labels["goal"])))
+        exchanged.append(one_turn(trajectory, turn, standing_still(model, swapped)))
     if not differ:
         raise GdeError("no held-out turn is of an episode that was finished")
-    believed, true, exchanged = (Sample.of(samples[name]) for name in (BELIEVED, TRUE, EXCHANGED))
-    return _Turns(believed, true, exchanged, np.array(differ))
+    return _Turns(Sample.of(believed), Sample.of(true), Sample.of(exchanged), np.array(differ))
 
 
 def _exchanged(believed: Floats, model: TabularMDP) -> Floats:
-    """The map with the true goal's probability and the largest in each other's place."""
+    """Return the map with the true goal's probability and the largest one exchanged."""
     best = int(believed.argmax())
-    goal, mode = same_cell(model, model.labels["goal"] > 0), same_cell(model, np.arange(len(believed)) == best)
-    turned = believed.copy()
-    turned[mode], turned[goal] = believed[goal].max(), believed[best]
-    return turned
+    goal = same_cell(model, model.labels["goal"] > 0)
+    mode = same_cell(model, np.arange(len(believed)) == best)
+    swapped = believed.copy()
+    swapped[mode] = believed[goal].max()
+    swapped[goal] = believed[best]
+    return swapped
 
 
-def _goal(model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory) -> Floats:
-    """(S,) decoded probability of the goal, given that it is in one of the states' cells."""
+def _goal_probabilities(model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory) -> Floats:
+    """Return (S,) decoded probabilities of the goal, given that it is in one of the states' cells."""
     if missing := {"row", "column", "goal"} - set(model.labels):
         raise GdeError(f"the model of episode {trajectory.key} has no label {', '.join(sorted(missing))}")
-    rows, columns = model.labels["row"].astype(np.intp), model.labels["column"].astype(np.intp)
+    rows = model.labels["row"].astype(np.intp)
+    columns = model.labels["column"].astype(np.intp)
     if max(rows.max(), columns.max()) >= len(decoded):
         raise GdeError(f"the world of episode {trajectory.key} is larger than the decoded map of {len(decoded)} rows")
     cells = decoded[rows, columns].astype(np.float64)
-    return cells / cells.sum() if cells.sum() > 0 else np.full(len(cells), 1 / len(cells))
+    if not cells.sum() > 0:
+        return np.full(len(cells), 1 / len(cells))
+    shares: Floats = cells / cells.sum()
+    return shares
 
 
-def _unmeasured(where: Labels, reason: str, name: str = "meg.belief") -> Measurement:
+def _missing(name: str, where: Labels, reason: str) -> Measurement:
     return Measurement(name=name, value=None, unit="nats", n=0, where=where, reason=reason)

@@ -1,4 +1,4 @@
-"""Goal-directedness towards utilities that the agent's hidden state chooses."""
+"""Goal-directedness towards utilities that depend on the agent's hidden state."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,44 +15,48 @@ from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import model_of, one_turn
-from gde_plugins.meg.trajectories.candidates import menu, standing_still
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.linear import FOLDS, held_out
+from gde_plugins.meg.trajectories.linear_utility import FOLDS, held_out
+from gde_plugins.meg.trajectories.utilities import menu, standing_still
 
 PROBE = "components"
 ARMS: tuple[Control, ...] = ("none", "untrained", "embeddings")
 """Sources of components: the model, its twin with random weights, and the mean of its input embeddings."""
 PRIOR_SPREAD = 3.0
-"""Of every weight: there are many for the turns that were held out."""
+"""Standard deviation of the prior of every weight: there are many weights for the held-out turns."""
 
 
 def inside(evidence: Evidence) -> Sequence[Measurement]:
-    """MEG towards utilities whose weights of state features are linear in principal components of the hidden state.
+    """Measure MEG towards utilities whose weights are linear in principal components of the hidden state.
 
     In turn t the utility of a state is the sum over its features of (w + W z_t) times the feature, with z_t the
-    decoded components and w and W shared by all turns and worlds. "meg.inside" is the accuracy, in nats a decision,
-    in worlds that w and W were not fitted to: where "utility" is "hidden", and for comparison "features", with W = 0.
-    "meg.inside.gain" is their paired difference: how much more the hidden state says of what the agent pursues now
-    than the features of the world do. It is to be read against the same for an untrained twin and for the input
-    embeddings ("control"): "meg.inside.beyond" is the paired difference from the gain of that control, on the same
-    turns. Every n counts turns.
+    decoded components and w and W shared by all turns and worlds. Every n counts turns.
+
+    - "meg.inside": the accuracy, in nats a decision, in worlds that w and W were not fitted to: where "utility" is
+      "hidden", and for comparison "features", with W = 0.
+    - "meg.inside.gain": their paired difference, by how much the hidden state tells more of what the agent pursues now
+      than the features do. Read it against the same for an untrained twin and for the input embeddings ("control").
+    - "meg.inside.beyond": the paired difference from the gain of that control, on the same turns.
 
     After the reasoning (mark "post") the hidden state may hold the action itself, and any action can be explained by
-    a utility of where it leads; so only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice of
+    a utility of where it leads. So only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice of
     variables).
     """
     if evidence.part:
         return ()
     reports = [report for report in evidence.probe_reports if _is_of_components(report)]
     if not reports:
-        return [_unmeasured({}, "no probe decoded components; choose --probe components")]
+        return [_missing({}, "no probe decoded components; choose --probe components")]
     found = [_measured(report, evidence) for report in reports]
-    return [*(each for one in found for each in one.measurements), *_beyond_controls(found, evidence.seed)]
+    measurements: list[Measurement] = []
+    for one in found:
+        measurements += one.measurements
+    return [*measurements, *_beyond_controls(found, evidence.seed)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Found:
-    """What was measured with one source of components."""
+    """The measurements with one source of components."""
 
     report: ProbeReport
     measurements: Sequence[Measurement]
@@ -70,38 +74,43 @@ def _measured(report: ProbeReport, evidence: Evidence) -> _Found:
     try:
         turns, features = _turns(report, evidence)
     except GdeError as error:
-        return _Found(report=report, measurements=[_unmeasured(where, str(error))])
-    hidden = tuple(name for name in turns[0].mdp.labels if name.partition(" ")[0] in features)
+        return _Found(report=report, measurements=[_missing(where, str(error))])
     clusters = [turn.cluster for turn in turns]
-    if len(set(clusters)) < FOLDS:
-        reason = f"wanted held-out turns of at least {FOLDS} worlds, got {len(set(clusters))}"
-        return _Found(report=report, measurements=[_unmeasured(where, reason)])
+    n_clusters = len(set(clusters))
+    if n_clusters < FOLDS:
+        reason = f"wanted held-out turns of at least {FOLDS} worlds, got {n_clusters}"
+        return _Found(report=report, measurements=[_missing(where, reason)])
+
     key = evidence.seed, "metric", "meg.inside"
-    scores = {
-        name: held_out(turns, chosen, generator(*key), PRIOR_SPREAD)
-        for name, chosen in (("hidden", hidden), ("features", features))
-    }
+    with_products = tuple(name for name in turns[0].mdp.labels if name.partition(" ")[0] in features)
+    hidden = held_out(turns, with_products, generator(*key), PRIOR_SPREAD)
+    plain = held_out(turns, features, generator(*key), PRIOR_SPREAD)
+
     measurements = []
-    for name, nats in scores.items():
+    for name, nats in (("hidden", hidden), ("features", plain)):
         estimate = cluster_mean(nats, clusters, generator(*key, name)).measurement("meg.inside", "nats")
         measurements.append(replace(estimate, where={**where, "utility": name}))
-    gains = scores["hidden"] - scores["features"]
+    gains = hidden - plain
     gain = cluster_mean(gains, clusters, generator(*key, "gain")).measurement("meg.inside.gain", "nats")
     measurements.append(replace(gain, where=where))
     return _Found(report=report, measurements=measurements, gains=gains, clusters=clusters)
 
 
 def _beyond_controls(found: Sequence[_Found], seed: int) -> Iterator[Measurement]:
-    """Of each arm with a control at the same place and of the same turns."""
-    for one in found:
-        for other in found:
-            of_control = other.report.arm.control != "none" and other.report.arm.mark == one.report.arm.mark
-            same = of_control and one.report.arm.control == "none" and one.report.rows == other.report.rows
-            if same and one.gains is not None and other.gains is not None:
-                rng = generator(seed, "metric", "meg.inside.beyond", other.report.arm.name)
-                estimate = cluster_mean(one.gains - other.gains, one.clusters, rng)
-                where = {**_where(one.report), "control": other.report.arm.control}
-                yield replace(estimate.measurement("meg.inside.beyond", "nats"), where=where)
+    """Compare each arm with the controls at the same mark and of the same turns."""
+    arms = [one for one in found if one.report.arm.control == "none" and one.gains is not None]
+    controls = [one for one in found if one.report.arm.control != "none" and one.gains is not None]
+    for one in arms:
+        for other in controls:
+            same_mark = one.report.arm.mark == other.report.arm.mark
+            if not same_mark or one.report.rows != other.report.rows:
+                continue
+            assert one.gains is not None
+            assert other.gains is not None
+            rng = generator(seed, "metric", "meg.inside.beyond", other.report.arm.name)
+            estimate = cluster_mean(one.gains - other.gains, one.clusters, rng)
+            where = {**_where(one.report), "control": other.report.arm.control}
+            yield replace(estimate.measurement("meg.inside.beyond", "nats"), where=where)
 
 
 def _where(report: ProbeReport) -> Labels:
@@ -109,25 +118,33 @@ def _where(report: ProbeReport) -> Labels:
 
 
 def _turns(report: ProbeReport, evidence: Evidence) -> tuple[list[Episode], tuple[str, ...]]:
-    """Each held-out decision in a world of its own, and the names of its features without the hidden state."""
-    trajectories = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
-    rows = [(key, turn, z) for (key, turn), z in zip(report.rows, report.decoded, strict=True) if key in trajectories]
+    """Return each held-out decision in a world of its own, and the names of its features without the hidden state."""
+    finished = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
+    rows = []
+    for (key, turn), components in zip(report.rows, report.decoded, strict=True):
+        if key in finished:
+            rows.append((key, turn, components))
     if not rows:
         raise GdeError("no held-out turn is of an episode that was finished")
-    models = {key: model_of(trajectories[key], evidence) for key, _, _ in rows}
+
+    models = {key: model_of(finished[key], evidence) for key, _, _ in rows}
     features = tuple(menu(list(models.values())))
     if not features:
         raise GdeError("the models of the worlds share no label that differs between states")
-    turns = [one_turn(trajectories[key], turn, _with_hidden(models[key], features, z)) for key, turn, z in rows]
+    turns = []
+    for key, turn, components in rows:
+        turns.append(one_turn(finished[key], turn, _with_hidden(models[key], features, components)))
     return turns, features
 
 
 def _with_hidden(model: TabularMDP, features: Sequence[str], components: NDArray[np.float32]) -> TabularMDP:
-    """The world with, beside each feature, its products with the components: labels "row 0", "row 1", ..."""
-    products = {f"{name} {i}": model.labels[name] * float(z) for name in features for i, z in enumerate(components)}
-    labels = {**{name: model.labels[name] for name in features}, **products}
+    """Return the world with, after the features, their products with the components: labels "row 0", "row 1", ..."""
+    labels = {name: model.labels[name] for name in features}
+    for name in features:
+        for i, component in enumerate(components):
+            labels[f"{name} {i}"] = model.labels[name] * float(component)
     return replace(standing_still(model, np.zeros(model.n_states)), labels=labels)
 
 
-def _unmeasured(where: Labels, reason: str) -> Measurement:
+def _missing(where: Labels, reason: str) -> Measurement:
     return Measurement(name="meg.inside", value=None, unit="nats", n=0, where=where, reason=reason)

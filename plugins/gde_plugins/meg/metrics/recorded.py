@@ -10,7 +10,7 @@ from gde.data.mdp import TabularMDP
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
-from gde_plugins.meg.trajectories.side_by_side import Sample
+from gde_plugins.meg.trajectories.sample import Sample
 
 _SAMPLES: WeakKeyDictionary[Evidence, dict[bool, Sample]] = WeakKeyDictionary()
 """Of evidence that is still in use, with and without deadline: several metrics look at the same, and a sample holds

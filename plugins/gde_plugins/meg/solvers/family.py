@@ -1,13 +1,12 @@
-"""Parametric classes of utilities that are linear in their weights, so that MEG is a concave maximisation."""
+"""Classes of utilities that are linear in their weights, so that MEG is a concave maximisation."""
 
-from copy import copy
-from typing import Protocol, Self
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Indices, Occupancy
+from gde_plugins.meg.solvers.dynamics import Occupancy
 
 
 class Family(Protocol):
@@ -17,28 +16,27 @@ class Family(Protocol):
     """K."""
     on_actions: bool
     """Whether utilities are (S, A) rather than (S,)."""
+    where: NDArray[np.bool_] | None
+    """(S,) which states have a weight of their own, their utility; None if weights are of something else."""
 
     def utility(self, weights: Floats) -> Floats:
-        """(S,) or (S, A)."""
+        """Return the utility, (S,) or (S, A)."""
 
     def direction(self, weights: Floats) -> Floats:
-        """(S,) or (S, A) change of the utility when the weights change so; finite."""
-
-    where: NDArray[np.bool_] | None
-    """(S,) which states have a weight of their own, which is their utility; None if weights are of something else."""
+        """Return the finite change of the utility, (S,) or (S, A), for a change of weights."""
 
     def moments(self, counts: Floats) -> Floats:
-        """(K,) derivative of a policy's expected utility by the weights, given its (S,) visits or (S, A) actions."""
+        """Return the (K,) derivative of expected utility by the weights, given (S,) visits or (S, A) actions."""
 
     def squares(self, counts: Floats) -> Floats:
-        """(K,) the same of squared features: about how much the moments vary between episodes."""
+        """Return the same for squared features: about how much the moments vary between episodes."""
 
 
 class Table:
-    """Any utility of states, or of states and actions: a weight for each that the policy measured ever visits.
+    """Any utility of states, or of states and actions: one weight for each that the measured policy ever visits.
 
-    The others have utility -inf. That loses nothing: the accuracy never falls as the utility of what the policy does
-    not visit falls, its derivative there being minus the occupancy of the soft-optimal policy.
+    The others have utility -inf. That loses nothing: the derivative of the accuracy there is minus the occupancy of
+    the soft-optimal policy, so the accuracy never falls as the utility falls.
     """
 
     def __init__(self, seen: Occupancy, on_actions: bool) -> None:
@@ -74,19 +72,15 @@ class Features:
     where: NDArray[np.bool_] | None = None
 
     def __init__(self, features: NDArray[np.float64], mdp: TabularMDP) -> None:
-        shape, wanted = features.shape, (mdp.n_states, mdp.n_actions)
+        shape = features.shape
+        wanted = (mdp.n_states, mdp.n_actions)
         if shape[:-1] not in {wanted[:1], wanted} or not shape[-1]:
             raise ValueError(f"features must have shape ({wanted[0]}, K) or ({wanted[0]}, {wanted[1]}, K), got {shape}")
         if not np.isfinite(features).all():
             raise ValueError("features must be finite, got NaN or infinity")
-        self.size, self.on_actions = shape[-1], len(shape) == 3
+        self.size = shape[-1]
+        self.on_actions = len(shape) == 3
         self._features = features
-
-    def at(self, states: Indices) -> Self:
-        """The same features of these states alone."""
-        part = copy(self)
-        part._features = self._features[states]
-        return part
 
     def utility(self, weights: Floats) -> Floats:
         summed: Floats = self._features @ weights

@@ -1,8 +1,8 @@
-"""Where soft-optimal policies go as rationality grows without bound.
+"""The limit of soft-optimal policies as rationality goes to infinity.
 
-The limit is not the uniform choice among optimal actions but the policy of most causal entropy among the optimal ones:
-an optimal action counts for as many as the ways to stay optimal that it leaves open. So the recursion is
-lexicographic: the hard optimal value first, and the soft value of zero utility among the actions that attain it.
+The limit is the policy of most causal entropy among the optimal ones, not the uniform choice among optimal actions: an
+optimal action weighs as much as the number of ways to stay optimal that it leaves open. The recursion is
+lexicographic: the hard optimal value first, then the soft value of zero utility among the actions that attain it.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from gde_plugins.meg.solvers.dynamics import Dynamics, Transitions, Utility
 from gde_plugins.meg.solvers.softmax import soften
 
 TIE = 1e-11
-"""Actions whose values differ by less count as equally good: a share of the rewards, signs aside, that add up to these
-values. Nothing that happens elsewhere matters, however large."""
+"""Action values that differ by less are tied. The unit is the sum of the absolute rewards that add up to them, so
+large rewards elsewhere in the world do not matter."""
 ROUNDING = 1e-13
-"""The same, for differences that rounding explains. What lies in between is not decided, so nothing is certified."""
+"""Differences below this, in the same unit, are rounding. Between ROUNDING and TIE nothing is certified."""
 
 
 class Limit(NamedTuple):
@@ -28,8 +28,8 @@ class Limit(NamedTuple):
     utility: float
     """The largest expected utility."""
     divergence: float
-    """Nats by which the limit policy departs from random choice: the least that an optimal policy can; inf where
-    floating point does not tell which actions are optimal."""
+    """Nats by which the limit policy departs from uniform choice, the least of any optimal policy; inf where floating
+    point does not tell which actions are optimal."""
     gap: float
     """By how much the best action that is not optimal falls short, anywhere; inf if all are optimal."""
     tolerance: float
@@ -37,18 +37,18 @@ class Limit(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What is passed on from one time step of the recursion to the one before."""
+    """The values that one time step of the recursion hands to the step before."""
 
     best: Floats
     """(S,) hard optimal values."""
     entropy: Floats
-    """(S,) causal entropy of the limit policy from here on, less that of random choice: at most 0."""
+    """(S,) causal entropy of the limit policy from here on, less that of uniform choice: at most 0."""
     size: Floats
-    """(S,) what the optimal values add up to without the signs of the rewards."""
+    """(S,) sums of the absolute rewards that make up the optimal values."""
 
     @classmethod
     def none(cls, n_states: int) -> "Limits":
-        """After the last time step."""
+        """Return the values after the last time step: zero."""
         return cls(*np.zeros((3, n_states)))
 
 
@@ -57,14 +57,14 @@ class LimitStep(NamedTuple):
 
     limits: Limits
     policy: Floats
-    """(A, S) the limit policy."""
+    """(A, S) probabilities of the limit policy."""
     gap: float
     decided: bool
-    """Whether all actions that count as equally good are, up to rounding."""
+    """Whether all tied actions are equal up to rounding."""
 
 
 def backwards(dynamics: Dynamics, utility: Utility, horizon: int) -> Iterator[LimitStep]:
-    """The recursion towards the largest utility, from the last time step to the first."""
+    """Run the recursion towards the largest utility, from the last time step to the first."""
     limits = Limits.none(dynamics.n_states)
     for _ in range(horizon):
         step = limit_step(dynamics, utility, limits)
@@ -73,36 +73,43 @@ def backwards(dynamics: Dynamics, utility: Utility, horizon: int) -> Iterator[Li
 
 
 def limit_step(transitions: Transitions, utility: Utility, after: Limits) -> LimitStep:
-    """One step of the recursion, from the limits of the M states that follow."""
+    """Compute one step of the recursion from the limits of the M states that follow."""
     ending = transitions.ending
     quality = transitions.ahead(after.best) + utility.acting
     best = quality.max(axis=0)
     best[ending] = utility.ending[ending]
     shortfall = best - quality
     shortfall[:, ending] = 0.0
+
     sizes = transitions.ahead(after.size) + np.abs(utility.acting)
     size = np.where(shortfall == 0, sizes, 0.0).max(axis=0)
     size[ending] = np.abs(utility.ending[ending])
-    tied, worse = compared(shortfall, sizes + size)
+    tied, worse = compare(shortfall, sizes + size)
+
+    # The optimal actions share the choice by the entropy that they leave.
     remaining = transitions.ahead(after.entropy)
     remaining[worse] = -np.inf
     entropy, policy = soften(remaining)
     entropy[ending] = 0.0
     policy[:, ending] = 1 / transitions.n_actions
+
     gap = float(shortfall.min(where=worse, initial=np.inf))
     return LimitStep(Limits(best, entropy, size), policy, gap, bool((tied | worse).all()))
 
 
-def compared(shortfall: Floats, size: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where values are equal up to rounding, and where they surely differ, given what they are sums of."""
+def compare(shortfall: Floats, size: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return where values are equal up to rounding, and where they surely differ, given the sizes of their terms."""
     return shortfall <= ROUNDING * size, shortfall > TIE * size
 
 
 def limit(dynamics: Dynamics, utility: Utility, horizon: int) -> Limit:
-    """The limit as beta goes to +inf; that to -inf is that of the negated utility."""
-    gap, decided = np.inf, True
+    """Compute the limit for beta to +inf; negate the utility for that to -inf."""
+    gap = np.inf
+    decided = True
     for step in backwards(dynamics, utility, horizon):
-        gap, decided = min(gap, step.gap), decided and step.decided
-    start, limits = dynamics.start, step.limits
+        gap = min(gap, step.gap)
+        decided = decided and step.decided
+    start = dynamics.start
+    limits = step.limits
     divergence = -float(start @ limits.entropy) if decided else np.inf
     return Limit(float(start @ limits.best), divergence, gap, TIE * float(start @ limits.size))

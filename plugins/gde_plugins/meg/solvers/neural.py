@@ -26,7 +26,7 @@ class Training:
     """How a network is fitted; the defaults are those of MacDermott et al. (2024) as far as they are known."""
 
     inputs: Floats | None = None
-    """(S, F) what the network sees of each state; None for the model's labels `row` and `column`, scaled to [0, 1]."""
+    """(S, F) inputs of the network for each state; None for the model's labels `row` and `column`, scaled to [0, 1]."""
     learning_rate: float = 0.01
     """Of Adam."""
     steps: int = 1000
@@ -46,7 +46,7 @@ class Trained(NamedTuple):
 
 
 def perceptron(inputs: int, hidden: int = 256, seed: int = 0) -> "Module":
-    """A network with one hidden layer of ReLU units and one output, with weights drawn from a seed."""
+    """Make a network with one hidden layer of ReLU units and one output, with weights drawn from a seed."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
@@ -57,12 +57,12 @@ def perceptron(inputs: int, hidden: int = 256, seed: int = 0) -> "Module":
 def train(
     mdp: TabularMDP, process: Process, seen: Occupancy, network: "Module", training: Training, certified: Meg
 ) -> Meg:
-    """The best that a network finds, and in the table of the result what each start found.
+    """Fit a network from several starts, and return the best, with every start in the table of the result.
 
     Args:
         mdp: the model.
         process: soft-optimal behaviour in it.
-        seen: what the policy measured does.
+        seen: the occupancy of the measured policy.
         network: from (S, F) inputs to (S,) or (S, 1) utilities; it is left as it is.
         training: how to fit it.
         certified: MEG with respect to any function of states, from which the upper bound is taken.
@@ -93,7 +93,7 @@ def _inputs(mdp: TabularMDP, training: Training) -> Floats:
 
 
 def _starts(network: "Module", training: Training) -> "Iterator[Module]":
-    """Copies of a network, the first as it is and the others with new weights."""
+    """Yield copies of a network, the first as it is and the others with new weights."""
     import torch
 
     rng = training.rng or np.random.default_rng(0)
@@ -111,7 +111,8 @@ def _starts(network: "Module", training: Training) -> "Iterator[Module]":
 def _fit(process: Process, seen: Occupancy, network: "Module", inputs: Floats, training: Training) -> Trained:
     import torch
 
-    dynamics, given = process.dynamics, torch.as_tensor(inputs, dtype=torch.get_default_dtype())
+    dynamics = process.dynamics
+    given = torch.as_tensor(inputs, dtype=torch.get_default_dtype())
     optimiser = torch.optim.Adam(network.parameters(), lr=training.learning_rate)
     best = Trained(0.0, np.zeros(dynamics.n_states))
     for _ in range(training.steps):

@@ -1,51 +1,21 @@
-"""The process of a model, with a finite horizon or without end, and what a policy does in it."""
+"""The decision process of a model, soft-optimal policies in it, and the occupancy of a policy."""
 
+from math import isnan
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Occupancy
-from gde_plugins.meg.solvers.finite import Finite
+from gde_plugins.meg.solvers.finite_horizon import Finite
+from gde_plugins.meg.solvers.infinite_horizon import Stationary
 from gde_plugins.meg.solvers.protocol import Process
 from gde_plugins.meg.solvers.softmax import divergence
-from gde_plugins.meg.solvers.stationary import Stationary
-
-
-class Observed(NamedTuple):
-    """What a policy does, as far as the accuracy of predictions depends on it."""
-
-    occupancy: Occupancy
-    """Over a whole episode."""
-    divergence: float
-    """Nats by which its choices depart from random choice, in expectation: no prediction can be more accurate."""
-    decisions: float
-    """Expected number of decisions that can have consequences for a utility."""
-
-
-def observe(process: Process, policy: Policy, on_actions: bool) -> Observed:
-    """What a policy does; `on_actions` if utilities depend on actions, so that every decision has consequences.
-
-    Raises:
-        ValueError: the policy does not fit the model.
-    """
-    if not isinstance(policy, Policy):
-        raise ValueError(f"policy: wanted a Policy, got {type(policy).__name__}: use Policy.of for arrays and lists")
-    dynamics, last = process.dynamics, process.horizon - (not on_actions)
-    matters = dynamics.going if on_actions else dynamics.consequential()
-    total = Occupancy(np.zeros((dynamics.n_actions, dynamics.n_states)), np.zeros(dynamics.n_states))
-    departs = decisions = 0.0
-    depends_on_time = policy.probabilities.ndim == 3
-    for t, now in enumerate(process.flow_of(policy)):
-        np.add(total.taken, now.taken, out=total.taken)
-        np.add(total.visits, now.visits, out=total.visits)
-        departs += divergence(now.taken) if depends_on_time else 0.0
-        decisions += float(now.visits @ matters) if t < last else 0.0
-    return Observed(total, departs if depends_on_time else divergence(total.taken), decisions)
 
 
 def process_of(mdp: TabularMDP, horizon: int | None) -> Process:
-    """Episodes of at most `horizon` states, or for None episodes that go on until they end.
+    """Return the process of episodes of at most `horizon` states, or for None of episodes that end by themselves.
 
     Raises:
         ValueError: it is no model, or the horizon is not positive.
@@ -55,3 +25,69 @@ def process_of(mdp: TabularMDP, horizon: int | None) -> Process:
     if horizon is None:
         return Stationary(mdp)
     return Finite(mdp, horizon)
+
+
+def soft_policy(mdp: TabularMDP, beta: float, horizon: int | None = 30) -> Policy:
+    """Return the policy of most causal entropy for its expected reward (MacDermott et al. 2024, Theorem 5.1, eq. 3).
+
+    Args:
+        mdp: the model; a reward (S,) is earned in each of the `horizon` states visited, a reward (S, A) by each action.
+            Its discount is the probability that the episode goes on after a step.
+        beta: rationality in units of 1 / reward. 0 is uniform; +-inf is the policy of most causal entropy among the
+            best, or worst, ones.
+        horizon: number of states visited, hence of decisions; None for episodes that go on until they end.
+
+    Returns:
+        (H, S, A) probabilities, (S, A) without horizon; uniform in terminal states.
+
+    Raises:
+        ValueError: the horizon is not positive, beta is NaN, or the policy is too large to tabulate.
+    """
+    if not isinstance(beta, Real) or isnan(beta):
+        got = "NaN" if isinstance(beta, Real) else repr(beta)
+        raise ValueError(f"beta must be a number or +-inf, got {got}")
+    process = process_of(mdp, horizon)
+    return process.tabulate(process.dynamics.utility(mdp.reward), beta)
+
+
+class Observed(NamedTuple):
+    """What the accuracy of predicting a policy depends on."""
+
+    occupancy: Occupancy
+    """Over a whole episode."""
+    divergence: float
+    """Expected nats by which its choices depart from uniform choice: no prediction is more accurate."""
+    decisions: float
+    """Expected number of decisions that can have consequences for a utility."""
+
+
+def observe(process: Process, policy: Policy, on_actions: bool) -> Observed:
+    """Follow a policy through the process.
+
+    Args:
+        process: where it acts.
+        policy: (S, A), or (T, S, A) with T >= horizon.
+        on_actions: whether utilities depend on actions, so that every decision has consequences.
+
+    Raises:
+        ValueError: the policy does not fit the model.
+    """
+    if not isinstance(policy, Policy):
+        raise ValueError(f"policy: wanted a Policy, got {type(policy).__name__}: use Policy.of for arrays and lists")
+    dynamics = process.dynamics
+    last = process.horizon - (not on_actions)
+    matters = dynamics.going if on_actions else dynamics.consequential()
+    depends_on_time = policy.probabilities.ndim == 3
+
+    total = Occupancy(np.zeros((dynamics.n_actions, dynamics.n_states)), np.zeros(dynamics.n_states))
+    departs = decisions = 0.0
+    for t, now in enumerate(process.flow_of(policy)):
+        np.add(total.taken, now.taken, out=total.taken)
+        np.add(total.visits, now.visits, out=total.visits)
+        if depends_on_time:
+            departs += divergence(now.taken)
+        if t < last:
+            decisions += float(now.visits @ matters)
+    if not depends_on_time:
+        departs = divergence(total.taken)
+    return Observed(total, departs, decisions)

@@ -1,4 +1,4 @@
-"""What the measures of goal-directedness ask of a decision process, whether its horizon is finite or not."""
+"""The interface of a decision process, with a finite horizon or without."""
 
 from collections.abc import Iterable
 from math import prod
@@ -10,7 +10,7 @@ from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
 from gde_plugins.meg.solvers.limits import Limit
 
 MOST_NUMBERS = 2**28
-"""An array of more numbers than this (2 GiB) is not made."""
+"""Numbers of the largest array that is made (2 GiB)."""
 
 
 class Moments(NamedTuple):
@@ -18,13 +18,13 @@ class Moments(NamedTuple):
 
     value: float
     mean: float
-    """First derivative: the soft policy's expected utility."""
+    """First derivative: the expected utility of the soft-optimal policy."""
     variance: float
     """Second derivative."""
 
 
 class Fit(Protocol):
-    """The soft-optimal policy for a utility in nats, and how it responds to a change of the utility."""
+    """The soft-optimal policy for a utility in nats, and its response to a change of the utility."""
 
     @property
     def value(self) -> float:
@@ -32,20 +32,20 @@ class Fit(Protocol):
 
     @property
     def flow(self) -> Iterable[Occupancy]:
-        """What the policy visits and does, time step by time step; a single one if the horizon is infinite."""
+        """The occupancy at each time step; a single one, of the whole episode, without horizon."""
 
     @property
     def deciding(self) -> Floats:
-        """(A, S) actions taken in a whole episode of which something can follow."""
+        """(A, S) actions taken in a whole episode that have consequences."""
 
     def counts(self, on_actions: bool) -> Floats:
-        """(S,) visits in a whole episode, or (S, A) actions taken."""
+        """Return (S,) visits in a whole episode, or (S, A) actions taken."""
 
     def tangent(self, direction: Utility) -> Iterable[Occupancy]:
-        """Derivative of the flow in a direction of the utility. It keeps probability: added to a flow it gives one."""
+        """Return the derivative of the flow in a direction of the utility. It sums to zero at each time step."""
 
     def change(self, direction: Utility, on_actions: bool) -> Floats:
-        """Derivative of the counts in a direction of the utility."""
+        """Return the derivative of the counts in a direction of the utility."""
 
 
 class Process(Protocol):
@@ -57,26 +57,26 @@ class Process(Protocol):
 
     @property
     def horizon(self) -> float:
-        """States that count in an episode; inf for all."""
+        """Number of states that count in an episode; inf for all."""
 
     def moments(self, utility: Utility, beta: float) -> Moments:
-        """The soft value of the start at rationality `beta`, and its derivatives by beta."""
+        """Return the soft value of the start at rationality `beta`, and its derivatives by beta."""
 
     def limit(self, utility: Utility) -> Limit:
-        """Soft-optimal behaviour as beta goes to +inf."""
+        """Return soft-optimal behaviour as beta goes to +inf."""
 
     def fit(self, utility: Utility) -> Fit:
-        """The soft-optimal policy for a utility in nats; -inf is avoided at any price."""
+        """Find the soft-optimal policy for a utility in nats; -inf is avoided at any price."""
 
     def flow_of(self, policy: Policy) -> Iterable[Occupancy]:
-        """What a policy visits and does, like `Fit.flow`.
+        """Return the occupancies of a policy, like `Fit.flow`.
 
         Raises:
             ValueError: the policy does not fit the model.
         """
 
     def tabulate(self, utility: Utility, beta: float) -> Policy:
-        """The soft-optimal policy at rationality `beta`, which may be +-inf.
+        """Return the soft-optimal policy at rationality `beta`, which may be +-inf.
 
         Raises:
             ValueError: it is too large to tabulate.
@@ -84,13 +84,13 @@ class Process(Protocol):
 
 
 def check_horizon(horizon: int) -> None:
-    """Raise a ValueError if this is no number of states."""
+    """Raise a ValueError unless the horizon is a positive whole number."""
     if not isinstance(horizon, Integral) or isinstance(horizon, bool) or horizon < 1:
         raise ValueError(f"horizon must be an integer of at least 1 state visited, got {horizon!r}")
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Raise a ValueError if bounds cannot be as close as this."""
+    """Raise a ValueError unless the tolerance is a number from 0."""
     if not isinstance(tolerance, Real) or not tolerance >= 0:
         raise ValueError(f"tolerance: wanted a number of nats from 0, got {tolerance!r}")
 

@@ -1,4 +1,4 @@
-"""What a measurement of goal-directedness returns."""
+"""The result of a measurement of goal-directedness."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Meg:
     bounds: tuple[float, float]
     """Certified lower and upper bound of the exact value, up to rounding."""
     converged: bool
-    """Whether the bounds are as close as was asked for."""
+    """Whether the bounds are as close as the tolerance asks."""
     decisions: float
     """Expected (discounted) number of decisions of the policy that can have consequences for a utility: those in
     states where actions differ in what follows and, for a utility of states alone, before the last step."""
@@ -35,11 +35,11 @@ class Meg:
     weights: Floats | None = None
     """(K,) fitted weights of the features, where utilities are linear in features."""
     name: str = ""
-    """Which of the named utilities this is for."""
+    """The name of the utility, where several were measured."""
     table: Mapping[str, "Meg"] = field(default_factory=dict)
     """By name, where several named utilities were measured."""
     find_policy: Callable[[], Policy] | None = field(default=None, repr=False)
-    """Makes `policy`, which is large and therefore not kept unless asked for."""
+    """Makes `policy`, which is large, so it is made on demand."""
 
     @cached_property
     def policy(self) -> Policy:

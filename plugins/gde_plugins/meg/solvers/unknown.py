@@ -11,19 +11,18 @@ import numpy as np
 
 from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.concave import maximise
-from gde_plugins.meg.solvers.family import Features, Table
+from gde_plugins.meg.solvers.family import Family, Features, Table
 from gde_plugins.meg.solvers.known import known_utility
 from gde_plugins.meg.solvers.neural import Training, train
 from gde_plugins.meg.solvers.process import observe, process_of
 from gde_plugins.meg.solvers.protocol import check_tolerance
-from gde_plugins.meg.solvers.reach import Reach
 from gde_plugins.meg.solvers.result import Meg
 
 if TYPE_CHECKING:
     from torch.nn import Module
 
 TOLERANCE = 1e-6
-"""Nats between the bounds at which the search ends, or this share of the most that MEG can be if that is above one."""
+"""Nats between the bounds at which the search ends, relative to the ceiling where that is above one."""
 ITERATIONS = 300
 """Steps of L-BFGS; Newton's method goes on from there."""
 
@@ -38,12 +37,12 @@ def unknown_utility(
     iterations: int = ITERATIONS,
     training: Training | None = None,
 ) -> Meg:
-    """MEG of a policy with respect to a class of utilities; the model's own reward plays no part.
+    """Measure a policy's MEG with respect to a class of utilities; the model's own reward plays no part.
 
     Args:
         mdp: the model.
         policy: (S, A), or (T, S, A) with T >= horizon.
-        utilities: which utilities are considered:
+        utilities: the class:
             "states" or "state-actions", any function of them (concave: the bounds certify the global optimum);
             features (S, K) or (S, A, K), their weighted sums (likewise);
             rewards (S,) or (S, A) by name, these alone: `value` and `name` are those of the best, `table` has all;
@@ -59,19 +58,19 @@ def unknown_utility(
     """
     if isinstance(utilities, Mapping):
         return _best_of(mdp, policy, utilities, horizon)
-    _check(utilities)
+    _check_class(utilities)
     check_tolerance(tolerance)
-    # A module reads the number of every state.
-    reach = Reach.of(mdp, policy, horizon if isinstance(utilities, str | np.ndarray) else None)
-    process, policy = process_of(reach.mdp, horizon), reach.policy
-    features = Features(utilities, mdp).at(reach.states) if isinstance(utilities, np.ndarray) else None
+    process = process_of(mdp, horizon)
+
+    # A network is bounded from above by any function of states.
+    features = Features(utilities, mdp) if isinstance(utilities, np.ndarray) else None
     on_actions = features.on_actions if features else isinstance(utilities, str) and utilities == "state-actions"
     seen = observe(process, policy, on_actions)
-    family = features or Table(seen.occupancy, on_actions)
+    family: Family = features or Table(seen.occupancy, on_actions)
+
     close = tolerance * max(1.0, seen.decisions * log(mdp.n_actions))
     best = maximise(process, family, seen, close, iterations)
-    everywhere = utilities @ best.weights if isinstance(utilities, np.ndarray) else None
-    utility = reach.whole(family.utility(best.weights), -np.inf) if everywhere is None else everywhere
+    utility = family.utility(best.weights)
     meg = Meg(
         value=best.value,
         beta=1.0,
@@ -88,8 +87,14 @@ def unknown_utility(
     return train(mdp, process, seen.occupancy, utilities, training or Training(), meg)
 
 
-def _check(utilities: object) -> None:
-    known = utilities in {"states", "state-actions"} if isinstance(utilities, str) else _is_fitted(utilities)
+def _check_class(utilities: object) -> None:
+    if isinstance(utilities, str):
+        known = utilities in {"states", "state-actions"}
+    else:
+        # Nothing is a torch module as long as nobody has imported torch.
+        torch = sys.modules.get("torch")
+        is_module = torch is not None and isinstance(utilities, torch.nn.Module)
+        known = is_module or isinstance(utilities, np.ndarray)
     if not known:
         wanted = "'states', 'state-actions', an array of features, rewards by name or a torch module"
         raise ValueError(f"utilities must be {wanted}, got {utilities!r}")
@@ -100,16 +105,12 @@ def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Polic
     return process.tabulate(process.dynamics.utility(utility), 1.0)
 
 
-def _is_fitted(utilities: object) -> bool:
-    """Whether these are features or a module; there is none as long as nobody has imported torch."""
-    torch = sys.modules.get("torch")
-    return isinstance(utilities, np.ndarray) or (torch is not None and isinstance(utilities, torch.nn.Module))
-
-
 def _best_of(mdp: TabularMDP, policy: Policy, rewards: Mapping[str, Floats], horizon: int | None) -> Meg:
     if not rewards:
         raise ValueError("utilities must name at least one reward, got none")
-    table = {name: known_utility(replace(mdp, reward=reward), policy, horizon) for name, reward in rewards.items()}
+    table = {}
+    for name, reward in rewards.items():
+        table[name] = known_utility(replace(mdp, reward=reward), policy, horizon)
     best = max(table, key=lambda name: table[name].value)
     upper = max(meg.bounds[1] for meg in table.values())
     return replace(table[best], bounds=(table[best].bounds[0], upper), name=best, table=table)

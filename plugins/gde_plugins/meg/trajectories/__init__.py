@@ -1,1 +1,1 @@
-"""Goal-directedness of behaviour that is known from episodes alone."""
+"""Goal-directedness of behaviour known from episodes alone."""

@@ -1,4 +1,4 @@
-"""How well soft-optimal policies predict what was observed, of all episodes at once."""
+"""The accuracy with which soft-optimal policies predict observed behaviour, for all episodes at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ import numpy as np
 from gde.data.mdp import Floats
 from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.unrolled import Response
-from gde_plugins.meg.trajectories.candidates import Pursuit
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.side_by_side import Sample, Scene
+from gde_plugins.meg.trajectories.sample import Sample, Scene
+from gde_plugins.meg.trajectories.utilities import Pursuit
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Behaviour:
-    """All decisions of N episodes, as behaviour towards a utility in one world: their worlds side by side."""
+    """The decisions of N episodes, as behaviour towards a utility in their joined worlds."""
 
     sample: Sample
     scene: Scene
     reward: Floats
-    """(S,) or (S, A) of the worlds side by side: the utility that behaviour is measured against."""
+    """(S,) or (S, A) of the joined worlds: the utility that behaviour is measured against."""
 
     @classmethod
     def of(cls, episodes: Sequence[Episode], pursuit: Pursuit) -> "Behaviour":
-        """The episodes as behaviour towards what `pursuit` makes of their worlds.
+        """Read the episodes as behaviour towards the utility that `pursuit` gives their worlds.
 
         Raises:
             ValueError: no episodes, or worlds that differ in number of actions, in discount or in kind of reward.
@@ -40,76 +40,69 @@ class Behaviour:
         return self.scene.mdp.n_actions
 
     def scores(self, beta: float, reward: Floats | None = None) -> Floats:
-        """(N,) nats by which the soft-optimal policy predicts each episode better than chance does.
+        """Return (N,) nats by which the soft-optimal policy predicts each episode better than chance does.
 
-        -inf where the limit policy of infinite rationality rules out what was done; a finite one rules out nothing. A
-        decision at time t is weighed by discount**t, as in `known_utility`.
+        -inf where the limit policy of infinite rationality rules out what was done; a finite rationality rules out
+        nothing. A decision at time t is weighed by discount**t, as in `known_utility`.
 
         Args:
             beta: the policy's rationality.
-            reward: (S,) or (S, A) of the worlds side by side; None for their own.
+            reward: (S,) or (S, A) of the joined worlds; None for their own.
         """
-        nats: Floats = self.table([beta], reward)[0]
+        utility = self._utility(self.reward if reward is None else reward)
+        decisions = self.scene.decisions
+        policy = self._policy(utility, beta)
+        nats: Floats = decisions.summed @ above_chance(policy[decisions.taken], self.n_actions, bool(np.isinf(beta)))
         return nats
 
-    def table(self, betas: Sequence[float] | Floats, reward: Floats | None = None, fast: bool = False) -> Floats:
-        """(B, N) as `scores`, at each of B rationalities; `fast` if rounding need not be that of `scores`."""
-        utility, receding = self._utility(self.reward if reward is None else reward), self.scene.receding
-        at_once = [bool(fast and receding and receding.within(utility, float(beta))) for beta in betas]
+    def table(self, betas: Sequence[float] | Floats) -> Floats:
+        """Return (B, N) `scores` at each of B rationalities."""
         table = np.empty((len(betas), len(self.sample)))
-        for i in np.flatnonzero(~np.array(at_once, dtype=bool)).tolist():
-            table[i] = self._scores(self._policy(utility, float(betas[i]), fast), bool(np.isinf(betas[i])))
-        if receding and any(at_once):
-            chosen = receding.policies(utility, np.asarray(betas)[at_once])[self.scene.decisions.taken]
-            table[at_once] = (self.scene.decisions.summed @ above_chance(chosen, self.n_actions)).T
+        for i, beta in enumerate(betas):
+            table[i] = self.scores(float(beta))
         return table
 
     def scores_of_chance(self, beta: float) -> Floats:
-        """(N,) as `scores`, expected of random choice in the same states."""
-        policy = self._policy(self._utility(self.reward), beta, fast=False)
+        """Return (N,) the expectation of `scores` for uniform choice in the same states."""
+        policy = self._policy(self._utility(self.reward), beta)
         nats = above_chance(policy, self.n_actions, bool(np.isinf(beta)))
         expected: Floats = self.scene.decisions.summed @ nats.mean(axis=0)
         return expected
 
     def accuracy(self, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
-        """Summed nats of the episodes, counted `chosen` (N,) times each, and their derivative by the reward (S,).
+        """Return the summed nats of the episodes, counted `chosen` (N,) times each, and the derivative by reward (S,).
 
-        The log-probability of an action changes with the value of what follows an action by whether it is the one,
-        less how probable it is; values change with the utility of the states that they come from.
+        The derivative of an action's log-probability by the value of an action is whether it is the one, less its
+        probability. Values change with the utility of the states that they come from.
         """
-        decisions, response = self.scene.decisions, self._response(self._utility(reward), fast=True)
-        counts, taken = chosen @ decisions.summed, decisions.taken
-        nats = counts @ above_chance(response.policy[taken], self.n_actions)
+        decisions = self.scene.decisions
+        response = self._response(self._utility(reward))
+        counts = chosen @ decisions.summed
+        nats = counts @ above_chance(response.policy[decisions.taken], self.n_actions)
         change = -response.policy * counts
-        change[taken] += counts
+        change[decisions.taken] += counts
         return float(nats), response.pull(change)
 
-    def _policy(self, utility: Utility, beta: float, fast: bool) -> Floats:
-        """(A, D) soft-optimal probabilities."""
+    def _policy(self, utility: Utility, beta: float) -> Floats:
+        """Return (A, D) soft-optimal probabilities."""
         if np.isinf(beta):
             return self.scene.unrolled.policy(utility, beta)
-        return self._response(utility.scaled(beta), fast).policy
+        return self._response(utility.scaled(beta)).policy
 
-    def _response(self, utility: Utility, fast: bool) -> Response:
-        linear = self.scene.desirability if fast else None
+    def _response(self, utility: Utility) -> Response:
+        linear = self.scene.desirability
         if linear is not None and linear.within(utility):
             return linear.response(utility)
         return self.scene.unrolled.response(utility)
 
-    def _scores(self, policy: Floats, limit: bool) -> Floats:
-        """(N,) nats above chance."""
-        decisions = self.scene.decisions
-        nats: Floats = decisions.summed @ above_chance(policy[decisions.taken], self.n_actions, limit)
-        return nats
-
     def _utility(self, reward: Floats) -> Utility:
-        return self.scene.unrolled.dynamics.utility(reward)
+        return self.scene.dynamics.utility(reward)
 
 
 def above_chance(probabilities: Floats, n_actions: int, limit: bool = False) -> Floats:
-    """Log-probabilities of actions less that of random choice, in nats.
+    """Return log-probabilities of actions less that of uniform choice, in nats.
 
-    A probability of 0 is one that underflowed, and counts as the smallest number, unless the policy is a `limit`.
+    A probability of 0 has underflowed and counts as the smallest number, unless the policy is a `limit`.
     """
     with np.errstate(divide="ignore"):
         nats: Floats = np.log(probabilities if limit else np.maximum(probabilities, np.finfo(np.float64).tiny))

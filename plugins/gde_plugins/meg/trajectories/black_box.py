@@ -1,15 +1,15 @@
 """Worlds too large to tabulate: a certified lower bound from episodes and black-box access, with a neural network.
 
-Any function V of states is the soft value of some utility: of U(s) = V(s) - ln mean_a exp(gamma * E[V(s') | s, a]), in
+Any function V of states is the soft value of some utility: U(s) = V(s) - ln mean_a exp(gamma * E[V(s') | s, a]), in
 episodes without horizon (terminal states are worth V). So the policy in proportion to exp(gamma * E[V(s')]) is exactly
-soft-optimal for that U, whatever the network, and what it predicts of episodes that it was not fitted to is an unbiased
+soft-optimal for that U, whatever the network. Its accuracy on episodes that it was not fitted to is an unbiased
 estimate of a lower bound of MEG towards any utility of states (MacDermott et al. 2024, Definition 4.3). No soft
 Q-learning is needed and no error of a planner is left.
 
-In worlds with chance the expectation is a mean over tries, which is right on average. What is predicted is the
-difference of one such mean, that of the action taken, and the log of a sum of exponentials of all, which is convex: by
-Jensen's inequality, chance in the tries lowers the prediction, and the bound holds with a single try of each action.
-Only V(s') may enter, and what was tried must be drawn apart from the fit, as it is in other episodes.
+In stochastic worlds the expectation is a mean over samples, which is unbiased. The prediction is the difference of one
+such mean, that of the action taken, and the log of a sum of exponentials of all, which is convex. By Jensen's
+inequality, noise in the samples lowers the prediction, so the bound holds with a single sample of each action. Only
+V(s') may enter, and the samples must be drawn apart from the fit, as they are in other episodes.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,23 +30,27 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 STEPS, RATE = 400, 0.02
-"""Of Adam, over all decisions at once."""
+"""Steps of Adam over all decisions at once, and its learning rate."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tries:
-    """The decisions of N episodes, D in all, and what each action led to when it was tried M times."""
+    """The D decisions of N episodes, with M sampled successors of each action.
+
+    Raises:
+        ValueError: shapes that disagree, an action taken that has no successor, or a discount outside (0, 1].
+    """
 
     following: NDArray[np.float32]
     """(D, A, M, F) inputs of the network for the states that followed."""
     chances: NDArray[np.float32]
-    """(D, A, M) probabilities of these: 1 / M for M tries; all 0 for an action that cannot be taken then."""
+    """(D, A, M) probabilities of these: 1 / M for M samples; all 0 for an action that is not admissible then."""
     taken: Indices
     """(D,) the agent's actions."""
     episodes: Indices
     """(D,) each decision's episode, from 0 to N - 1."""
     clusters: Indices
-    """(N,) each episode's cluster."""
+    """(N,) each episode's unit of resampling, see `resampling_units`."""
     weights: Floats
     """(D,) discount ** t."""
     discount: float = 1.0
@@ -63,9 +67,9 @@ class Tries:
 
     @classmethod
     def tabulated(cls, episodes: Sequence[Episode], inputs: Sequence[Floats]) -> "Tries":
-        """Of worlds that can be tabulated, with (S, F) inputs each, in which nothing need be tried."""
+        """Read exact successors from tabulated worlds, with (S, F) inputs each, in which nothing need be sampled."""
         most = max(int(np.diff(matrix.indptr).max()) for each in episodes for matrix in each.mdp.transition)
-        parts = [_tried(one, features, most) for one, features in zip(episodes, inputs, strict=True)]
+        parts = [_successors(episode, features, most) for episode, features in zip(episodes, inputs, strict=True)]
         lengths = [len(taken) for _, _, taken, _ in parts]
         following, chances, taken, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
         return cls(
@@ -79,30 +83,30 @@ class Tries:
         )
 
     def of(self, chosen: NDArray[np.bool_]) -> "Tries":
-        """The decisions of the chosen (N,) episodes."""
-        kept = chosen[self.episodes]
+        """Return the decisions of the chosen (N,) episodes."""
+        selected = chosen[self.episodes]
         return replace(
             self,
-            following=self.following[kept],
-            chances=self.chances[kept],
-            taken=self.taken[kept],
-            episodes=self.episodes[kept],
-            weights=self.weights[kept],
+            following=self.following[selected],
+            chances=self.chances[selected],
+            taken=self.taken[selected],
+            episodes=self.episodes[selected],
+            weights=self.weights[selected],
         )
 
 
 def lower_bound(tries: Tries, make: Callable[[], "Module"], rng: np.random.Generator, folds: int = 2) -> Estimate:
-    """Nats an episode, at least: each fold of the clusters is predicted by a network that is fitted to the others.
+    """Bound the nats an episode from below: each fold of clusters is predicted by a network fitted to the others.
 
     Args:
-        tries: what was done, and what would have followed.
+        tries: the decisions and the successors of all actions.
         make: makes a network from (..., F) inputs to (..., 1) values; seed it yourself.
         rng: for the folds and the interval.
-        folds: in how many parts the clusters are cut.
+        folds: number of parts that the clusters are cut into.
 
     Returns:
-        The mean over episodes with its 95 % interval over clusters: the lower end is the bound that is certified so
-        far. The value is that of the networks found: MEG itself may be higher.
+        The mean over episodes with its 95 % interval over clusters; its lower end is the certified bound. The value is
+        that of the networks found: MEG itself may be higher.
 
     Raises:
         ValueError: fewer clusters than folds.
@@ -113,15 +117,15 @@ def lower_bound(tries: Tries, make: Callable[[], "Module"], rng: np.random.Gener
     part = rng.permutation(count)[tries.clusters] % folds
     scores = np.zeros(len(tries.clusters))
     for fold in range(folds):
-        network = _fitted(make(), tries.of(part != fold))
+        network = _fit(make(), tries.of(part != fold))
         held_out = tries.of(part == fold)
         nats = _nats(network, held_out).detach().numpy() * held_out.weights
         scores += np.bincount(held_out.episodes, weights=nats, minlength=len(scores))
     return cluster_mean(scores, tries.clusters, rng)
 
 
-def _fitted(network: "Module", tries: Tries) -> "Module":
-    """By maximum likelihood."""
+def _fit(network: "Module", tries: Tries) -> "Module":
+    """Fit the network by maximum likelihood."""
     import torch
 
     optimiser = torch.optim.Adam(network.parameters(), lr=RATE)
@@ -135,7 +139,7 @@ def _fitted(network: "Module", tries: Tries) -> "Module":
 
 
 def _nats(network: "Module", tries: Tries) -> "Tensor":
-    """(D,) log-probability of each action, above chance among those that can be taken."""
+    """Return (D,) log-probabilities of the actions taken, above chance among the admissible ones."""
     import torch
 
     values = network(torch.from_numpy(tries.following))[..., 0].double()
@@ -146,14 +150,17 @@ def _nats(network: "Module", tries: Tries) -> "Tensor":
     return logs.gather(-1, torch.from_numpy(tries.taken)[:, None])[:, 0]
 
 
-def _tried(episode: Episode, inputs: Floats, most: int) -> tuple[Floats, Floats, Indices, Floats]:
-    """Of one episode's usable decisions."""
+def _successors(episode: Episode, inputs: Floats, most: int) -> tuple[Floats, Floats, Indices, Floats]:
+    """Return following, chances, taken and weights of one episode's usable decisions."""
     times = np.flatnonzero(episode.actions != UNUSABLE)
     shape = len(times), episode.mdp.n_actions, most
-    following, chances = np.zeros((*shape, inputs.shape[1])), np.zeros(shape)
-    for a, matrix in enumerate(episode.mdp.transition):
+    following = np.zeros((*shape, inputs.shape[1]))
+    chances = np.zeros(shape)
+    for action, matrix in enumerate(episode.mdp.transition):
         rows = matrix.tocsr()[episode.states[times]]
-        place = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], np.diff(rows.indptr))
-        decision = np.repeat(np.arange(len(times)), np.diff(rows.indptr))
-        following[decision, a, place], chances[decision, a, place] = inputs[rows.indices], rows.data
+        counts = np.diff(rows.indptr)
+        decision = np.repeat(np.arange(len(times)), counts)
+        place = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], counts)
+        following[decision, action, place] = inputs[rows.indices]
+        chances[decision, action, place] = rows.data
     return following, chances, episode.actions[times], episode.mdp.discount ** times.astype(np.float64)

@@ -10,14 +10,16 @@ import numpy as np
 from gde.data.mdp import Floats
 from gde.numerics.stats import Interval, cluster_mean, cluster_ratio
 from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.solvers.limits import backwards
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import Feature, Pursuit, own_reward
-from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.linear import FOLDS, Linear, LinearFit
+from gde_plugins.meg.trajectories.episodes import Episode, resampling_units
+from gde_plugins.meg.trajectories.linear_utility import FOLDS, Linear, LinearFit
 from gde_plugins.meg.trajectories.rationality import Profile
+from gde_plugins.meg.trajectories.sample import Sample
+from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward
 
 PER_WEIGHT = 5
-"""Fewest clusters for each weight that is fitted. With half as many the value is too low by a fifth, as simulated in
+"""Fewest clusters for each fitted weight. With half as many the value is too low by a fifth, as simulated in
 docs/meg-agents.md."""
 WITHIN = 5
 """Fewest episodes of a single cluster. With fewer a value that is cut off at 0 is too high: of random agents by 0.1 to
@@ -29,12 +31,12 @@ class SampledMeg:
     """Maximum-entropy goal-directedness of the agent behind a sample of episodes."""
 
     value: float | None
-    """Nats an episode: the middle of `plug_in` and `cross_fitted`, but at least 0; free of bias to first order. None,
-    as `share`, where there is too little to estimate it from; what is left then only describes these episodes."""
+    """Nats an episode: the middle of `plug_in` and `cross_fitted`, but at least 0; unbiased to first order. None, as
+    `share`, where there is too little to estimate it from; the other numbers then only describe these episodes."""
     reason: str
     """Why there is no value; empty otherwise."""
     interval: Interval | None
-    """95 %, over clusters; None for a single one: nothing can be said about other worlds."""
+    """95 %, over clusters; None for a single one, which tells nothing of other worlds."""
     share: float | None
     """The value as a share of `ceiling`."""
     share_interval: Interval | None
@@ -45,23 +47,22 @@ class SampledMeg:
     """Mean accuracy where each cluster, or each episode of a single one, is predicted from the others: too low by as
     much. None for a single episode, and for a single cluster where the utility was fitted."""
     beta: float
-    """Best rationality, in units of 1 / utility; negative where behaviour avoids the utility, +-inf where nothing but
-    optimal actions (or worst ones) were taken. 1 where the utility was fitted."""
+    """Best rationality, in units of 1 / utility; negative where behaviour avoids the utility, +-inf where only optimal
+    actions (or worst ones) were taken. 1 where the utility was fitted."""
     weights: Floats | None
     """(K,) of the features, each scaled to range 1, where the utility was fitted."""
     evidence: float | None
-    """Log-likelihood ratio of pursuit against chance, of all episodes together, for a rationality that is not known: a
-    priori uniform on the logarithm from 0.1 to 1000, in units of 1 / (largest minus smallest utility), or on to where
-    the best lies if that is beyond, or infinite.
-    None where the utility was fitted."""
+    """Log-likelihood ratio of pursuit to chance, of all episodes together, for an unknown rationality: a priori
+    uniform on the logarithm from 0.1 to 1000, in units of 1 / (largest minus smallest utility), or on to where the
+    best lies if that is beyond. None where the utility was fitted."""
     ceiling: float
     """Nats an episode that so many decisions have at most: ln |A| each, unusable ones included."""
     n: int
-    """Episodes."""
+    """The number of episodes."""
     n_clusters: int
     n_decisions: int
     n_unusable: int
-    """Decisions without an action; each is worth 0 nats."""
+    """The number of decisions without an action; each is worth 0 nats."""
 
     @property
     def bias(self) -> float | None:
@@ -76,10 +77,10 @@ def from_trajectories(
     rng: np.random.Generator,
     signed: bool = False,
 ) -> SampledMeg:
-    """MEG of the agent whose behaviour in one or many worlds is given; one rationality, or utility, explains all.
+    """Estimate the MEG of an agent from its behaviour; one rationality, or utility, explains all worlds.
 
     The accuracy of a soft-optimal policy is the mean over episodes of the sum over decisions of
-    ln pi(action | state, time) + ln |A|; the MEG is its supremum over the rationality beta in [-inf, inf] (Definition
+    ln pi(action | state, time) + ln |A|. The MEG is its supremum over the rationality beta in [-inf, inf] (Definition
     3.2), or over all utilities of a class (Definition 4.3). For an agent that is sampled without end the estimate
     goes to the value of `known_utility`, averaged over worlds.
 
@@ -105,13 +106,13 @@ def from_trajectories(
         raise ValueError("wanted episodes with decisions, got none that has any")
     if behaviour.n_actions < 2:
         raise ValueError("wanted worlds with at least two actions, got one: there is nothing to decide")
-    groups = behaviour.sample.clusters
-    found = (
-        _unknown(behaviour, pursuit, groups, rng)
-        if isinstance(pursuit, Linear)
-        else _known(behaviour, groups, rng, signed)
-    )
-    reason = _too_little(behaviour, pursuit, groups)
+
+    clusters = behaviour.sample.clusters
+    if isinstance(pursuit, Linear):
+        found = _fitted_utility(behaviour, pursuit, clusters, rng)
+    else:
+        found = _given_utility(behaviour, clusters, rng, signed)
+    reason = _too_little(behaviour, pursuit, clusters)
     if reason:
         found |= dict.fromkeys(("value", "interval", "share", "share_interval"))
     return SampledMeg(
@@ -119,37 +120,51 @@ def from_trajectories(
         reason=reason,
         ceiling=float(_ceilings(behaviour).mean()),
         n=len(episodes),
-        n_clusters=int(groups.max()) + 1,
+        n_clusters=int(clusters.max()) + 1,
         n_decisions=int(behaviour.sample.lengths.sum()),
         n_unusable=behaviour.sample.n_unusable,
     )
 
 
-def _too_little(behaviour: Behaviour, pursuit: Pursuit | Linear, groups: Indices) -> str:
-    """Why these episodes say too little of the agent; empty if they do not."""
+def _too_little(behaviour: Behaviour, pursuit: Pursuit | Linear, clusters: Indices) -> str:
+    """Return why these episodes say too little of the agent; empty if they do not."""
     if not len(behaviour.scene.decisions.states):
         return f"none of the {behaviour.sample.n_unusable} decisions names an action"
     if isinstance(pursuit, Linear):
-        n, least = int(groups.max()) + 1, PER_WEIGHT * len(pursuit.features)
+        n = int(clusters.max()) + 1
+        least = PER_WEIGHT * len(pursuit.features)
         weights = f"{len(pursuit.features)} weights ({PER_WEIGHT} each)"
         return "" if n >= least else f"wanted at least {least} independent worlds to fit {weights}, got {n}"
-    if groups.any() or len(groups) >= WITHIN:
+    if clusters.any() or len(clusters) >= WITHIN:
         return ""
-    return f"wanted several worlds, or at least {WITHIN} episodes in the only one, got {len(groups)}"
+    return f"wanted several worlds, or at least {WITHIN} episodes in the only one, got {len(clusters)}"
 
 
-def _known(behaviour: Behaviour, groups: Indices, rng: np.random.Generator, signed: bool) -> dict[str, Any]:
-    n, several = len(groups), bool(groups.any())
-    # The agent's episodes in one world are independent given the world, which is all that a single one can tell of.
-    units = groups if several else np.arange(n)
-    profile, ceilings = Profile.of(behaviour, units), _ceilings(behaviour)
+def _given_utility(behaviour: Behaviour, clusters: Indices, rng: np.random.Generator, signed: bool) -> dict[str, Any]:
+    n = len(clusters)
+    units = resampling_units(clusters)
+    profile = Profile.of(behaviour, units)
+    ceilings = _ceilings(behaviour)
+
     plug_in = profile.best / n
-    cross_fitted = float(profile.cross_fitted().sum()) / n if n > 1 else None
-    value = _middle(plug_in, cross_fitted) * (copysign(1.0, profile.beta) if signed else 1.0) or 0.0  # never -0.0
+    cross_fitted = None
+    value = plug_in
+    if n > 1:
+        cross_fitted = float(profile.cross_fitted().sum()) / n
+        value = max(0.0, (plug_in + cross_fitted) / 2)
+    if signed:
+        # "or" makes a negative zero positive.
+        value = value * copysign(1.0, profile.beta) or 0.0
     share = value / float(ceilings.mean())
-    per_cluster = [np.bincount(units, weights=per).astype(np.float64) for per in (np.ones(n), ceilings)]
-    intervals = profile.intervals(rng, *per_cluster) if several else [None, None]
-    interval, share_interval = intervals if signed else map(_folded, intervals)
+
+    interval = share_interval = None
+    if clusters.any():
+        episodes_of = np.bincount(units, weights=np.ones(n)).astype(np.float64)
+        ceilings_of = np.bincount(units, weights=ceilings).astype(np.float64)
+        interval, share_interval = profile.intervals(rng, episodes_of, ceilings_of)
+        if not signed:
+            interval = _folded(interval)
+            share_interval = _folded(share_interval)
     return {
         "value": value,
         "interval": _stretched(interval, value),
@@ -163,14 +178,19 @@ def _known(behaviour: Behaviour, groups: Indices, rng: np.random.Generator, sign
     }
 
 
-def _unknown(behaviour: Behaviour, utilities: Linear, groups: Indices, rng: np.random.Generator) -> dict[str, Any]:
-    fit, n = LinearFit(behaviour, utilities.values(behaviour.scene.mdp)), len(groups)
-    weights = fit.fit(np.ones(n), np.zeros(len(utilities.features)))
+def _fitted_utility(
+    behaviour: Behaviour, utilities: Linear, clusters: Indices, rng: np.random.Generator
+) -> dict[str, Any]:
+    fit = LinearFit(behaviour, utilities.values(behaviour.scene.mdp))
+    weights = fit.fit(np.ones(len(clusters)), np.zeros(len(utilities.features)))
     scores = fit.scores(weights)
-    held_out = fit.cross_fitted(groups, weights, FOLDS, rng) if groups.any() else None
-    middle = scores if held_out is None else (scores + held_out) / 2
-    per_episode = cluster_mean(middle, groups, rng)
-    share = cluster_ratio(middle, _ceilings(behaviour), groups, rng)
+    held_out = None
+    middle = scores
+    if clusters.any():
+        held_out = fit.cross_fitted(clusters, weights, FOLDS, rng)
+        middle = (scores + held_out) / 2
+    per_episode = cluster_mean(middle, clusters, rng)
+    share = cluster_ratio(middle, _ceilings(behaviour), clusters, rng)
     return {
         "value": max(0.0, per_episode.value),
         "interval": _at_least_0(per_episode.interval),
@@ -185,16 +205,12 @@ def _unknown(behaviour: Behaviour, utilities: Linear, groups: Indices, rng: np.r
 
 
 def _ceilings(behaviour: Behaviour) -> Floats:
-    """(N,) nats that the decisions of each episode have at most."""
+    """Return (N,) the most nats that the decisions of each episode can have."""
     return behaviour.sample.n_decisions * log(behaviour.n_actions)
 
 
-def _middle(plug_in: float, cross_fitted: float | None) -> float:
-    return plug_in if cross_fitted is None else max(0.0, (plug_in + cross_fitted) / 2)
-
-
 def _folded(interval: Interval | None) -> Interval | None:
-    """What the interval of a signed number says of its magnitude."""
+    """Return what the interval of a signed number says of its magnitude."""
     if interval is None:
         return None
     low, high = sorted(map(abs, interval))
@@ -202,9 +218,30 @@ def _folded(interval: Interval | None) -> Interval | None:
 
 
 def _stretched(interval: Interval | None, value: float) -> Interval | None:
-    """The interval with the value in it: it is that of `plug_in`, which a large correction may lead out of it."""
+    """Stretch the interval, which is that of `plug_in`, to hold the value, which a large correction may move out."""
     return None if interval is None else (min(interval[0], value), max(interval[1], value))
 
 
 def _at_least_0(interval: Interval | None) -> Interval | None:
     return None if interval is None else (max(0.0, interval[0]), max(0.0, interval[1]))
+
+
+def optimal_share(episodes: Sequence[Episode]) -> float:
+    """Return the MEG of an optimal agent in the same worlds, as a share of the ceiling, ln |A| a decision.
+
+    It is less than 1 where there are several best actions. Of the optimal policies it is the one of most causal
+    entropy, the least goal-directed of them. It begins where the worlds do and plays each as often as the episodes do.
+    0 where optimal agents decide nothing.
+    """
+    sample = Sample.of(episodes)
+    scene, reward = sample.pursuing(own_reward)
+    dynamics = scene.dynamics
+    decided = np.zeros(scene.mdp.n_states)
+    for step in backwards(dynamics, dynamics.utility(reward), int(scene.decisions.to_go.max(initial=1))):
+        decided = dynamics.going * (1 + (step.policy * dynamics.ahead(decided)).sum(axis=0))
+        nats = -step.limits.entropy
+
+    # The start of joined worlds weighs all worlds alike; here each counts as often as it was played.
+    played = scene.mdp.start * np.repeat(sample.plays, [world.n_states for world in sample.worlds])
+    decisions = float(played @ decided)
+    return float(played @ nats) / (decisions * log(dynamics.n_actions)) if decisions else 0.0

@@ -1,8 +1,8 @@
-"""How rational behaviour is: its accuracy on a grid of rationalities, with what the choice of the best one costs.
+"""The accuracy of behaviour on a grid of rationalities, with what the choice of the best one costs.
 
-The best rationality is chosen on the same episodes that it is scored on, so their accuracy is too high, by about
-1 / (2 G) nats a cluster of G. Scoring every cluster by what the others alone teach is too low by as much, so the
-middle of the two is free of it to first order (tests/plugins/meg/test_coverage.py).
+The best rationality is chosen on the episodes that it is scored on, so their accuracy is too high, by about 1 / (2 G)
+nats a cluster of G. Scoring every cluster by what the others alone teach is too low by as much. So the middle of the
+two is free of it to first order (tests/plugins/meg/test_coverage.py).
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from gde_plugins.meg.trajectories.behaviour import Behaviour
 
 MAGNITUDES = np.geomspace(1e-3, 1e2, 31)
 """Rationalities on the grid, in units of 1 / (largest minus smallest utility of a state), of either sign. Where one
-state's utility dwarfs all other differences, it goes on from there, see `_scanned`."""
+state's utility dwarfs all other differences, the grid goes on from there, see `_scan_side`."""
 EXTREME = 1e15
 """Factor by which the grid may go on beyond either end; differences of utility are lost in rounding there."""
 STEP = float(np.log(MAGNITUDES[1] / MAGNITUDES[0]))
 LEAST = 0.1
-"""Rationality, in the same units, below which behaviour is too close to chance to count as the pursuit of anything."""
+"""Rationality, in the same units, below which behaviour is too close to chance to count as a pursuit."""
 AROUND = np.exp(STEP * np.linspace(-1, 1, 17))
-"""The grid is finer around the best rationality, by these factors."""
+"""Factors of a finer grid around the best rationality."""
 PRECISION = 1e-6
 """Relative error of the best rationality, so that it does not depend on the unit of the utility."""
 TIE = 1e-9
@@ -36,7 +36,7 @@ TIE = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Profile:
-    """The accuracy of every rationality on every cluster."""
+    """The accuracy of every rationality on each of G clusters."""
 
     betas: Floats
     """(B,) the best rationality of all first, then the grid: 0, ..., +-inf."""
@@ -45,31 +45,33 @@ class Profile:
     impossible: NDArray[np.bool_]
     """(G, B) whether the policy rules out what was done."""
     chance: Floats
-    """(B,) nats above chance of random choice in the same states; -inf where the policy rules some of it out."""
+    """(B,) nats above chance of uniform choice in the same states; -inf where the policy rules some of it out."""
     least: float
     """`LEAST` in units of 1 / utility."""
 
     @classmethod
-    def of(cls, behaviour: Behaviour, groups: NDArray[np.intp]) -> "Profile":
-        """Scores behaviour on the grid, and finds the best rationality between its points.
+    def of(cls, behaviour: Behaviour, clusters: NDArray[np.intp]) -> "Profile":
+        """Score behaviour on the grid, and find the best rationality between its points.
 
         Args:
             behaviour: of N episodes.
-            groups: (N,) index of each episode's cluster.
+            clusters: (N,) number of each episode's cluster.
         """
         span = float(np.ptp(behaviour.reward)) or 1.0
-        grid, coarse = _scanned(behaviour, MAGNITUDES / span)
-        beta, scores = _refined(behaviour, grid, coarse)
+        grid, coarse = _scan(behaviour, MAGNITUDES / span)
+        beta, scores = _refine(behaviour, grid, coarse)
         around = beta * AROUND[AROUND != 1] if isfinite(beta) and beta else np.zeros(0)
-        betas, table = (
-            np.array([beta, *grid, *around]),
-            np.vstack([scores, coarse, behaviour.table(around, fast=True)]).T,
-        )
+        betas = np.array([beta, *grid, *around])
+        table = np.vstack([scores, coarse, behaviour.table(around)]).T
+
         impossible = np.isneginf(table)
-        sums, ruled_out = np.zeros((groups.max() + 1, len(betas))), np.zeros((groups.max() + 1, len(betas)), dtype=bool)
-        np.add.at(sums, groups, np.where(impossible, 0.0, table))
-        np.logical_or.at(ruled_out, groups, impossible)
-        # Asked for only where no choice but optimal ones was seen; the sweeps are not worth it elsewhere.
+        shape = (clusters.max() + 1, len(betas))
+        sums = np.zeros(shape)
+        ruled_out = np.zeros(shape, dtype=bool)
+        np.add.at(sums, clusters, np.where(impossible, 0.0, table))
+        np.logical_or.at(ruled_out, clusters, impossible)
+
+        # Chance matters only where no choice but optimal ones was seen; elsewhere the sweeps are not worth it.
         chance = [behaviour.scores_of_chance(each).sum() if isinf(beta) else -inf for each in betas]
         return cls(betas=betas, accuracy=sums, impossible=ruled_out, chance=np.array(chance), least=LEAST / span)
 
@@ -84,10 +86,9 @@ class Profile:
         return float(self.accuracy[:, 0].sum())
 
     def cross_fitted(self) -> Floats:
-        """(G,) nats of each cluster, predicted from the others: rationalities weighed by their posterior.
+        """Return (G,) nats of each cluster, predicted from the others: rationalities weighed by their posterior.
 
-        A weighted prediction never rules out for good what the others happened not to do, as a single best rationality
-        can.
+        Unlike a single best rationality, a weighted prediction never rules out what the others happened not to do.
         """
         posterior = self._without_one() + self._log_prior()
         own = np.where(self.impossible, -inf, self.accuracy)
@@ -95,12 +96,12 @@ class Profile:
         return nats
 
     def evidence(self) -> float:
-        """Log-likelihood ratio of pursuit against chance: of all episodes, averaged over rationalities from `least`."""
+        """Return the log-likelihood ratio of pursuit to chance, averaged over rationalities from `least`."""
         prior = np.where(self.betas >= self.least, self._log_prior(), -inf)
         return float(logsumexp(self._of_all() + prior) - logsumexp(prior))
 
     def _log_prior(self) -> Floats:
-        """(B,) uniform over the logarithm of the magnitude, on both sides alike; 0 and +-inf weigh one step each."""
+        """Return (B,) a prior uniform in the log magnitude, alike on both sides; 0 and +-inf weigh one step each."""
         widths = np.zeros(len(self.betas))
         for side in (self.betas > 0, self.betas < 0):
             finite = np.flatnonzero(side & np.isfinite(self.betas))
@@ -113,11 +114,11 @@ class Profile:
         return prior
 
     def intervals(self, rng: np.random.Generator, *per: Floats) -> list[Interval | None]:
-        """95 % intervals of the signed accuracy, summed and divided by the sum of each of `per` (G,), e.g. episodes.
+        """Return 95 % intervals of the signed accuracy over the sum of each of `per` (G,), e.g. numbers of episodes.
 
         The best rationality of every resample of the clusters is found again. The interval is that of the signed
         square root, which near zero is proportional to the rationality, where the accuracy itself is folded. It holds
-        zero as long as the likelihood-ratio test (Wilks 1938) does not reject random choice. None for a single cluster.
+        zero as long as the likelihood-ratio test (Wilks 1938) does not reject uniform choice. None for one cluster.
         """
         G = len(self.accuracy)
         if G < 2:
@@ -127,12 +128,12 @@ class Profile:
         return [self._interval(totals, counts @ each, each) for each in per]
 
     def _interval(self, totals: Floats, divisors: Floats, per: Floats) -> Interval:
-        """Given the (R, B) totals of R resamples, and what each is divided by."""
-        G = len(self.accuracy)
+        """Compute an interval from the (R, B) totals of R resamples and their (R,) divisors."""
         value = self._roots(self._of_all()[None], per.sum(keepdims=True))[0]
         replicates = self._roots(totals, divisors)
         jackknife = self._roots(self._without_one(), per.sum() - per)
-        low, high = (root * abs(root) for root in expanded_bca(float(value), replicates, jackknife, G))
+        roots = expanded_bca(float(value), replicates, jackknife, len(self.accuracy))
+        low, high = (root * abs(root) for root in roots)
         if 2 * self.best < chi2.ppf(CONFIDENCE, 1):
             return min(low, 0.0), max(high, 0.0)
         if isinf(self.beta):
@@ -141,73 +142,76 @@ class Profile:
         return low, high
 
     def _roots(self, totals: Floats, per: Floats) -> Floats:
-        """(R,) roots of the largest of (R, B) totals over (R,) `per`, with the sign of their rationality."""
+        """Return (R,) roots of the largest of (R, B) totals over (R,) `per`, with the sign of their rationality."""
         sign = np.sign(self.betas[totals.argmax(axis=1)])
         most = np.maximum(totals.max(axis=1), 0.0)
         roots: Floats = sign * np.sqrt(np.divide(most, per, where=per > 0, out=np.zeros_like(most)))
         return roots
 
     def _least(self, per: Floats) -> float:
-        """Lower bound of the accuracy where nothing but optimal actions was seen, so that resampling sees no other.
+        """Return a lower bound where only optimal actions were seen, so that resampling sees no other.
 
         At 97.5 % confidence no more than this share of clusters would show another (Clopper and Pearson 1934). They
-        are taken to be random choice in the states of the others.
+        are taken to choose uniformly in the states of the others.
         """
         share = 1 - float(((1 - CONFIDENCE) / 2) ** (1 / len(self.accuracy)))
         totals = (1 - share) * self._of_all() + share * self.chance
         return max(0.0, float(totals.max() / per.sum()))
 
     def _of_all(self) -> Floats:
-        """(B,) nats of all episodes."""
+        """Return (B,) nats of all episodes."""
         return np.where(self.impossible.any(axis=0), -inf, self.accuracy.sum(axis=0))
 
     def _without_one(self) -> Floats:
-        """(G, B) nats of all clusters but one."""
+        """Return (G, B) nats of all clusters but one."""
         ruled_out = self.impossible.sum(axis=0) - self.impossible > 0
         return np.where(ruled_out, -inf, self.accuracy.sum(axis=0) - self.accuracy)
 
     def _totals(self, counts: Floats) -> Floats:
-        """(R, B) nats for (R, G) counts of the clusters."""
+        """Return (R, B) nats for (R, G) counts of the clusters."""
         totals: Floats = counts @ self.accuracy
         somewhere = np.flatnonzero(self.impossible.any(axis=0))
         totals[:, somewhere] = np.where(counts @ self.impossible[:, somewhere] > 0, -inf, totals[:, somewhere])
         return totals
 
 
-def _scanned(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
-    """(B,) the grid 0, ..., +-inf and (B, N) the scores on it."""
+def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
+    """Return (B,) the grid 0, ..., +-inf and (B, N) the scores on it."""
     table = {0.0: behaviour.scores(0.0)}
     for sign in (1.0, -1.0):
-        table |= _one_side(behaviour, sign * magnitudes)
+        table |= _scan_side(behaviour, sign * magnitudes)
     table |= {limit: behaviour.scores(limit) for limit in (inf, -inf)}
     return np.array(list(table)), np.stack(list(table.values()))
 
 
-def _one_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
-    """Rationality to scores (N,): from the first of `betas` to the last, and on as long as an end is the best."""
-    table = dict(zip(betas.tolist(), behaviour.table(betas, fast=True), strict=True))
+def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
+    """Return scores (N,) by rationality: over all `betas`, and beyond an end as long as that is the best."""
+    table = dict(zip(betas.tolist(), behaviour.table(betas), strict=True))
     slack = TIE * len(behaviour.sample)
     for end, factor in ((float(betas[0]), exp(-STEP)), (float(betas[-1]), exp(STEP))):
         furthest = end
         while 1 / EXTREME < furthest / end < EXTREME:
-            if table[furthest].sum() <= max(0.0, *(nats.sum() for b, nats in table.items() if b != furthest)) + slack:
+            others = [nats.sum() for beta, nats in table.items() if beta != furthest]
+            if table[furthest].sum() <= max(0.0, *others) + slack:
                 break
             furthest *= factor
             table[furthest] = behaviour.scores(furthest)
     return table
 
 
-def _refined(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, Floats]:
-    """The best rationality and the scores (N,) at it; 0 or +-inf where nothing finite is better."""
+def _refine(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, Floats]:
+    """Return the best rationality and the scores (N,) at it; 0 or +-inf where nothing finite is better."""
     totals = table.sum(axis=1)
     slack = TIE * len(behaviour.sample)
     for special in (0, len(grid) - 2, len(grid) - 1):
         if totals[special] >= totals.max() - slack:
             return float(grid[special]), table[special]
+
     at = int(totals.argmax())
-    center, sign = log(abs(grid[at])), float(np.sign(grid[at]))
+    center = log(abs(grid[at]))
+    sign = float(np.sign(grid[at]))
     found = minimize_scalar(
-        lambda x: -behaviour.table([sign * exp(x)], fast=True).sum(),
+        lambda x: -behaviour.scores(sign * exp(x)).sum(),
         bounds=(center - STEP, center + STEP),
         method="bounded",
         options={"xatol": PRECISION},

@@ -1,4 +1,4 @@
-"""Where the walkers of the validity suite walk: the same worlds for all of them."""
+"""The worlds of the validity suite, the same for all of its walkers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ KINDS = {"open": 0.0, "loops": 0.5, "mazes": 1.0}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Arena:
-    """The worlds of one run, drawn and solved once, whoever walks in them."""
+    """The worlds of one run, drawn and solved once for all walkers."""
 
     kind: str
     """One of `KINDS`."""
@@ -29,38 +29,38 @@ class Arena:
     """Number of the run."""
     worlds: tuple[TabularMDP, ...]
     steps: tuple[int, ...]
-    """After how many steps an episode in each is cut off: one and a half times the shortest way."""
+    """Steps after which an episode in each is cut off: one and a half times the shortest way."""
 
     def walked(self, name: str, make: Maker) -> tuple[Episode, ...]:
-        """One episode in each world."""
+        """Walk one episode in each world."""
         rng = generator(self.sample, "meg-validity", self.kind, name)
-        each = enumerate(zip(self.worlds, self.steps, strict=True))
-        return tuple(walk(world, make(world), steps, str(i), rng) for i, (world, steps) in each)
+        episodes = []
+        for i, (world, steps) in enumerate(zip(self.worlds, self.steps, strict=True)):
+            episodes.append(walk(world, make(world), steps, str(i), rng))
+        return tuple(episodes)
 
 
 def arenas(config: ValidityConfig, kind: str) -> Callable[[int], Arena]:
-    """Gives the arena of a run, by the run's number; grids come from whichever plugin offers them.
+    """Return a function from the number of a run to its arena; grids come from whichever plugin offers them.
 
     Raises:
-        GdeError: none does.
+        GdeError: no plugin does.
     """
     offer = Catalogue.default().find("environment", "grid").offer
     environment: Environment = offer.make(offer.config(size=config.size, density=KINDS[kind]), OutsideRun())
     if not isinstance(environment, HasMDP):
         raise GdeError("the environment 'grid' gives no model of its worlds, which the validity suite walks in")
 
-    def drawn(seed: int) -> TabularMDP:
-        environment.reset(seed)
-        return environment.mdp()
-
     def draw(sample: int) -> Arena:
-        worlds = tuple(drawn(sample * config.worlds + i) for i in range(config.worlds))
-        return Arena(kind=kind, sample=sample, worlds=worlds, steps=tuple(ceil(1.5 * _way(each)) for each in worlds))
+        worlds = []
+        steps = []
+        for i in range(config.worlds):
+            environment.reset(sample * config.worlds + i)
+            world = environment.mdp()
+            value: Floats = solve(world).value
+            shortest = -float(value[world.start > 0][0])
+            worlds.append(world)
+            steps.append(ceil(1.5 * shortest))
+        return Arena(kind=kind, sample=sample, worlds=tuple(worlds), steps=tuple(steps))
 
     return draw
-
-
-def _way(world: TabularMDP) -> float:
-    """Fewest steps to the goal."""
-    value: Floats = solve(world).value
-    return -float(value[world.start > 0][0])

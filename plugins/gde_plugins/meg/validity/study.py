@@ -1,6 +1,5 @@
-"""The validity suite: how often agents of which the truth is known are called goal-directed."""
+"""The validity suite: how often agents with known aims are called goal-directed."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import ceil
@@ -17,20 +16,20 @@ from gde.seeding import generator
 from gde_plugins.meg.config import ValidityConfig
 from gde_plugins.meg.metrics.goals import posterior
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.candidates import Feature
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.placebo import beyond_placebo
 from gde_plugins.meg.trajectories.rationality import Profile
-from gde_plugins.meg.trajectories.side_by_side import Sample
+from gde_plugins.meg.trajectories.sample import Sample
+from gde_plugins.meg.trajectories.utilities import Feature
 from gde_plugins.meg.validity.arena import KINDS, Arena, arenas
 from gde_plugins.meg.validity.walkers import BLIND, SEEKING, Maker
 
 LEVEL = 0.05
 SURE = 0.95
-"""Probability from which on a posterior is taken for an answer."""
-BEYOND, WITH, WITHOUT = "beyond placebo goals", "posterior with reflexes", "posterior without reflexes"
+"""Probability from which on a posterior counts as an answer."""
+BEYOND, WITH, WITHOUT = "beyond placebo goals", "posterior with habits", "posterior without habits"
 """The rules: `meg.known.beyond` above zero with a p value of at most `LEVEL`; `meg.to.posterior` of the goal above
-`SURE`, reflexes being in the menu; the same with nothing but random choice beside the goal."""
+`SURE`, with habits among the alternatives; the same with random choice as the only alternative."""
 Rules = Callable[[Arena, str, Maker], Mapping[str, bool]]
 """From the worlds of a run and a walker with its name: whether it is called goal-directed, by each rule."""
 Tables = Mapping[str, Mapping[str, Maker]]
@@ -38,44 +37,51 @@ SOURCE = "no publication; 5 % at most is wanted of agents that do not know the g
 
 
 class WalkersStudy:
-    """Implements `gde.parts.reproduction.Reproduction`: in what share of its runs each walker is called goal-directed.
-    "Ours" is the first rule's share; the other columns are those of the other rules, on the same runs."""
+    """In what share of its runs each walker is called goal-directed; a `gde.parts.reproduction.Reproduction`.
+
+    "Ours" is the first rule's share; the other columns are those of the other rules, on the same runs.
+    """
 
     agentless = True
 
     def __init__(self, config: ValidityConfig, rules: Rules, tables: Tables, source: str) -> None:
-        """Take what calls a run goal-directed, by each rule, and the walkers of each table."""
-        self._config, self._rules, self._tables, self._source = config, rules, tables, source
+        """Take the rules that call a run goal-directed, and the walkers of each table."""
+        self._config = config
+        self._rules = rules
+        self._tables = tables
+        self._source = source
         self._scale = 1.0
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
-        """None: the suite has its own agents. The scale is that of the number of runs."""
+        """Return none: the suite has its own agents. The scale is that of the number of runs."""
         self._scale = scale
         return {}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
-        """A row for every walker and kind of world."""
+        """Return a row for every walker and kind of world."""
         return self._rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
-        """None."""
+        """Return none."""
         return ()
 
     @cached_property
     def _rows(self) -> tuple[Comparison, ...]:
         found = {kind: self._found(kind) for kind in KINDS}
-        return tuple(
-            self._row(f"{title}, {kind}", kind, name, found[kind][name])
-            for title, walkers in self._tables.items()
-            for kind in KINDS
-            for name in walkers
-        )
+        rows: list[Comparison] = []
+        for title, walkers in self._tables.items():
+            for kind in KINDS:
+                rows += [self._row(f"{title}, {kind}", kind, name, found[kind][name]) for name in walkers]
+        return tuple(rows)
 
     def _found(self, kind: str) -> Mapping[str, Sequence[Mapping[str, bool]]]:
-        """By walker: what each of its runs is called, by each rule."""
+        """Return by walker what each of its runs is called, by each rule."""
         samples = max(1, ceil(self._config.samples * self._scale))
-        found, draw = defaultdict[str, list[Mapping[str, bool]]](list), arenas(self._config, kind)
-        walkers = {name: make for each in self._tables.values() for name, make in each.items()}
+        walkers: dict[str, Maker] = {}
+        for each in self._tables.values():
+            walkers.update(each)
+        found: dict[str, list[Mapping[str, bool]]] = {name: [] for name in walkers}
+        draw = arenas(self._config, kind)
         for sample in range(samples):
             arena = draw(sample)
             for name, make in walkers.items():
@@ -84,14 +90,20 @@ class WalkersStudy:
 
     def _row(self, title: str, kind: str, name: str, found: Sequence[Mapping[str, bool]]) -> Comparison:
         where: Labels = {"world": kind, "agent": name}
-        ours, *others = ((rule, share([each[rule] for each in found], where)) for rule in found[0])
+        shares = {rule: share([each[rule] for each in found], where) for rule in found[0]}
+        ours, *others = shares
         return Comparison(
-            quantity=name, paper=None, ours=ours[1], source=self._source, table=title, others=dict(others)
+            quantity=name,
+            paper=None,
+            ours=shares[ours],
+            source=self._source,
+            table=title,
+            others={rule: shares[rule] for rule in others},
         )
 
 
 def validity_study(config: ValidityConfig) -> WalkersStudy:
-    """How often walkers that are blind to the goal are called goal-directed, and how often those that know it."""
+    """Return the study of goal-blind walkers (false positives) and of walkers that know the goal (power)."""
     return WalkersStudy(config, _rules, {"False positives": BLIND, "Power": SEEKING}, SOURCE)
 
 
@@ -100,10 +112,11 @@ def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
 
 
 def called(episodes: Sequence[Episode], sample: int) -> Mapping[str, bool]:
-    """Whether the agent of these episodes is called goal-directed, by each rule; `sample` seeds the placebos."""
+    """Return whether the agent of these episodes is called goal-directed, by each rule; `sample` seeds placebos."""
     episodes = Sample.of(episodes)
     found = beyond_placebo(episodes, generator(sample, "meg-validity", "placebo"))
-    p_value = found.finding.p_value  # None where too few worlds can tell: then nobody is called anything
+    # There is no p value where too few worlds can tell; then nobody is called goal-directed.
+    p_value = found.finding.p_value
     behaviour = Behaviour.of(episodes, Feature("goal"))
     evidence = Profile.of(behaviour, behaviour.sample.clusters).evidence()
     return {
@@ -114,7 +127,7 @@ def called(episodes: Sequence[Episode], sample: int) -> Mapping[str, bool]:
 
 
 def share(hits: Sequence[bool], where: Labels) -> Measurement:
-    """With the interval of Clopper and Pearson (1934)."""
+    """Return the share of hits with the interval of Clopper and Pearson (1934)."""
     low, high = binomtest(sum(hits), len(hits)).proportion_ci()
     return Measurement(
         name="called goal-directed",

@@ -1,4 +1,4 @@
-"""Agents of the validity suite: some know where the goal is, others follow reflexes."""
+"""Agents of the validity suite: some know where the goal is, others follow habits."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,14 +8,14 @@ import numpy as np
 from gde.data.mdp import Floats, TabularMDP
 from gde.numerics.tabular import solve
 from gde_plugins.meg.solvers.dynamics import Indices
-from gde_plugins.meg.solvers.soft import soft_policy
+from gde_plugins.meg.solvers.process import soft_policy
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.planning import planned_ahead
+from gde_plugins.meg.trajectories.sample import planning_horizons
 
 RIGHT_HAND = {0: (3, 0, 2, 1), 1: (2, 1, 3, 0), 2: (0, 2, 1, 3), 3: (1, 3, 0, 2)}
 """By action, UP, DOWN, LEFT and RIGHT: those to the right of it, straight on, to the left and back."""
 EPSILON = 0.05
-"""Share of random moves in a reflex: nobody follows one for certain."""
+"""Share of random moves in a habit: nobody follows one for certain."""
 
 
 @dataclass
@@ -102,7 +102,7 @@ def soft(beta: float) -> Maker:
     """Soft-optimal towards the goal, told of no deadline."""
 
     def make(world: TabularMDP) -> Walker:
-        ahead = int(planned_ahead(world, np.array([world.n_states]))[0])
+        ahead = int(planning_horizons(world, np.array([world.n_states]))[0])
         return _mindless(soft_policy(world, beta, ahead).probabilities[0])
 
     return make

@@ -1,0 +1,40 @@
+"""MEG beside agents and devices, and the discovery of agents, on the walkers of the validity suite."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gde.seeding import generator
+from gde_plugins.meg.baselines.adaptation import RESPONDS, response_to_actions, response_to_goal
+from gde_plugins.meg.baselines.devices import probability_of_agent
+from gde_plugins.meg.config import ValidityConfig
+from gde_plugins.meg.validity.arena import Arena
+from gde_plugins.meg.validity.study import BEYOND, SURE, WalkersStudy, called
+from gde_plugins.meg.validity.walkers import BLIND, SEEKING, Maker
+
+DEVICES = "agent, not device"
+GOAL = "adapts to the goal"
+ACTIONS = "adapts to its actions"
+SOURCE = "no publication; Orseau et al. (2018) and Kenton et al. (2023) for the other columns"
+
+
+def baselines_study(config: ValidityConfig) -> WalkersStudy:
+    """Return the study of the suite's walkers by placebo goals ("ours") and by the baselines."""
+    return WalkersStudy(config, _rules, {"Blind to the goal": BLIND, "Knows the goal": SEEKING}, SOURCE)
+
+
+def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
+    episodes = arena.walked(name, make)
+    # The study's former name, so that its numbers stay as they were.
+    rng = generator(arena.sample, "meg-rivals", arena.kind, name)
+
+    # Total variation of the policy when the goal, or what the actions do, is changed.
+    to_goal = [response_to_goal(make, episode.mdp, rng) for episode in episodes]
+    to_actions = [response_to_actions(make, episode.mdp, rng) for episode in episodes]
+    found = [response for response in to_goal if response is not None]
+    return {
+        BEYOND: called(episodes, arena.sample)[BEYOND],
+        DEVICES: probability_of_agent(episodes) > SURE,
+        GOAL: float(np.mean(found or [0.0])) > RESPONDS,
+        ACTIONS: float(np.mean(to_actions)) > RESPONDS,
+    }

@@ -1,0 +1,176 @@
+"""Soft value iteration over a finite horizon: maximum-causal-entropy policies (MacDermott et al. 2024, Definition 5.2).
+
+Utility is in nats (beta times utility), so no step divides by beta. Entropy is counted from that of uniform choice,
+which takes ln |A| off every decision and nothing off an episode that is over:
+
+    Q[t, a, s] = u[a, s] + E[V[t + 1, s']]
+    V[t, s] = ln mean_a exp Q[t, a, s]
+    pi[t, a, s] = exp(Q[t, a, s] - V[t, s]) / |A|
+
+V[t, s] is the most that any policy has from t on of expected utility less divergence from uniform choice. It is convex
+in u. Utility zero gives the uniform policy and V = 0. So do terminal states: they act as if decisions without effect
+went on after them (Definition 5.1). Policies of maximum causal entropy are due to Ziebart et al. (2010).
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice, repeat
+
+import numpy as np
+
+from gde.data.mdp import Floats, Policy, TabularMDP
+from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
+from gde_plugins.meg.solvers.limits import Limit, backwards, limit
+from gde_plugins.meg.solvers.protocol import Fit, Moments, check_horizon, check_size
+from gde_plugins.meg.solvers.softmax import SoftStep, soft_step
+
+
+class Finite:
+    """Episodes of at most `horizon` states; policies depend on the time step. A `Process`.
+
+    Raises:
+        ValueError: the horizon is not a positive integer.
+    """
+
+    def __init__(self, mdp: TabularMDP, horizon: int) -> None:
+        check_horizon(horizon)
+        self.dynamics = Dynamics(mdp)
+        self.horizon = horizon
+
+    def moments(self, utility: Utility, beta: float) -> Moments:
+        """Compute the moments in one backward pass that holds two arrays of S * A numbers at a time."""
+        dynamics = self.dynamics
+        scaled = utility.scaled(beta)
+        values = mean = variance = np.zeros(dynamics.n_states)
+        for _ in range(self.horizon):
+            values, policy = soft_step(dynamics, scaled, values)
+
+            # Mean and variance over the actions of the utility to come.
+            ahead = dynamics.ahead(mean)
+            ahead += utility.acting
+            mean = np.einsum("as,as->s", policy, ahead)
+            ahead -= mean
+            np.square(ahead, out=ahead)
+            spread = np.einsum("as,as->s", policy, ahead)
+
+            variance = np.einsum("as,as->s", policy, dynamics.ahead(variance))
+            variance += spread
+            mean[dynamics.ending] = utility.ending[dynamics.ending]
+            variance[dynamics.ending] = 0.0
+            # Free the arrays before the next step makes new ones.
+            del policy, ahead
+        return Moments(dynamics.at_start(values), dynamics.at_start(mean), dynamics.at_start(variance))
+
+    def limit(self, utility: Utility) -> Limit:
+        return limit(self.dynamics, utility, self.horizon)
+
+    def flow_of(self, policy: Policy) -> Iterator[Occupancy]:
+        shape = policy.probabilities.shape
+        wanted = (self.dynamics.n_states, self.dynamics.n_actions)
+        if shape[-2:] != wanted or len(shape) not in {2, 3} or (len(shape) == 3 and shape[0] < self.horizon):
+            least = f"(at least {self.horizon}, {wanted[0]}, {wanted[1]})"
+            raise ValueError(f"the policy must have shape {wanted} or {least}, got {shape}")
+        if len(shape) == 2:
+            return self.flow(repeat(np.ascontiguousarray(policy.probabilities.T), self.horizon))
+        return self.flow(np.ascontiguousarray(policy.probabilities[t].T) for t in range(self.horizon))
+
+    def tabulate(self, utility: Utility, beta: float) -> Policy:
+        shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
+        check_size(shape, "the policy")
+        table: Floats = np.empty(shape)
+        for t, policy in enumerate(self.policies(utility, beta), start=1):
+            table[-t] = policy.T
+        return Policy(probabilities=table)
+
+    def policies(self, utility: Utility, beta: float) -> Iterator[Floats]:
+        """Yield the (A, S) soft-optimal policies at rationality `beta`, from the last time step to the first."""
+        if np.isinf(beta):
+            return (step.policy for step in backwards(self.dynamics, utility.scaled(np.sign(beta)), self.horizon))
+        return (step.policy for step in self.soft_steps(utility.scaled(beta)))
+
+    def soft_steps(self, utility: Utility) -> Iterator[SoftStep]:
+        """Run the recursion from the last time step to the first; a utility of -inf is avoided at any price."""
+        values = np.zeros(self.dynamics.n_states)
+        for _ in range(self.horizon):
+            step = soft_step(self.dynamics, utility, values)
+            values = step.values
+            yield step
+
+    def fit(self, utility: Utility) -> Fit:
+        """See `Process.fit`.
+
+        Raises:
+            ValueError: the policy, which bounds need as a whole, is too large to be held.
+        """
+        check_size((self.horizon, self.dynamics.n_states, self.dynamics.n_actions), "the soft-optimal policy")
+        return FiniteFit(self, utility)
+
+    def flow(self, policies: Iterable[Floats]) -> Iterator[Occupancy]:
+        """Yield the occupancy at each time, given the (A, S) probabilities of a policy at each time."""
+        visits = self.dynamics.start
+        for policy in policies:
+            taken = (visits * self.dynamics.going) * policy
+            yield Occupancy(taken, visits)
+            visits = self.dynamics.arrivals(taken)
+
+
+class FiniteFit:
+    """The soft-optimal policy for a utility and its response to a change of the utility. A `Fit`."""
+
+    def __init__(self, process: Finite, utility: Utility) -> None:
+        dynamics = process.dynamics
+        policies = []
+        for values, policy in process.soft_steps(utility):
+            policies.append(policy)
+            self.value = dynamics.at_start(values)
+        self._dynamics = dynamics
+        self._policies = policies[::-1]
+        self._visits: Floats = np.empty((process.horizon, dynamics.n_states))
+        for t, now in enumerate(process.flow(self._policies)):
+            self._visits[t] = now.visits
+
+    @property
+    def flow(self) -> Iterator[Occupancy]:
+        for visits, policy in zip(self._visits, self._policies, strict=True):
+            yield Occupancy((visits * self._dynamics.going) * policy, visits)
+
+    @cached_property
+    def deciding(self) -> Floats:
+        total = np.zeros_like(self._policies[0])
+        # The last decision has no consequence.
+        for now in islice(self.flow, len(self._policies) - 1):
+            total += now.taken
+        return total
+
+    def counts(self, on_actions: bool) -> Floats:
+        return Occupancy.counted(self.flow, on_actions) if on_actions else self._visits.sum(axis=0)
+
+    def change(self, direction: Utility, on_actions: bool) -> Floats:
+        return Occupancy.counted(self.tangent(direction), on_actions)
+
+    def tangent(self, direction: Utility) -> Iterator[Occupancy]:
+        dynamics = self._dynamics
+
+        # Backwards: how the values of actions and states change.
+        values = np.zeros(dynamics.n_states)
+        qualities = []
+        means = []
+        for policy in reversed(self._policies):
+            quality = dynamics.ahead(values)
+            quality += direction.acting
+            mean = np.einsum("as,as->s", policy, quality)
+            qualities.append(quality)
+            means.append(mean)
+            values = mean.copy()
+            values[dynamics.ending] = direction.ending[dynamics.ending]
+
+        # Forwards: how the occupancies change with them.
+        change = np.zeros(dynamics.n_states)
+        for policy, visits in zip(self._policies, self._visits, strict=True):
+            shift = qualities.pop()
+            mean = means.pop()
+            shift *= visits * dynamics.going
+            shift += (change - visits * mean) * dynamics.going
+            shift *= policy
+            yield Occupancy(shift, change)
+            change = dynamics.arrivals(shift)

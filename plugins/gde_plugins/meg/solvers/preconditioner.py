@@ -1,0 +1,103 @@
+"""An approximate Newton step for utilities of states, from a stationary surrogate of the soft-optimal policy.
+
+The curvature of the soft value is the variance of the utility that an episode earns owing to its choices. A change u of
+the utility changes the values to come by M u, M = (I - P)^-1, with P the transitions of the policy. A decision's part
+of the variance is that of the expected values between its actions. With C the sum of these over decisions, the
+curvature is M' C M and its inverse (I - P) C^-1 (I - P)'.
+
+Without horizon this is exact. With one, choices and values depend on time; P is then the average over time that leads
+to the same visits, and C the sum. That is close enough for conjugate gradients to end within a few steps.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, cg
+
+from gde.data.mdp import Floats
+from gde_plugins.meg.solvers.dynamics import Dynamics
+from gde_plugins.meg.solvers.softmax import soften
+
+ROUNDING = 1e-6
+"""Share of the diagonal of C that is added to it: some changes of values leave every choice as it is."""
+LEAST = 1e-13
+"""Share of the largest entry that is added too, for states that are hardly ever visited."""
+CLOSE = 1e-2
+"""Share of the right-hand side at which the inner iteration ends."""
+START_STEPS = 8
+"""Steps of L-BFGS for the start; more would fit it to decisions that have a deadline."""
+
+Solve = Callable[[Floats], Floats]
+
+
+class Preconditioner:
+    """The approximate inverse curvature in a world where K states have a finite utility."""
+
+    def __init__(self, dynamics: Dynamics, where: NDArray[np.bool_]) -> None:
+        """Take the world and (S,) which states have a finite utility."""
+        self._dynamics = dynamics
+        self._where = where
+
+    def solve(self, taken: Floats, visits: Floats) -> Solve:
+        """Return a function from a (K,) difference in visits to about the (K,) utilities that close it.
+
+        Args:
+            taken: (A, S) decisions of a whole episode that have consequences.
+            visits: (S,) of a whole episode.
+        """
+        dynamics = self._dynamics
+        where = self._where
+        invert = self._inverse_of_choices(taken)
+        chances = np.divide(taken, visits, where=visits > 0, out=np.zeros_like(taken))
+
+        def step(missing: Floats) -> Floats:
+            whole = np.zeros(dynamics.n_states)
+            whole[where] = missing
+            values = invert(whole - dynamics.arrivals(chances * whole))
+            return np.asarray((values - (chances * dynamics.ahead(values)).sum(axis=0))[where])
+
+        return step
+
+    def _inverse_of_choices(self, taken: Floats) -> Solve:
+        """Solve with C, the covariance between actions of where they lead, by conjugate gradients."""
+        dynamics = self._dynamics
+        decided = taken.sum(axis=0)
+        shares = taken * np.divide(1.0, decided, where=decided > 0, out=np.zeros_like(decided))
+
+        # Scale the diagonal to one. What should be zero may be less, by rounding.
+        squared = dynamics.successors.power(2).T @ taken.ravel()
+        diagonal = np.maximum(dynamics.discount**2 * squared, 0)
+        added = ROUNDING * diagonal + LEAST * float(diagonal.max(initial=0.0)) + float(not diagonal.any())
+        scale = 1 / np.sqrt(diagonal + added)
+
+        def product(values: Floats) -> Floats:
+            values = scale * values
+            expected = dynamics.ahead(values)
+            expected -= (shares * expected).sum(axis=0)
+            return np.asarray(scale * (dynamics.arrivals(taken * expected) + added * values))
+
+        system = LinearOperator((dynamics.n_states,) * 2, matvec=product, dtype=np.float64)
+        return lambda missing: scale * cg(system, scale * missing, rtol=CLOSE)[0]
+
+
+def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:
+    """Return (S,) utilities that predict (A, S) actions taken in whole episodes, as if there were no horizon.
+
+    Without horizon any function V of states is the soft value of some utility, U = V - ln mean exp E[V'], and predicts
+    of a decision the softmax of E[V']. Fitting V is a logistic regression, which takes no pass over time.
+    """
+    decided = taken.sum(axis=0)
+
+    def loss(values: Floats) -> tuple[float, Floats]:
+        quality = dynamics.ahead(values)
+        worth = float((taken * quality).sum())
+        soft, policy = soften(quality)
+        return float(decided @ soft) - worth, -dynamics.arrivals(taken - decided * policy)
+
+    options = {"maxiter": START_STEPS, "maxfun": 2 * START_STEPS}
+    values = minimize(loss, np.zeros(dynamics.n_states), jac=True, method="L-BFGS-B", options=options).x
+    earned: Floats = values - soften(dynamics.ahead(values)).values
+    earned[dynamics.ending] = values[dynamics.ending]
+    return earned

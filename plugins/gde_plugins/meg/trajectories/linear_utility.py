@@ -1,0 +1,116 @@
+"""Utilities that are linear in state features, with weights shared by all worlds, fitted to behaviour.
+
+In deterministic worlds the accuracy is concave in the weights, so the fit does not depend on the start. In stochastic
+worlds the accuracy of a finite sample need not be concave; its expectation is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.trajectories.behaviour import Behaviour
+from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.trajectories.utilities import standing_still
+
+FOLDS = 5
+PRIOR_SPREAD = 30.0
+"""Standard deviation of the normal prior of each weight, whose feature has range 1. It keeps weights finite where
+behaviour is deterministic, and costs |weights|^2 / 1800 nats of all episodes together."""
+PRECISION = 1e-7
+"""Relative gain in summed nats at which a fit stops, far below what a sample can tell."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """All utilities that are linear in the named state features, in worlds that stand still when they end."""
+
+    features: tuple[str, ...]
+    stands_still: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.features or len(set(self.features)) != len(self.features):
+            raise ValueError(f"features: wanted at least one and each once, got {self.features}")
+
+    def reward(self, mdp: TabularMDP) -> Floats:
+        """Return (S,) zeros: there is no utility before weights are fitted.
+
+        Raises:
+            ValueError: the world lacks a feature.
+        """
+        if missing := [name for name in self.features if name not in mdp.labels]:
+            raise ValueError(f"features: wanted labels of every model, got {missing[0]!r}, which one has not")
+        return np.zeros(mdp.n_states)
+
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        """Return the world without any utility."""
+        return standing_still(mdp, self.reward(mdp))
+
+    def values(self, mdp: TabularMDP) -> Floats:
+        """Return (K, S) the features, each scaled to run from 0 to 1 over all states."""
+        rows = np.stack([mdp.labels[name] for name in self.features])
+        low = rows.min(axis=1, keepdims=True)
+        span = np.ptp(rows, axis=1, keepdims=True)
+        scaled: Floats = (rows - low) / np.where(span > 0, span, 1.0)
+        return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class LinearFit:
+    """The accuracy of weights on behaviour."""
+
+    behaviour: Behaviour
+    features: Floats
+    """(K, S) in the joined worlds."""
+    spread: float = PRIOR_SPREAD
+    """Standard deviation of the prior of each weight."""
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return (N,) nats above chance of each episode."""
+        return self.behaviour.scores(1.0, weights @ self.features)
+
+    def accuracy(self, weights: Floats, chosen: Floats) -> tuple[float, Floats]:
+        """Return the summed nats of the episodes, counted `chosen` (N,) times each, and their gradient (K,)."""
+        nats, by_state = self.behaviour.accuracy(weights @ self.features, chosen)
+        return nats, self.features @ by_state
+
+    def fit(self, chosen: Floats, start: Floats) -> Floats:
+        """Return (K,) weights that predict best, with episodes counted `chosen` (N,) times each, given the prior."""
+
+        def loss(weights: Floats) -> tuple[float, Floats]:
+            nats, slope = self.accuracy(weights, chosen)
+            penalty = weights / self.spread**2
+            return float(weights @ penalty) / 2 - nats, penalty - slope
+
+        found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": PRECISION}).x
+        return found
+
+    def cross_fitted(self, clusters: NDArray[np.intp], start: Floats, folds: int, rng: np.random.Generator) -> Floats:
+        """Return (N,) nats of each episode by weights fitted without its fold; folds are of whole clusters (N,)."""
+        fold = rng.permutation(clusters.max() + 1)[clusters] % folds
+        nats = np.zeros(len(clusters))
+        for each in range(min(folds, int(clusters.max()) + 1)):
+            held_out = fold == each
+            weights = self.fit((~held_out).astype(np.float64), start)
+            nats[held_out] = self.scores(weights)[held_out]
+        return nats
+
+
+def held_out(
+    episodes: Sequence[Episode], features: tuple[str, ...], rng: np.random.Generator, spread: float = PRIOR_SPREAD
+) -> Floats:
+    """Return (N,) nats above chance of each episode by weights fitted to other clusters.
+
+    The same `rng` gives the same folds, so differences between sets of features are paired.
+    """
+    if not features:
+        return np.zeros(len(episodes))
+    utilities = Linear(features)
+    behaviour = Behaviour.of(episodes, utilities)
+    fit = LinearFit(behaviour, utilities.values(behaviour.scene.mdp), spread)
+    start = fit.fit(np.ones(len(behaviour.sample)), np.zeros(len(features)))
+    return fit.cross_fitted(behaviour.sample.clusters, start, FOLDS, rng)

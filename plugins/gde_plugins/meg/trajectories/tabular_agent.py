@@ -1,0 +1,130 @@
+"""Goal-directedness of an agent whose action probabilities are known in every state, without sampling."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import copysign, exp, inf, log
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.solvers.dynamics import Dynamics
+from gde_plugins.meg.trajectories.behaviour import Behaviour
+from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+from gde_plugins.meg.trajectories.utilities import Pursuit, own_reward
+
+MAGNITUDES = np.geomspace(0.003, 100, 40)
+"""Rationalities that are tried, in units of 1 / the utility's range; the best is refined."""
+PRECISION = 1e-6
+"""Error of the logarithm of the best rationality."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tabulated:
+    """An agent in a world, whose choices depend on the state alone."""
+
+    mdp: TabularMDP
+    probabilities: Floats
+    """(S, A); what is missing to a sum of 1 are answers without an action, after which it stays where it is."""
+    steps: int
+    """Turns after which an episode is cut off."""
+    until: NDArray[np.bool_] | None = None
+    """(S,) states that cut it off too, beside the world's terminal states; None for none."""
+
+    def __post_init__(self) -> None:
+        wanted = (self.mdp.n_states, self.mdp.n_actions)
+        found = self.probabilities.shape
+        if found != wanted or (self.probabilities < 0).any() or (self.probabilities.sum(axis=1) > 1 + 1e-9).any():
+            raise ValueError(f"wanted probabilities of shape {wanted} with sums of at most 1, got shape {found}")
+
+    @cached_property
+    def taken(self) -> Floats:
+        """(S, A) expected number of times that each action is taken in each state in an episode."""
+        dynamics = Dynamics(self.mdp)
+        visits = self.mdp.start
+        total = np.zeros_like(self.probabilities)
+        silent = self.mdp.discount * (1 - self.probabilities.sum(axis=1))
+        going = dynamics.going if self.until is None else dynamics.going & ~self.until
+        for _ in range(self.steps):
+            deciding = visits * going
+            taken = deciding[:, None] * self.probabilities
+            total += taken
+            visits = dynamics.arrivals(taken.T) + deciding * silent
+        return total
+
+    def draw(self, rng: np.random.Generator, cluster: str) -> Episode:
+        """Draw one episode; `until` plays no part in it."""
+        moves = [matrix.tocsr() for matrix in self.mdp.transition]
+        ended = np.zeros(self.mdp.n_states, dtype=bool) if self.mdp.terminal is None else self.mdp.terminal
+        silent = np.maximum(1 - self.probabilities.sum(axis=1), 0.0)
+        state = int(rng.choice(len(ended), p=self.mdp.start))
+        states: list[int] = []
+        actions: list[int] = []
+        while len(states) < self.steps and not ended[state]:
+            weights = np.append(self.probabilities[state], silent[state])
+            choice = int(rng.choice(len(weights), p=weights / weights.sum()))
+            states.append(state)
+            actions.append(choice if choice < self.mdp.n_actions else UNUSABLE)
+            if actions[-1] != UNUSABLE:
+                row = moves[choice][[state]]
+                state = int(rng.choice(row.indices, p=row.data))
+        return Episode(
+            mdp=self.mdp, states=np.array(states, dtype=int), actions=np.array(actions, dtype=int), cluster=cluster
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """The estimate of `from_trajectories` from endless samples."""
+
+    value: float
+    """Nats an episode."""
+    beta: float
+
+    @property
+    def signed(self) -> float:
+        """The value, negative where the agent works against the utility."""
+        return copysign(self.value, self.beta) if self.value else 0.0
+
+
+def expected(agents: Sequence[Tabulated], utility: Pursuit = own_reward) -> Expected:
+    """Compute the MEG of an agent in several worlds at one rationality for all, without deadline (Definition 3.2).
+
+    Args:
+        agents: the agent in each of the worlds.
+        utility: as in `from_trajectories`.
+    """
+    # Each state and action is an episode of one decision, weighed by its expected number.
+    decisions = []
+    counts = []
+    for agent in agents:
+        for state, action in np.argwhere(agent.taken > 0).tolist():
+            decisions.append(Episode(mdp=agent.mdp, states=np.array([state]), actions=np.array([action])))
+            counts.append(agent.taken[state, action])
+    behaviour = Behaviour.of(decisions, utility)
+    weights = np.array(counts) / len(agents)
+
+    def accuracy(beta: float) -> float:
+        return float(behaviour.scores(beta) @ weights)
+
+    unit = float(np.ptp(behaviour.reward)) or 1.0
+    grid = [*(MAGNITUDES / unit), *(-MAGNITUDES / unit), inf, -inf]
+    tried = {float(beta): accuracy(float(beta)) for beta in grid}
+    best = max(tried, key=tried.__getitem__)
+    if tried[best] <= 0:
+        return Expected(value=0.0, beta=0.0)
+    if np.isinf(best):
+        return Expected(value=tried[best], beta=best)
+
+    width = log(MAGNITUDES[1] / MAGNITUDES[0])
+    center = log(abs(best))
+    sign = float(np.sign(best))
+    found = minimize_scalar(
+        lambda x: -accuracy(sign * exp(x)),
+        bounds=(center - width, center + width),
+        method="bounded",
+        options={"xatol": PRECISION},
+    )
+    return Expected(value=max(-float(found.fun), tried[best]), beta=sign * exp(found.x))

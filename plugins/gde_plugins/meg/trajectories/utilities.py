@@ -1,0 +1,91 @@
+"""Utilities that an agent may pursue, to measure its behaviour against."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.trajectories.episodes import shared_labels
+
+Pursuit = Callable[[TabularMDP], TabularMDP]
+"""Returns the world with the utility that behaviour is measured against as its reward."""
+
+
+@runtime_checkable
+class Statewise(Protocol):
+    """A pursuit whose utility is the same for worlds joined as for each alone, so it is computed once for all."""
+
+    stands_still: bool
+    """Whether terminal states last and earn up to the horizon, see `standing_still`."""
+
+    def reward(self, mdp: TabularMDP) -> Floats:
+        """Return the utility, (S,) or (S, A)."""
+
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        """Return the world that earns it."""
+
+
+@dataclass(frozen=True)
+class OwnReward:
+    """The world's own reward."""
+
+    stands_still: ClassVar[bool] = False
+
+    def reward(self, mdp: TabularMDP) -> Floats:
+        return mdp.reward
+
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        return mdp
+
+
+own_reward = OwnReward()
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A state feature as utility: being where it is high, for as many of the horizon's time steps as possible.
+
+    A world that has ended stands still, so its last state counts to the horizon. A goal that ends the episode is worth
+    the more the sooner it is reached, like a key that the agent comes to hold, and ending is no loss in itself.
+    """
+
+    name: str
+    stands_still: ClassVar[bool] = True
+
+    def reward(self, mdp: TabularMDP) -> Floats:
+        """Return the (S,) feature.
+
+        Raises:
+            ValueError: the world has no such label.
+        """
+        if self.name not in mdp.labels:
+            known = ", ".join(mdp.labels) or "of which it has none"
+            raise ValueError(f"wanted a label of the model, {known}, got {self.name!r}")
+        return mdp.labels[self.name]
+
+    def __call__(self, mdp: TabularMDP) -> TabularMDP:
+        """Return the world that earns the feature."""
+        return standing_still(mdp, self.reward(mdp))
+
+
+def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:
+    """Return the world with terminal states that last, and earn, up to the horizon, whatever is done in them."""
+    if mdp.terminal is None or not mdp.terminal.any():
+        return replace(mdp, reward=reward, terminal=None)
+    ended = diags_array(mdp.terminal.astype(np.float64))
+    going = diags_array((~mdp.terminal).astype(np.float64))
+    transition = tuple(csr_array(going @ matrix + ended) for matrix in mdp.transition)
+    return replace(mdp, transition=transition, reward=reward, terminal=None)
+
+
+def menu(worlds: Sequence[TabularMDP]) -> list[str]:
+    """Return the features that every world has and that vary over the states of all worlds together."""
+    varying = []
+    for name in shared_labels(worlds):
+        values = np.concatenate([world.labels[name] for world in worlds])
+        if (values != values[0]).any():
+            varying.append(name)
+    return varying
