@@ -7,13 +7,13 @@ from gde.data.json import Labels
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde_plugins.babyai.config import BabyAIConfig, WorldConfig
+from gde_plugins.babyai.descriptions.description import describe, describe_things
+from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
+from gde_plugins.babyai.descriptions.field_of_view import seen_cells
+from gde_plugins.babyai.descriptions.formats import RULES, thing_lines, write
 from gde_plugins.babyai.oracle.certificate import Certificates
-from gde_plugins.babyai.showing.described import describe, describe_things
-from gde_plugins.babyai.showing.formats import RULES, thing_lines, write
-from gde_plugins.babyai.showing.record import names, state_facts, world_facts
-from gde_plugins.babyai.showing.sight import seen_cells
+from gde_plugins.babyai.worlds.generation import minigrid_version
 from gde_plugins.babyai.worlds.levels import difficulty
-from gde_plugins.babyai.worlds.making import minigrid_version
 from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source

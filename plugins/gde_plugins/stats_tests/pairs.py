@@ -20,8 +20,8 @@ from gde.numerics.stats import (
 )
 from gde.parts.context import Context
 from gde.seeding import generator
+from gde_plugins.stats_tests.by_world import Measured, measure
 from gde_plugins.stats_tests.config import PairsConfig
-from gde_plugins.stats_tests.measures import Measured, measure
 
 UNVARIED = "none"
 """The value of a label that marks the world which others are variations of."""

@@ -14,8 +14,8 @@ from gde.numerics.by_world import split
 from gde.numerics.stats import Finding, linear_trend, page, spearman
 from gde.parts.context import Context
 from gde.seeding import generator
+from gde_plugins.stats_tests.by_world import Measured, measure
 from gde_plugins.stats_tests.config import TrendsConfig
-from gde_plugins.stats_tests.measures import Measured, measure
 from gde_plugins.stats_tests.pairs import UNVARIED, Place, variations
 
 LINEAR_BELOW = 20

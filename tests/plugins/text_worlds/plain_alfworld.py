@@ -14,7 +14,7 @@ class Plain:
         """All that is told in the plain simulator, and remembered, and how often a problem was translated for that."""
         import fast_downward
 
-        from gde_plugins.text_worlds.alfworld.remembering import remember
+        from gde_plugins.text_worlds.alfworld.caches import remember
 
         plain = self._told(actions)
         translations = []

@@ -17,7 +17,7 @@ class Plain:
         gone through for that."""
         from textworld.logic import State
 
-        from gde_plugins.text_worlds.textworld.remembering import remember_actions
+        from gde_plugins.text_worlds.textworld.caches import remember_actions
         from gde_plugins.text_worlds.textworld.sorting import sort_by_key
 
         searches, search = [0, 0], State.all_assignments

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from gde.errors import GdeError
 from gde_plugins.babyai.config import WorldConfig
-from gde_plugins.babyai.worlds.making import make_scene, minigrid_version
+from gde_plugins.babyai.worlds.generation import make_scene, minigrid_version
 from gde_plugins.babyai.worlds.scene import Scene
 
 HASHES = "hashes.json"

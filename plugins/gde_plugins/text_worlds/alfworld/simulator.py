@@ -25,7 +25,7 @@ class AlfworldSimulator:
         from textworld import EnvInfos
         from textworld.envs import PddlEnv
 
-        from gde_plugins.text_worlds.alfworld.remembering import remember
+        from gde_plugins.text_worlds.alfworld.caches import remember
 
         remember()
         self._folder, self._play_on = Path(folder), play_on
@@ -71,7 +71,7 @@ class AlfworldSimulator:
         """Nothing runs outside of this process."""
 
     def _made(self, game: Mapping[str, Any]) -> Path:
-        from gde_plugins.text_worlds.alfworld.making import made_game
+        from gde_plugins.text_worlds.alfworld.generation import made_game
 
         return made_game(self._folder, game)
 

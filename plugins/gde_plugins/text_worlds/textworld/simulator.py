@@ -10,8 +10,8 @@ import textworld
 from textworld import EnvInfos
 
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
+from gde_plugins.text_worlds.textworld.caches import remember_actions
 from gde_plugins.text_worlds.textworld.games import game_file
-from gde_plugins.text_worlds.textworld.remembering import remember_actions
 from gde_plugins.text_worlds.textworld.sorting import sort_by_key
 
 PROMPT = re.compile(r"\n>[^\n]*(?:\n.*)?\Z", re.DOTALL)
