@@ -1,4 +1,4 @@
-"""What the numbers of the statistical tests mean to a reader. `*` is the number that is tested."""
+"""Titles and units of the statistical tests; `*` stands for the number that is tested."""
 
 from gde.data.measure import Measure
 
