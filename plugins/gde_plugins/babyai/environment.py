@@ -108,21 +108,23 @@ class BabyAIEnvironment:
         """Nothing is held."""
 
     def _observe(self) -> Observation:
-        now, form, details = self.now, self._config.format, self._config.details
+        now = self.now
+        form = self._config.format
+        details = self._config.details
         hidden = self._config.view == "partial"
         lying = (tuple(now.where), tuple(now.doors)) if not hidden else None
         if self._written is None or self._written[0] != lying or hidden:
             things = describe_things(now, details, seen_cells(now) if hidden else None)
             self._written = (lying, thing_lines(form, things))
-        told = describe(now, (), details, hidden)
-        return Observation(text=write(form, told, self._written[1]), actions=ACTIONS)
+        moment = describe(now, (), details, hidden)
+        return Observation(text=write(form, moment, self._written[1]), actions=ACTIONS)
 
 
 def labels(scene: Scene) -> Labels:
-    """What results are broken down by."""
+    """Return the labels by which results are broken down."""
     return {"level": scene.level, "difficulty": difficulty(scene.level), "rooms": scene.rooms[0] * scene.rooms[1]}
 
 
 def provenance(config: WorldConfig) -> dict[str, str]:
-    """Whose worlds these are, for the record."""
+    """Return the release whose worlds these are, and the installed one."""
     return {"release": config.release, "minigrid": minigrid_version()}
