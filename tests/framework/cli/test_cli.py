@@ -215,9 +215,7 @@ def test_listing_shows_what_is_missing_without_importing_it(gde: Gde, tmp_path: 
     assert offers["scripted"]["install"] == ""
     fields = json.loads(gde("show", "environment", "corridor", "--json").stdout)["fields"]
     measures = json.loads(gde("show", "metric", "success", "--json").stdout)["measures"]
-    assert [(each["name"], each["title"], each["better"]) for each in measures] == [
-        ("success", "Success rate", "more")
-    ]
+    assert [(each["name"], each["title"], each["better"]) for each in measures] == [("success", "Success rate", "more")]
     assert "Success rate" in gde("show", "metric", "success").stdout
     assert fields == [
         {"field": "length", "type": "int", "default": 3, "help": "Cells; the goal is in the last."},
