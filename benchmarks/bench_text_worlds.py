@@ -120,7 +120,7 @@ class AlfworldLoop:
         from textworld import EnvInfos
         from textworld.envs import PddlEnv
 
-        from gde_plugins.text_worlds.alfworld.making import made_game
+        from gde_plugins.text_worlds.alfworld.generation import made_game
 
         self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
         self._env.load(str(made_game(Path(folder), game)))

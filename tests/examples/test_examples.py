@@ -135,13 +135,13 @@ def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
     for text in (said, page):
         assert re.search(r"reached the goal in \d+ % \[\d+, \d+\] of episodes and went left in 0 %", text)
         assert re.search(r"tells the end with the treasure in [\d.]+ % \[[^]]+\] of turns \(best control, ", text)
-    assert re.search(r"^Goal success rate +[\d.]+ %  \[", screen, re.MULTILINE)
+    assert re.search(r"^Success rate +[\d.]+ %  \[", screen, re.MULTILINE)
     assert re.search(r"^Steps to the left +0.0 %  \[", screen, re.MULTILINE)
     assert re.search(r"^Ends told apart +[\d.]+ %  \[.*(coordinates|shuffled|random|tokens)", screen, re.MULTILINE)
     _, _, numbers = page.partition('id="behaviour"')
     summaries = re.findall(r"<summary>(.*?)</summary>", numbers)
-    assert summaries[:2] == ["What the agent did", "Which way it leans"]
-    for title in ("Steps to the left", "Goal success rate"):
+    assert summaries[:2] == ["Behaviour", "Which way it leans"]
+    for title in ("Steps to the left", "Success rate"):
         assert page.count(f'<p class="what">{title}</p>') == page.count(f"{title}<small>") == 1
     assert "Ends told apart, %" in page
     meant = run(*gde, "show", "metric", "leftness", folder=tmp_path, **there)

@@ -1,4 +1,4 @@
-"""What of the BabyAI worlds, of the questions about them and of their agents can be chosen."""
+"""Settings of the BabyAI worlds, the questions about them and their agents."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -7,13 +7,13 @@ from gde.data.json import Labels
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde_plugins.babyai.config import BabyAIConfig, WorldConfig
+from gde_plugins.babyai.descriptions.description import describe, describe_things
+from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
+from gde_plugins.babyai.descriptions.field_of_view import seen_cells
+from gde_plugins.babyai.descriptions.formats import RULES, thing_lines, write
 from gde_plugins.babyai.oracle.certificate import Certificates
-from gde_plugins.babyai.showing.described import describe, describe_things
-from gde_plugins.babyai.showing.formats import RULES, thing_lines, write
-from gde_plugins.babyai.showing.record import names, state_facts, world_facts
-from gde_plugins.babyai.showing.sight import seen_cells
+from gde_plugins.babyai.worlds.generation import minigrid_version
 from gde_plugins.babyai.worlds.levels import difficulty
-from gde_plugins.babyai.worlds.making import minigrid_version
 from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
@@ -108,21 +108,23 @@ class BabyAIEnvironment:
         """Nothing is held."""
 
     def _observe(self) -> Observation:
-        now, form, details = self.now, self._config.format, self._config.details
+        now = self.now
+        form = self._config.format
+        details = self._config.details
         hidden = self._config.view == "partial"
         lying = (tuple(now.where), tuple(now.doors)) if not hidden else None
         if self._written is None or self._written[0] != lying or hidden:
             things = describe_things(now, details, seen_cells(now) if hidden else None)
             self._written = (lying, thing_lines(form, things))
-        told = describe(now, (), details, hidden)
-        return Observation(text=write(form, told, self._written[1]), actions=ACTIONS)
+        moment = describe(now, (), details, hidden)
+        return Observation(text=write(form, moment, self._written[1]), actions=ACTIONS)
 
 
 def labels(scene: Scene) -> Labels:
-    """What results are broken down by."""
+    """Return the labels by which results are broken down."""
     return {"level": scene.level, "difficulty": difficulty(scene.level), "rooms": scene.rooms[0] * scene.rooms[1]}
 
 
 def provenance(config: WorldConfig) -> dict[str, str]:
-    """Whose worlds these are, for the record."""
+    """Return the release whose worlds these are, and the installed one."""
     return {"release": config.release, "minigrid": minigrid_version()}

@@ -1,18 +1,18 @@
-"""What the numbers of the questions mean to a reader."""
+"""Titles and units of the metrics of the questions."""
 
 from collections.abc import Mapping
 
 from gde.data.measure import Measure
 
-PREDICT, PLAN, DECOMPOSE = "Predict: the state after actions", "Plan: the way to a cell", "Decompose: subgoals"
+PREDICT = "Predict: the state after actions"
+PLAN = "Plan: the way to a cell"
+DECOMPOSE = "Decompose: subgoals"
 
 
 def _unusable(task: str, group: str) -> tuple[Measure, ...]:
     return (
-        Measure(name=f"{task}.unusable", title="Answers that cannot be used", unit="share", better="less", group=group),
-        Measure(
-            name=f"{task}.unusable.*", title="Of all answers, unusable: *", unit="share", better="less", group=group
-        ),
+        Measure(name=f"{task}.unusable", title="Unusable answers", unit="share", better="less", group=group),
+        Measure(name=f"{task}.unusable.*", title="Unusable answers: *", unit="share", better="less", group=group),
     )
 
 

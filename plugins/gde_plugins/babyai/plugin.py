@@ -1,8 +1,8 @@
 """Offers the BabyAI worlds, the questions about them, their agents, metrics and the study of LLM-BabyBench."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, EnvironmentOffer, Facet, MetricOffer, NoConfig, Offer
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 IMPORTS, EXTRA = ("gymnasium", "minigrid"), "minigrid"
 BABYAI = "babyai"
-"""The facet of worlds that OmniBot acts in."""
+"""The capability of worlds that OmniBot acts in."""
 QUESTIONS = "babyai-questions"
-"""The facet of questions about worlds."""
+"""The capability of environments that ask questions about worlds."""
 ASKED = {
     "predict": "one question about a BabyAI world: where is the agent after these actions?",
     "plan": "one question about a BabyAI world: which actions lead to that cell?",
@@ -40,32 +40,31 @@ def gde_environments() -> Sequence[AnyOffer]:
     """The worlds, and the three kinds of questions about them (Choukrani et al. 2025)."""
     from gde_plugins.babyai.config import BabyAIConfig, PlanConfig, WorldConfig
 
-    of_questions = frozenset({Facet.STATE, Facet.SNAPSHOT, Facet.WORLDS, Facet.MAP, QUESTIONS})
-    return (
+    world_gives = {Facet.STATE, Facet.OPTIMUM, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.WORLDS, Facet.MAP, BABYAI}
+    offers: list[AnyOffer] = [
         EnvironmentOffer(
             name="babyai",
             summary="BabyAI's rooms in text: a mission in words, doors, keys, balls and boxes (Choukrani et al. 2025)",
             config=BabyAIConfig,
             make=_world,
-            gives=frozenset(
-                {Facet.STATE, Facet.OPTIMUM, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.WORLDS, Facet.MAP, BABYAI}
-            ),
+            gives=frozenset(world_gives),
             imports=IMPORTS,
             extra=EXTRA,
-        ),
-        *(
-            EnvironmentOffer(
-                name=f"babyai-{task}",
-                summary=summary,
-                config=PlanConfig if task == "plan" else WorldConfig,
-                make=partial(_question, task),
-                gives=of_questions | {f"babyai-{task}"},
-                imports=IMPORTS,
-                extra=EXTRA,
-            )
-            for task, summary in ASKED.items()
-        ),
-    )
+        )
+    ]
+    question_gives = {Facet.STATE, Facet.SNAPSHOT, Facet.WORLDS, Facet.MAP, QUESTIONS}
+    for task, summary in ASKED.items():
+        question = EnvironmentOffer(
+            name=f"babyai-{task}",
+            summary=summary,
+            config=PlanConfig if task == "plan" else WorldConfig,
+            make=partial(_question, task),
+            gives=frozenset({*question_gives, f"babyai-{task}"}),
+            imports=IMPORTS,
+            extra=EXTRA,
+        )
+        offers.append(question)
+    return offers
 
 
 def _world(config: "BabyAIConfig", _: "Context") -> "Environment":
@@ -76,77 +75,68 @@ def _world(config: "BabyAIConfig", _: "Context") -> "Environment":
 
 def _question(task: str, config: "WorldConfig", _: "Context") -> "Environment":
     from gde_plugins.babyai.tasks.environment import QuestionEnvironment
-    from gde_plugins.babyai.tasks.kinds import KINDS
 
-    return QuestionEnvironment(task, KINDS[task], config)
+    return QuestionEnvironment(task, config)
 
 
 @hookimpl
 def gde_agents() -> Sequence[AnyOffer]:
-    """The bot, and two who answer questions."""
+    """The bot, and two agents that answer questions."""
     from gde_plugins.babyai.config import OmniBotConfig, PrompterConfig, ScriptedConfig
 
-    questions = frozenset({Facet.SNAPSHOT, QUESTIONS})
     return (
-        _agent(
-            "omnibot",
-            "in BabyAI: an expert that sees everything and works off subgoals, as able as one likes",
-            OmniBotConfig,
-            _omnibot,
-            frozenset({Facet.SNAPSHOT, BABYAI}),
+        Offer(
+            name="omnibot",
+            summary="in BabyAI: an expert that sees everything and works off subgoals, as able as one likes",
+            config=OmniBotConfig,
+            make=_omnibot,
+            needs=frozenset({Facet.SNAPSHOT, BABYAI}),
+            imports=IMPORTS,
+            extra=EXTRA,
         ),
-        _agent(
-            "babyai-prompter",
-            "a language model that is asked a question about a BabyAI world in one of four ways",
-            PrompterConfig,
-            _prompter,
-            questions,
-            frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+        Offer(
+            name="babyai-prompter",
+            summary="a language model that is asked a question about a BabyAI world in one of four ways",
+            config=PrompterConfig,
+            make=_prompter,
+            needs=frozenset({Facet.SNAPSHOT, QUESTIONS}),
+            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+            imports=IMPORTS,
+            extra=EXTRA,
         ),
-        _agent(
-            "babyai-scripted",
-            "answers to questions about BabyAI worlds whose scores are known beforehand",
-            ScriptedConfig,
-            _scripted,
-            questions,
+        Offer(
+            name="babyai-scripted",
+            summary="answers to questions about BabyAI worlds whose scores are known beforehand",
+            config=ScriptedConfig,
+            make=_scripted,
+            needs=frozenset({Facet.SNAPSHOT, QUESTIONS}),
+            imports=IMPORTS,
+            extra=EXTRA,
         ),
-    )
-
-
-def _agent(
-    name: str,
-    summary: str,
-    config: type[Any],
-    make: "Callable[[Any, Context], Agent]",
-    needs: frozenset[str],
-    gives: frozenset[str] = frozenset(),
-) -> AnyOffer:
-    return Offer(
-        name=name, summary=summary, config=config, make=make, needs=needs, gives=gives, imports=IMPORTS, extra=EXTRA
     )
 
 
 def _omnibot(config: "OmniBotConfig", _: "Context") -> "Agent":
-    from gde_plugins.babyai.answering.omnibot import OmniBotAgent
+    from gde_plugins.babyai.agents.omnibot import OmniBotAgent
 
     return OmniBotAgent(config)
 
 
 def _prompter(config: "PrompterConfig", context: "Context") -> "Agent":
-    from gde_plugins.babyai.answering.prompter import Prompter
+    from gde_plugins.babyai.agents.prompter import Prompter
 
     return Prompter(config, context.model(config.model))
 
 
 def _scripted(config: "ScriptedConfig", _: "Context") -> "Agent":
-    from gde_plugins.babyai.answering.scripted import ScriptedAnswerer
+    from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
 
     return ScriptedAnswerer(config)
 
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """What answers are worth."""
+    """The scores of answers."""
     from gde_plugins.babyai.measures import MEASURES
 
     return tuple(
@@ -165,10 +155,9 @@ def gde_metrics() -> Sequence[AnyOffer]:
 
 
 def _metric(task: str, _: NoConfig, __: "Context") -> "Metric":
-    from gde_plugins.babyai.scoring import metrics
+    from gde_plugins.babyai.scoring.metrics import decompose, plan, predict
 
-    found: Metric = getattr(metrics, task)
-    return found
+    return {"predict": predict, "plan": plan, "decompose": decompose}[task]
 
 
 @hookimpl

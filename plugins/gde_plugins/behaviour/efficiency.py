@@ -10,7 +10,7 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import CERTIFIED, lacking, over_episodes, played, unmeasured
 from gde.numerics.stats import cluster_mean
 from gde_plugins.behaviour.losses import Losses
-from gde_plugins.behaviour.success import NO_GOAL
+from gde_plugins.behaviour.performance import NO_GOAL
 from gde_plugins.behaviour.visits import IDENTIFIED
 
 SPL, REGRET = "efficiency.spl", "efficiency.regret"

@@ -1,21 +1,21 @@
-"""What the numbers of the behaviour metrics mean to a reader."""
+"""Titles and units of the behaviour metrics."""
 
 from collections.abc import Mapping
 
 from gde.data.measure import Measure
 
-DID = "What the agent did"
-ANSWERS = "What became of its answers (shares of turns)"
-ENDINGS = "How episodes ended (shares of episodes)"
-MARKS = "What other agents would get in these worlds"
-POLICY = "Its policy, from several episodes in one world"
-WHERE = "Where it fails, by size, density and distance"
+DID = "Behaviour"
+ANSWERS = "Answers (shares of turns)"
+ENDINGS = "Endings (shares of episodes)"
+MARKS = "Reference agents in these worlds"
+POLICY = "Empirical policy, from several episodes in one world"
+WHERE = "By size, density and distance"
 
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "success": (
         Measure(
             name="success",
-            title="Goal success rate",
+            title="Success rate",
             unit="share",
             better="more",
             group=DID,
@@ -26,7 +26,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "accuracy": (
         Measure(
             name="accuracy",
-            title="Optimal actions, averaged over worlds",
+            title="Accuracy",
             unit="share",
             better="more",
             group=DID,
@@ -35,7 +35,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="accuracy.pooled",
-            title="Optimal actions, pooled over steps",
+            title="Accuracy, pooled over steps",
             unit="share",
             better="more",
             group=DID,
@@ -51,7 +51,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             group=DID,
             headline=True,
         ),
-        Measure(name="efficiency.regret", title="Regret of an episode", unit="reward", better="less", group=DID),
+        Measure(name="efficiency.regret", title="Regret", unit="reward", better="less", group=DID),
     ),
     "references": (
         Measure(name="references.success.random", title="random moves", unit="share", group=MARKS, beside="success"),
@@ -108,7 +108,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "policy": (
         Measure(
             name="policy.jsd",
-            title="Divergence from the optimal policy",
+            title="JSD from the optimal policy",
             unit="bits",
             better="less",
             group=POLICY,
@@ -116,7 +116,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         ),
         Measure(
             name="policy.jsd_nearest",
-            title="Divergence from the nearest optimal policy",
+            title="JSD from the nearest optimal policy",
             unit="bits",
             better="less",
             group=POLICY,
@@ -146,11 +146,16 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
     ),
     "calibration": (
         Measure(
-            name="calibration.ece", title="Calibration error", unit="share", better="less", group=POLICY, headline=True
+            name="calibration.ece",
+            title="Expected calibration error",
+            unit="share",
+            better="less",
+            group=POLICY,
+            headline=True,
         ),
         Measure(
             name="calibration.ece_released",
-            title="Calibration error, as released",
+            title="Expected calibration error, as released",
             unit="share",
             better="less",
             group=POLICY,
@@ -159,18 +164,16 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "overlap": (
         Measure(
             name="overlap.jaccard",
-            title="Similarity of two episodes in one world",
+            title="Jaccard similarity of two episodes",
             unit="share",
             group=POLICY,
             headline=True,
         ),
     ),
     "difficulty": (
-        Measure(name="difficulty.accuracy", title="Optimal actions", unit="share", better="more", group=WHERE),
-        Measure(name="difficulty.success", title="Goal success rate", unit="share", better="more", group=WHERE),
-        Measure(
-            name="difficulty.jsd", title="Divergence from the optimal policy", unit="bits", better="less", group=WHERE
-        ),
+        Measure(name="difficulty.accuracy", title="Accuracy", unit="share", better="more", group=WHERE),
+        Measure(name="difficulty.success", title="Success rate", unit="share", better="more", group=WHERE),
+        Measure(name="difficulty.jsd", title="JSD from the optimal policy", unit="bits", better="less", group=WHERE),
         Measure(name="difficulty.entropy", title="Entropy of the policy", unit="bits", group=WHERE),
     ),
 }

@@ -1,4 +1,4 @@
-"""What of the blocks world can be chosen."""
+"""Settings of the blocks world."""
 
 import math
 from dataclasses import dataclass
@@ -32,5 +32,5 @@ class BlocksworldConfig:
             raise ValueError("neither blocks nor goal beside problems, which are taken from their folder as they are")
 
     def turns(self, steps: int) -> int:
-        """Turns allowed where so many actions are needed."""
+        """Return the number of turns allowed if an optimal plan has so many actions."""
         return math.ceil(round(self.horizon_factor * steps, 9))

@@ -1,4 +1,4 @@
-"""The four operators as PDDL says them, and a domain that says the same in other words."""
+"""The four operators in PDDL, and domains that give them other names."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from itertools import permutations
 from gde_plugins.blocksworld.pddl import Expression, parse, section, words
 
 Atom = tuple[str, ...]
-"""A predicate and what it is said of."""
+"""A predicate and its arguments."""
 
 
 @dataclass(frozen=True)
 class Operator:
-    """What an operator needs and does; its blocks are called ?0 and ?1."""
+    """Preconditions and effects of an operator, whose blocks are called ?0 and ?1."""
 
     needs: frozenset[Atom]
     adds: frozenset[Atom]
@@ -20,7 +20,11 @@ class Operator:
 
 
 def _operator(needs: str, adds: str, removes: str) -> Operator:
-    return Operator(*(frozenset(tuple(atom.split()) for atom in part.split(", ")) for part in (needs, adds, removes)))
+    return Operator(_atoms(needs), _atoms(adds), _atoms(removes))
+
+
+def _atoms(text: str) -> frozenset[Atom]:
+    return frozenset(tuple(atom.split()) for atom in text.split(", "))
 
 
 OPERATORS: Mapping[str, Operator] = {
@@ -30,82 +34,102 @@ OPERATORS: Mapping[str, Operator] = {
     "unstack": _operator("on ?0 ?1, clear ?0, handempty", "holding ?0, clear ?1", "on ?0 ?1, clear ?0, handempty"),
 }
 PREDICATES: Mapping[str, int] = {"on": 2, "ontable": 1, "clear": 1, "holding": 1, "handempty": 0}
-"""With the number of blocks that each is said of."""
+"""Predicate to its number of blocks."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What predicates and operators are called, and which operators name their blocks the other way round."""
+    """The names that a domain gives to predicates and operators."""
 
     predicates: Mapping[str, str] = field(default_factory=lambda: {name: name for name in PREDICATES})
     operators: Mapping[str, str] = field(default_factory=lambda: {name: name for name in OPERATORS})
     turned: frozenset[str] = frozenset()
+    """Operators that name their two blocks in the other order."""
 
 
 def read_terms(text: str) -> Terms:
-    """How a PDDL domain calls the four operators and their predicates.
+    """Read the names of a PDDL domain.
 
     Raises:
-        ValueError: it is no domain, or not that of the blocks world whatever its words.
+        ValueError: the text is no domain, or not the blocks world under other names.
     """
     domain = parse(text)
-    stated = {str(each[0]): len(words(each[1:])) for each in section(domain, ":predicates")}
+    n_arguments = {str(each[0]): len(words(each[1:])) for each in section(domain, ":predicates")}
     actions = dict(_read_action(each) for each in domain if each[0] == ":action")
-    for names in permutations(stated, len(PREDICATES)):
-        predicates = dict(zip(PREDICATES, names, strict=True))
-        fits = len(stated) == len(PREDICATES) and all(stated[predicates[name]] == n for name, n in PREDICATES.items())
-        if fits and (found := _terms(predicates, actions)):
-            return found
+
+    # Names say nothing: every assignment of predicates is tried until the operators agree.
+    if len(n_arguments) == len(PREDICATES):
+        for names in permutations(n_arguments):
+            predicates = dict(zip(PREDICATES, names, strict=True))
+            if all(n_arguments[predicates[name]] == n for name, n in PREDICATES.items()):
+                terms = _terms(predicates, actions)
+                if terms is not None:
+                    return terms
     raise ValueError("a domain with the four operators of the blocks world, under whatever names; it is another")
 
 
 def _terms(predicates: Mapping[str, str], actions: Mapping[str, Operator]) -> Terms | None:
-    wanted = {}
+    """Match actions with operators under given names of predicates; None if they do not agree."""
+    in_domain: dict[Operator, tuple[str, bool]] = {}
     for name, operator in OPERATORS.items():
-        for turned in (False, True):
-            wanted[_called(operator, predicates, turned)] = name, turned
-    matched = {wanted[operator]: name for name, operator in actions.items() if operator in wanted}
-    operators = {ours: theirs for (ours, _), theirs in matched.items()}
+        in_domain[_renamed(operator, predicates, {"?0": "?1", "?1": "?0"})] = name, True
+        in_domain[_renamed(operator, predicates, {})] = name, False
+
+    operators: dict[str, str] = {}
+    turned = set()
+    for theirs, operator in actions.items():
+        if operator in in_domain:
+            ours, is_turned = in_domain[operator]
+            operators[ours] = theirs
+            if is_turned:
+                turned.add(ours)
     if len(actions) != len(OPERATORS) or operators.keys() != OPERATORS.keys():
         return None
-    one_block = {"pick-up", "put-down"}
-    turned_round = frozenset(ours for (ours, turned), _ in matched.items() if turned and ours not in one_block)
-    return Terms(predicates, operators, turned_round)
+    return Terms(predicates, operators, frozenset(turned))
 
 
-def _called(operator: Operator, predicates: Mapping[str, str], turned: bool) -> Operator:
-    """The operator in the words of a domain; one of a single block is the same either way."""
-    two_blocks = any("?1" in atom for atom in operator.needs)
-    blocks = {"?0": "?1", "?1": "?0"} if turned and two_blocks else {}
-    return Operator(
-        *(
-            frozenset((predicates[name], *(blocks.get(each, each) for each in of)) for name, *of in part)
-            for part in (operator.needs, operator.adds, operator.removes)
-        )
-    )
+def _renamed(operator: Operator, predicates: Mapping[str, str], blocks: Mapping[str, str]) -> Operator:
+    """Return an operator under other names of predicates and blocks."""
+    has_two_blocks = any("?1" in atom for atom in operator.needs)
+    if not has_two_blocks:
+        blocks = {}
+
+    def renamed(atoms: frozenset[Atom]) -> frozenset[Atom]:
+        return frozenset(_renamed_atom((predicates[name], *arguments), blocks) for name, *arguments in atoms)
+
+    return Operator(renamed(operator.needs), renamed(operator.adds), renamed(operator.removes))
+
+
+def _renamed_atom(atom: Atom, blocks: Mapping[str, str]) -> Atom:
+    name, *arguments = atom
+    return (name, *(blocks.get(each, each) for each in arguments))
 
 
 def _read_action(expression: Expression) -> tuple[str, Operator]:
+    """Return the name of an action and its operator; negative preconditions are ignored."""
     _, name, *rest = expression
     if not isinstance(name, str):
         raise ValueError(f"a name for every action, got {name!r}")
     parts = dict(zip(rest[::2], rest[1::2], strict=False))
     blocks = {block: f"?{i}" for i, block in enumerate(words(parts.get(":parameters", [])))}
-    positive = frozenset(_renamed(atom, blocks) for atom, true in literals(parts.get(":precondition", [])) if true)
-    effects = [(_renamed(atom, blocks), true) for atom, true in literals(parts.get(":effect", []))]
-    adds, removes = (frozenset(atom for atom, true in effects if true is kind) for kind in (True, False))
-    return name, Operator(positive, adds, removes)
 
-
-def _renamed(atom: Atom, blocks: Mapping[str, str]) -> Atom:
-    return (atom[0], *(blocks.get(each, each) for each in atom[1:]))
+    needs: set[Atom] = set()
+    adds: set[Atom] = set()
+    removes: set[Atom] = set()
+    for atom, is_affirmed in literals(parts.get(":precondition", [])):
+        if is_affirmed:
+            needs.add(_renamed_atom(atom, blocks))
+    for atom, is_affirmed in literals(parts.get(":effect", [])):
+        effects = adds if is_affirmed else removes
+        effects.add(_renamed_atom(atom, blocks))
+    return name, Operator(frozenset(needs), frozenset(adds), frozenset(removes))
 
 
 def literals(expression: Expression | str) -> Iterator[tuple[Atom, bool]]:
-    """The atoms of a conjunction, and whether each is affirmed.
+    """Yield the atoms of a conjunction, and whether each is affirmed.
 
     Raises:
-        ValueError: it is something other than a conjunction of atoms and their negations.
+        ValueError: the expression is no conjunction of atoms and their negations.
     """
     if isinstance(expression, str):
         raise ValueError(f"a condition in parentheses, got {expression!r}")

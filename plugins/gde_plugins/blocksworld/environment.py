@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gde.data.json import Json
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde_plugins.blocksworld.arrangement import Below, held, successors, towers
@@ -15,7 +16,7 @@ from gde_plugins.blocksworld.wording import Words, draw
 
 @dataclass(frozen=True)
 class _Episode:
-    """What stays the same from reset to reset."""
+    """The problem of an episode, prepared for play."""
 
     problem: Problem
     words: Words
@@ -48,7 +49,7 @@ class BlocksworldEnvironment:
         self._below: Below = ()
 
     def worlds(self) -> Sequence[str]:
-        """The problems of the folder by path; none where every seed is another problem."""
+        """Return the problems of the folder by path; empty if every seed is another problem."""
         return [f"{each.name} {each.digest}" for each in self._listed]
 
     def reset(self, seed: int) -> Observation:
@@ -59,7 +60,8 @@ class BlocksworldEnvironment:
         """
         listed = self._listed
         problem = listed[seed % len(listed)].read() if listed else random_problem(self._config, seed)
-        self._played, self._below = _Episode.of(problem), problem.start
+        self._played = _Episode.of(problem)
+        self._below = problem.start
         return self._observe()
 
     def task(self) -> Task:
@@ -71,28 +73,29 @@ class BlocksworldEnvironment:
         )
 
     def world(self) -> World:
-        """Facts are `pddl`, the problem, its `name` and, in words, the `objective`. Labels are `blocks`, their number,
-        and `distance`, the optimal length."""
-        problem, distance = self._episode.problem, self._episode.distance
+        """Return the problem; the label `distance` is the length of an optimal plan."""
+        problem = self._episode.problem
         return World(
             id=problem.id,
             facts={"name": problem.name, "pddl": write_pddl(problem), "objective": self.task().objective},
-            labels={"blocks": len(problem.blocks), "distance": distance},
+            labels={"blocks": len(problem.blocks), "distance": self._episode.distance},
         )
 
     def state(self) -> State:
-        """Facts are `towers`, lists of blocks from the table up, `hand`, the block in it, and `view`."""
-        names, lifted = self._episode.problem.blocks, held(self._below)
+        """Return the facts `towers`, each from the table up, `hand`, the block in it, and `view`."""
+        names = self._episode.problem.blocks
+        named_towers: list[Json] = [[names[block] for block in tower] for tower in towers(self._below)]
+        in_hand = held(self._below)
         return State(
             facts={
-                "towers": [[names[block] for block in tower] for tower in towers(self._below)],
-                "hand": None if lifted is None else names[lifted],
+                "towers": named_towers,
+                "hand": None if in_hand is None else names[in_hand],
                 "view": draw(self._below, names),
             }
         )
 
     def optimum(self) -> Optimum:
-        """All actions of optimal plans, by exact search; every action costs 1."""
+        """Return all actions that begin an optimal plan, by exact search; every action costs 1."""
         episode = self._episode
         best = episode.planner.optimal(self._below)
         return Optimum(
@@ -102,13 +105,14 @@ class BlocksworldEnvironment:
         )
 
     def demonstration(self) -> Sequence[str]:
-        """An optimal plan from here."""
+        """Return an optimal plan from here."""
         episode = self._episode
         return [episode.words.text(each, episode.problem.blocks) for each in episode.planner.plan(self._below)]
 
     def step(self, action: str) -> Outcome:
         episode = self._episode
-        goal, play_on = episode.problem.goal, self._config.play_on
+        goal = episode.problem.goal
+        play_on = self._config.play_on
         if goal.holds(self._below) and not play_on:
             raise ValueError("the episode is over, the goal holds: call reset(seed)")
         choices = self._choices()
@@ -148,5 +152,5 @@ class BlocksworldEnvironment:
 
     def _observe(self) -> Observation:
         episode = self._episode
-        told = facts(self._below, episode.problem.blocks)
-        return Observation(text=episode.words.facts(told), actions=tuple(self._choices()))
+        text = episode.words.facts(facts(self._below, episode.problem.blocks))
+        return Observation(text=text, actions=tuple(self._choices()))

@@ -1,4 +1,4 @@
-"""What a problem asks for, and the proof where it asks for what cannot be."""
+"""The goal of a problem, and a proof if it contradicts itself."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from gde_plugins.blocksworld.arrangement import HAND, TABLE, Below
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """Conditions that must hold together. Those of a problem that can be solved contradict each other nowhere."""
+    """Conditions that must hold together and do not contradict each other."""
 
     under: Mapping[int, int]
     """Block to the block that it must stand on, or to TABLE."""
@@ -23,22 +23,24 @@ class Goal:
         return {under: block for block, under in self.under.items() if under != TABLE}
 
     def holds(self, below: Below) -> bool:
-        """Whether an arrangement is what is asked for."""
-        if any(below[block] != under for block, under in self.under.items()):
-            return False
-        if self.clear and any(below[block] == HAND or block in below for block in self.clear):
-            return False
+        """Return whether an arrangement meets the goal."""
+        for block, under in self.under.items():
+            if below[block] != under:
+                return False
+        for block in self.clear:
+            if below[block] == HAND or block in below:
+                return False
         return not (self.hand_empty and HAND in below)
 
     def unconstrained(self, block: int) -> bool:
-        """Whether nothing is asked of a block itself."""
+        """Return whether no condition is about a block itself."""
         return block not in self.under and block not in self.over and block not in self.clear
 
 
 def contradiction(on: Iterable[tuple[str, str]], on_table: Iterable[str], clear: Iterable[str]) -> str:
-    """Why conditions can never hold together; empty where some arrangement meets them.
+    """Return why conditions can never hold together; empty if some arrangement meets them.
 
-    What is found is a proof: a block stands on one thing, carries one block at most, and no tower is a circle. Nothing
+    The reason is a proof: a block stands on one thing, carries one block at most, and no tower is a circle. Nothing
     else restricts an arrangement, and every arrangement can be reached from every other by way of the table.
 
     Args:
@@ -48,18 +50,24 @@ def contradiction(on: Iterable[tuple[str, str]], on_table: Iterable[str], clear:
     """
     under: dict[str, str | None] = {}
     over: dict[str, str] = {}
-    for block, support in (*on, *((block, None) for block in on_table)):
+    supports: list[tuple[str, str | None]] = [*on]
+    supports += [(block, None) for block in on_table]
+    for block, support in supports:
         if under.setdefault(block, support) != support:
             return f"{block} would stand on two things"
         if support is not None and over.setdefault(support, block) != block:
             return f"{support} would carry two blocks, {over[support]} and {block}"
-    if covered := sorted({*clear} & over.keys()):
-        return f"{covered[0]} would be clear and carry {over[covered[0]]}"
+
+    for block in sorted(clear):
+        if block in over:
+            return f"{block} would be clear and carry {over[block]}"
+
     for block in under:
-        tower, at = [block], under[block]
-        while at is not None and at not in tower:
-            tower.append(at)
-            at = under.get(at)
-        if at is not None:
-            return f"{' on '.join([*tower, at])} would be a circle"
+        tower = [block]
+        lower = under[block]
+        while lower is not None and lower not in tower:
+            tower.append(lower)
+            lower = under.get(lower)
+        if lower is not None:
+            return f"{' on '.join([*tower, lower])} would be a circle"
     return ""

@@ -1,4 +1,4 @@
-"""PDDL as nested lists."""
+"""A parser of PDDL into nested lists."""
 
 import re
 from typing import Union
@@ -9,7 +9,7 @@ COMMENT = re.compile(r";[^\n]*")
 
 
 def parse(text: str) -> list[Expression]:
-    """The sections of a domain or a problem, in lower case.
+    """Parse the sections of a domain or a problem, in lower case.
 
     Raises:
         ValueError: the text is no `(define ...)`, or it ends in the middle.
@@ -34,7 +34,7 @@ def parse(text: str) -> list[Expression]:
 
 
 def section(sections: list[Expression], name: str) -> list[Expression]:
-    """What stands under a name, each in its own parentheses.
+    """Return the expressions of a section.
 
     Raises:
         ValueError: there is no such section, or something in it is no expression.
@@ -46,7 +46,7 @@ def section(sections: list[Expression], name: str) -> list[Expression]:
 
 
 def one(sections: list[Expression], name: str) -> Expression:
-    """The one section of a name, with the name first.
+    """Return the only section of a name, with the name first.
 
     Raises:
         ValueError: there is none, or several.
@@ -58,12 +58,17 @@ def one(sections: list[Expression], name: str) -> Expression:
 
 
 def words(expression: Expression | str) -> tuple[str, ...]:
-    """The words of a list without parentheses in it; what stands after a hyphen is a type and left out.
+    """Return the words of a flat list, without hyphens and the types after them.
 
     Raises:
-        ValueError: it is no such list.
+        ValueError: the expression is no flat list.
     """
     if isinstance(expression, str) or not all(isinstance(each, str) for each in expression):
         raise ValueError(f"a list of words, got {expression!r}")
-    plain = [str(each) for each in expression]
-    return tuple(each for before, each in zip(["", *plain], plain, strict=False) if each != "-" and before != "-")
+    found = []
+    previous = ""
+    for word in map(str, expression):
+        if word != "-" and previous != "-":
+            found.append(word)
+        previous = word
+    return tuple(found)

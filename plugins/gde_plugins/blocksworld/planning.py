@@ -1,10 +1,10 @@
 """Exact distances to a goal, and with them all optimal actions.
 
-Lifting a block and putting it somewhere is a move of two actions. A block *must move* when it stands where it may not,
-or above one that must. It has to move *twice* when it is above one that it must come to stand on and that must move
-itself. So many moves are needed at least, which is the heuristic of an A* search over moves. Two rules keep the search
-small and its result exact (Slaney and Thiébaux 2001): a block that can go to its last place goes there at once, and any
-other move goes to the table.
+Lifting a block and putting it somewhere is a move of two actions. A block *must move* if it stands where it may not, or
+above a block that must. It must move *twice* if it is above a block that it has to stand on in the end and that must
+move itself. The number of these moves is a lower bound, the heuristic of an A* search over moves. Two rules keep the
+search small and its result exact (Slaney and Thiébaux 2001): a block that can go to its last place goes there at once,
+and any other move goes to the table.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from gde.errors import GdeError
-from gde_plugins.blocksworld.arrangement import TABLE, Action, Below, held, put, successors, tops
+from gde_plugins.blocksworld.arrangement import TABLE, Action, Below, blocks_above, held, put, successors, tops
 from gde_plugins.blocksworld.goal import Goal
 
 LIMIT = 200_000
@@ -21,13 +21,13 @@ LIMIT = 200_000
 
 @dataclass(frozen=True)
 class Planner:
-    """Answers for one goal; what has been searched once is remembered."""
+    """Plans for one goal and remembers what it has searched."""
 
     goal: Goal
     _moves: dict[Below, int] = field(default_factory=dict)
 
     def distance(self, below: Below) -> int:
-        """The least number of actions from an arrangement to the goal.
+        """Return the least number of actions from an arrangement to the goal.
 
         Raises:
             GdeError: the search grows beyond its limit.
@@ -35,90 +35,108 @@ class Planner:
         if self.goal.holds(below):
             return 0
         block = held(below)
-        if block is not None:
-            moving = must_move(below, self.goal)
-            target = self._last_place(block, moving, {*tops(below)})
-            return 1 + self.distance(put(below, block, TABLE if target is None else target))
-        return 2 * self._needed(below) - self._ends_in_the_hand(below)
+        if block is None:
+            return 2 * self._needed_moves(below) - self._ends_in_the_hand(below)
+
+        # It is never worse to put the block where it belongs, or else on the table.
+        target = self._last_place(block, must_move(below, self.goal), {*tops(below)})
+        return 1 + self.distance(put(below, block, TABLE if target is None else target))
 
     def optimal(self, below: Below) -> list[Action]:
-        """All actions that bring the goal nearer; none at the goal."""
+        """Return all actions that bring the goal nearer; none at the goal."""
         here = self.distance(below)
-        return [action for action, after in successors(below) if here and self.distance(after) < here]
+        if here == 0:
+            return []
+        return [action for action, after in successors(below) if self.distance(after) < here]
 
     def plan(self, below: Below) -> list[Action]:
-        """An optimal plan, of several the one whose actions come first."""
+        """Return an optimal plan; of several the one whose actions come first."""
         actions: list[Action] = []
         while left := self.distance(below):
-            action, below = next(one for one in successors(below) if self.distance(one[1]) < left)
-            actions.append(action)
+            for action, after in successors(below):
+                if self.distance(after) < left:
+                    actions.append(action)
+                    below = after
+                    break
         return actions
 
     def _ends_in_the_hand(self, below: Below) -> bool:
-        """Whether the last block may stay in the hand: only its absence is asked for, and it can come last."""
+        """Return whether the last block may stay in the hand.
+
+        That is so if the goal asks only for its absence, and it can be moved last.
+        """
         goal = self.goal
         if goal.hand_empty:
             return False
         moving = must_move(below, goal)
-        return any(
-            under in goal.clear and under not in moving and goal.unconstrained(block)
-            for block, under in enumerate(below)
-        )
+        for block, under in enumerate(below):
+            if under in goal.clear and under not in moving and goal.unconstrained(block):
+                return True
+        return False
 
     def _last_place(self, block: int, moving: set[int], free: set[int]) -> int | None:
-        """Where the block, which is clear or held, can go for good now; None where it cannot."""
+        """Return where a clear or held block can go for good now; None if it cannot."""
         under = self.goal.under.get(block, TABLE)
-        return under if under == TABLE or (under in free and under not in moving) else None
+        if under == TABLE or (under in free and under not in moving):
+            return under
+        return None
 
-    def _needed(self, start: Below) -> int:
-        """The least number of moves, by A*; of equally promising arrangements the further one comes first."""
+    def _needed_moves(self, start: Below) -> int:
+        """Return the least number of moves, by A*."""
         if start in self._moves:
             return self._moves[start]
-        queue, best = [(self._bound(start), 0, start)], {start: 0}
+
+        # Of equally promising arrangements the one with more moves behind it comes first.
+        queue = [(self._bound(start), 0, start)]
+        moves_to = {start: 0}
         while queue:
-            _, before, below = heappop(queue)
-            done = -before
-            if done > best[below]:
+            _, minus_done, below = heappop(queue)
+            done = -minus_done
+            if done > moves_to[below]:
                 continue
             moving = must_move(below, self.goal)
             if not moving:
                 self._moves[start] = done
                 return done
-            if len(best) > LIMIT:
+            if len(moves_to) > LIMIT:
                 raise GdeError(f"blocksworld: no plan of {len(start)} blocks is proven optimal in {LIMIT} arrangements")
             for after in self._worth_trying(below, moving):
-                if done + 1 < best.get(after, done + 2):
-                    best[after] = done + 1
+                if done + 1 < moves_to.get(after, done + 2):
+                    moves_to[after] = done + 1
                     heappush(queue, (done + 1 + self._bound(after), -done - 1, after))
         raise AssertionError("every goal without contradiction can be reached")
 
     def _bound(self, below: Below) -> int:
-        """A number of moves that no plan is below."""
+        """Return a number of moves that no plan is below."""
         moving = must_move(below, self.goal)
-        return len(moving) + sum(_twice(block, below, moving, self.goal) for block in moving)
+        twice = [block for block in moving if _must_move_twice(block, below, moving, self.goal)]
+        return len(moving) + len(twice)
 
     def _worth_trying(self, below: Below, moving: set[int]) -> Sequence[Below]:
         free = tops(below)
         candidates = [block for block in free if block in moving]
         for block in candidates:
-            if (place := self._last_place(block, moving, {*free})) is not None:
+            place = self._last_place(block, moving, {*free})
+            if place is not None:
                 return [put(below, block, place)]
         return [put(below, block, TABLE) for block in candidates if below[block] != TABLE]
 
 
 def must_move(below: Below, goal: Goal) -> set[int]:
-    """The blocks that every plan moves; the one in the hand is not counted."""
-    above = {under: block for block, under in enumerate(below) if under >= 0}
+    """Return the blocks that every plan moves; the one in the hand is not counted."""
+    above = blocks_above(below)
     found: set[int] = set()
-    for block, under in enumerate(below):
-        if under == TABLE:
-            wrong = goal.under.get(block, TABLE) != TABLE
-            at: int | None = block
-            while at is not None:
-                wrong = wrong or _misplaced(at, below[at], goal)
-                if wrong:
-                    found.add(at)
-                at = above.get(at)
+    for lowest, under in enumerate(below):
+        if under != TABLE:
+            continue
+        # Up the tower: once one block must move, so must all above it.
+        wrong = False
+        block: int | None = lowest
+        while block is not None:
+            wrong = wrong or _misplaced(block, below[block], goal)
+            if wrong:
+                found.add(block)
+            block = above.get(block)
     return found
 
 
@@ -128,11 +146,11 @@ def _misplaced(block: int, under: int, goal: Goal) -> bool:
     return under != TABLE and (under in goal.clear or goal.over.get(under, block) != block)
 
 
-def _twice(block: int, below: Below, moving: set[int], goal: Goal) -> bool:
+def _must_move_twice(block: int, below: Below, moving: set[int], goal: Goal) -> bool:
     wanted = goal.under.get(block, TABLE)
     if wanted == TABLE or wanted not in moving:
         return False
-    at = below[block]
-    while at not in {wanted, TABLE}:
-        at = below[at]
-    return at == wanted
+    lower = below[block]
+    while lower not in {wanted, TABLE}:
+        lower = below[lower]
+    return lower == wanted

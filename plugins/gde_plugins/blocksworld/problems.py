@@ -1,7 +1,8 @@
-"""Where problems come from: a folder, or chance."""
+"""Sources of problems: a folder, or chance."""
 
 from dataclasses import dataclass
 from hashlib import sha256
+from math import ceil
 from pathlib import Path
 from string import ascii_lowercase
 
@@ -20,7 +21,7 @@ DOMAIN = "domain.pddl"
 
 @dataclass(frozen=True)
 class Listed:
-    """A problem file; it is read when it is played, so that one that cannot be used costs its own episode alone."""
+    """A problem file. It is read when it is played, so a broken one costs its own episode alone."""
 
     name: str
     """Path within the folder."""
@@ -28,16 +29,17 @@ class Listed:
     terms: Terms
 
     def read(self) -> Problem:
-        """The problem.
+        """Read the problem.
 
         Raises:
-            GdeError: it cannot be read, or cannot be solved.
+            GdeError: the file cannot be read, or the problem cannot be solved.
         """
         try:
             return read_pddl(self.path.read_text(encoding="utf-8"), self.name.removesuffix(".pddl"), self.terms)
         except OSError as error:
             raise GdeError(f"problem {self.path}: {error.strerror}") from error
-        except ValueError as error:  # that of the encoding, too
+        # An error of the encoding is a ValueError, too.
+        except ValueError as error:
             raise GdeError(f"problem {self.path}: wanted {error}") from error
 
     @property
@@ -47,10 +49,10 @@ class Listed:
 
 
 def listed_problems(folder: str | None) -> tuple[Listed, ...]:
-    """The problem files of a folder, sorted by path; none without a folder.
+    """List the problem files of a folder, sorted by path; none without a folder.
 
     Raises:
-        ConfigError: there is no such folder, no problem in it, or a domain in it that is another.
+        ConfigError: the folder holds no problem, or the domain of another world.
     """
     if folder is None:
         return ()
@@ -58,12 +60,17 @@ def listed_problems(folder: str | None) -> tuple[Listed, ...]:
     paths = sorted(path for path in root.rglob("*.pddl") if path.name != DOMAIN)
     if not paths:
         raise ConfigError(f"env.problems: wanted a folder with problems in PDDL (*.pddl), got none in {folder}")
-    terms = {parent: _terms(parent, root) for parent in {path.parent for path in paths}}
-    return tuple(Listed(path.relative_to(root).as_posix(), path, terms[path.parent]) for path in paths)
+    terms: dict[Path, Terms] = {}
+    listed = []
+    for path in paths:
+        if path.parent not in terms:
+            terms[path.parent] = _terms(path.parent, root)
+        listed.append(Listed(path.relative_to(root).as_posix(), path, terms[path.parent]))
+    return tuple(listed)
 
 
 def _terms(folder: Path, root: Path) -> Terms:
-    """Those of the nearest domain from the folder upwards, as far as the root."""
+    """Read the nearest domain from the folder upwards, as far as the root."""
     while not (folder / DOMAIN).is_file():
         if folder == root:
             return Terms()
@@ -75,27 +82,31 @@ def _terms(folder: Path, root: Path) -> Terms:
 
 
 def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
-    """The problem of a seed: start and goal are independent random arrangements, the goal not reached at first."""
+    """Make the problem of a seed from two independent random arrangements; the goal does not hold at first."""
     rng = generator(seed, "blocksworld", config.blocks, config.goal)
     while True:
-        start, end = random_arrangement(config.blocks, rng), random_arrangement(config.blocks, rng)
+        start = random_arrangement(config.blocks, rng)
+        end = random_arrangement(config.blocks, rng)
         under = {block: support for block, support in enumerate(end) if support != TABLE}
         if config.goal == "part":
-            kept = rng.permutation(sorted(under))[: -(-len(under) // 2)]
-            under = {int(block): under[int(block)] for block in sorted(kept)}
+            n_kept = ceil(len(under) / 2)
+            kept = rng.permutation(sorted(under))[:n_kept]
+            under = {block: under[block] for block in sorted(kept.tolist())}
         goal = Goal(under=under)
         if not goal.holds(start):
-            # Seeds that draw the same problem give the same world, so that the name tells nothing of the seed.
+            # Seeds that draw the same problem give the same world, so the name does not hold the seed.
             return Problem(name="random", blocks=tuple(ascii_lowercase[: config.blocks]), start=start, goal=goal)
 
 
 def random_arrangement(n_blocks: int, rng: np.random.Generator) -> Below:
-    """Blocks one after the other in random order, each on the table or on one of the towers with equal chances."""
-    below, heads = [TABLE] * n_blocks, list[int]()
+    """Place blocks in random order, each on the table or on one of the towers with equal chances."""
+    below = [TABLE] * n_blocks
+    heads: list[int] = []
     for block in rng.permutation(n_blocks).tolist():
         place = int(rng.integers(len(heads) + 1))
         if place == len(heads):
             heads.append(block)
         else:
-            below[block], heads[place] = heads[place], block
+            below[block] = heads[place]
+            heads[place] = block
     return tuple(below)

@@ -20,7 +20,6 @@ from gde_plugins.reward_prediction.record import Pair, Record, Side, Step
 
 POSITIVE, NEGATIVE = "positive.json", "negative_*.json"
 FIRST_NEGATIVE = "negative_0.json"
-"""How a build goes on whose file could not be written."""
 
 
 class _Reward(BaseModel):

@@ -1,4 +1,4 @@
-"""What is tested."""
+"""Settings of the statistical tests."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ MEASURES = ("success", "accuracy", "policy.jsd", "policy.entropy", "length")
 
 @dataclass(frozen=True)
 class PairsConfig:
-    """Which measurements are compared between a world and its variations."""
+    """Measurements that are compared between a world and its variations."""
 
     measures: tuple[str, ...] = MEASURES
     """Names of measurements of whole worlds. The metric that gives one is named by its part before the first dot."""
@@ -17,7 +17,7 @@ class PairsConfig:
 
 @dataclass(frozen=True)
 class TrendsConfig:
-    """Which measurements are followed along which labels."""
+    """Measurements whose trends are tested, and along which labels."""
 
     measures: tuple[str, ...] = MEASURES
     """Names of measurements of whole worlds. The metric that gives one is named by its part before the first dot."""

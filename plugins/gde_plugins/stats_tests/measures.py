@@ -1,44 +1,41 @@
-"""Measurements of single worlds, by the metrics of any plugin."""
+"""Titles and units of the statistical tests; `*` stands for the number that is tested."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from gde.data.measure import Measure
 
-from gde.data.evidence import Evidence
-from gde.numerics.by_world import measured
-from gde.parts.context import Context
-from gde.parts.metric import Metric
+VARIATIONS = "Variations against their unvaried twins: mean differences over base worlds, with 95 % intervals"
+DIFFICULTY = "Trends over difficulty"
 
-PlaceT = TypeVar("PlaceT", bound=Hashable)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured(Generic[PlaceT]):
-    """One measurement, wherever it has a value."""
-
-    name: str
-    unit: str
-    """Empty where it has none."""
-    values: Mapping[PlaceT, float]
-    """Part of the evidence to value."""
-
-
-def measure(context: Context, names: Sequence[str], parts: Mapping[PlaceT, Evidence]) -> list[Measured[PlaceT]]:
-    """The named measurements of each part, with no restriction of their own, by metrics that the context gives.
-
-    Raises:
-        UnknownName: no plugin offers the metric of a name.
-        GdeError: a metric raises.
-    """
-    found = {
-        quantity.name: Measured(name=quantity.name, unit=quantity.unit, values=values)
-        for quantity, values in measured(_metrics(context, names), parts).items()
-        if not quantity.restricted
-    }
-    return [found.get(name, Measured(name=name, unit="", values={})) for name in names]
-
-
-def _metrics(context: Context, names: Sequence[str]) -> list[tuple[str, Metric]]:
-    """The metrics that give the named measurements, each once."""
-    found = {name: context.metric(name) for name in names}
-    return [*{id(metric): (name, metric) for name, metric in found.items()}.values()]
+PAIRS = (
+    Measure(name="pairs.*.difference", title="difference from the twin", group=VARIATIONS, column=True),
+    Measure(
+        name="pairs.*.rank_biserial",
+        title="effect (rank-biserial)",
+        unit="correlation",
+        group=VARIATIONS,
+        column=True,
+    ),
+    Measure(
+        name="pairs.*.effect_paper", title="effect, as published", unit="correlation", group=VARIATIONS, column=True
+    ),
+    Measure(name="pairs.*.p_permutation", title="p, permutation", unit="probability", group=VARIATIONS, column=True),
+    Measure(name="pairs.*.p_wilcoxon", title="p, Wilcoxon", unit="probability", group=VARIATIONS, column=True),
+    Measure(name="pairs.*.p_holm", title="p, corrected (Holm)", unit="probability", group=VARIATIONS, column=True),
+    Measure(name="pairs.*.q", title="q", unit="probability", group=VARIATIONS, column=True),
+    Measure(name="pairs.*.mde", title="detectable difference", group=VARIATIONS, column=True),
+    Measure(name="pairs.*.p_any", title="p, any change", unit="probability", group=VARIATIONS, column=True),
+    Measure(
+        name="pairs.*.p_any_holm",
+        title="p, any change, corrected",
+        unit="probability",
+        group=VARIATIONS,
+        column=True,
+    ),
+)
+TRENDS = (
+    Measure(name="trends.*.spearman", title="Spearman's rho", unit="correlation", group=DIFFICULTY, column=True),
+    Measure(name="trends.*.spearman_p", title="its p", unit="probability", group=DIFFICULTY, column=True),
+    Measure(name="trends.*.page_l", title="Page's L", unit="rank products", group=DIFFICULTY, column=True),
+    Measure(name="trends.*.page_l_p", title="its p", unit="probability", group=DIFFICULTY, column=True),
+    Measure(name="trends.*.slope", title="slope", unit="share per step", group=DIFFICULTY, column=True),
+    Measure(name="trends.*.slope_p", title="its p", unit="probability", group=DIFFICULTY, column=True),
+)

@@ -20,15 +20,15 @@ from gde.numerics.stats import (
 )
 from gde.parts.context import Context
 from gde.seeding import generator
+from gde_plugins.stats_tests.by_world import Measured, measure
 from gde_plugins.stats_tests.config import PairsConfig
-from gde_plugins.stats_tests.measures import Measured, measure
 
 UNVARIED = "none"
-"""The value of a label that marks the world which others are variations of."""
+"""The value of a label in the world that others are variations of."""
 Value = str | int | float | bool
 Labels = tuple[tuple[str, Value], ...]
 Twin = tuple[str, Labels]
-"""What a world and its variation have in common: the cluster and all other labels."""
+"""The cluster and all other labels, which a world and its variations share."""
 NAMES = ("difference", "p_wilcoxon", "p_permutation", "p_holm", "q", "rank_biserial", "effect_paper", "mde")
 NO_PAIR = "not measured: 0 pairs of worlds in which it has a value"
 
@@ -39,17 +39,17 @@ class Place(NamedTuple):
     world: str
     cluster: str
     labels: Labels
-    """All but the numbers that the world tells of itself, such as its distance, sorted."""
+    """Sorted, without the numbers that describe the world itself, such as its distance."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "Place":
-        """Where the episode took place."""
+        """Return the place of an episode."""
         own = {name for name, value in trajectory.world.labels.items() if not isinstance(value, str)}
-        labels = tuple(sorted((name, value) for name, value in trajectory.labels.items() if name not in own))
-        return cls(trajectory.world.id, trajectory.world.cluster, labels)
+        labels = [(name, value) for name, value in trajectory.labels.items() if name not in own]
+        return cls(trajectory.world.id, trajectory.world.cluster, tuple(sorted(labels)))
 
     def twin(self, label: str) -> Twin:
-        """What the place has in common with its variations by `label`."""
+        """Return what the place shares with its variations by `label`."""
         return self.cluster, tuple(pair for pair in self.labels if pair[0] != label)
 
 
@@ -65,47 +65,47 @@ class Contrast:
     label: str
     variation: Value
     difference: Difference | None
-    """None where no cluster has both."""
+    """None if no cluster has both."""
 
 
 @dataclass(frozen=True)
 class Pairs:
     """Every variation of a world against the unvaried one (as Arghal et al. 2026, section 4.2 and table 3).
 
-    A label is a variation where it is "none" in one world of a cluster and something else in another. A varied world
-    is paired with the unvaried world of its cluster whose other labels are the same; numbers that a world tells of
-    itself need not be. All differences are variation less unvaried, tests are two-sided, and the unit is the cluster.
-    ".p_holm" (Holm 1979) and ".q" (Benjamini and Hochberg 1995) correct Wilcoxon's test over a family: all variations
-    by one label times all measures; tests that could not be made do not count. A run without variations has no pairs.
+    A label is a variation if it is "none" in one world of a cluster and something else in another. A varied world is
+    paired with the unvaried world of its cluster that has the same other labels; numbers that describe the world
+    itself may differ. All differences are variation minus unvaried. All tests are two-sided, and the unit is the
+    cluster. ".p_holm" (Holm 1979) and ".q" (Benjamini and Hochberg 1995) correct Wilcoxon's test over a family: all
+    variations by one label times all measures. A test that could not be made does not count.
 
-    Preferences, e.g. for going left, help in some grids what they hurt in others, so that a mean difference does not
-    show them. ".p_any" tests whether a variation changes anything in any world, by exchanging episodes within pairs;
-    ".p_any_holm" is corrected over its own family.
+    A preference, e.g. for going left, helps in some grids and hurts in others, so a mean difference does not show it.
+    ".p_any" tests whether a variation changes anything in any world: it exchanges episodes within pairs. ".p_any_holm"
+    is corrected over its own family.
     """
 
     config: PairsConfig
     context: Context
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        """Give the tests of the whole run; a part of it is no place to compare parts."""
+        """Test the whole run; a part of it has no pairs."""
+        if evidence.part:
+            return ()
         places = {Place.of(trajectory) for trajectory in evidence.trajectories}
-        labels = [] if evidence.part else variations(places)
+        labels = variations(places)
         if not labels:
             return ()
-        measures = measure(self.context, self.config.measures, split(evidence, Place.of))
-        episodes = measure(self.context, self.config.each_episode, split(evidence, _episode_of))
-        return [
-            found
-            for label in labels
-            for found in (
-                *_family(label, measures, places, evidence.seed),
-                *_replicates(label, episodes, places, evidence.seed),
-            )
-        ]
+
+        by_world = measure(self.context, self.config.measures, split(evidence, Place.of))
+        by_episode = measure(self.context, self.config.each_episode, split(evidence, _episode_of))
+        found: list[Measurement] = []
+        for label in labels:
+            found += _family(label, by_world, places, evidence.seed)
+            found += _any_changes(label, by_episode, places, evidence.seed)
+        return found
 
 
 def variations(places: set[Place]) -> list[str]:
-    """Names of the labels by which some cluster holds an unvaried world and a variation of it, sorted."""
+    """Return the labels by which some cluster holds an unvaried world and a variation of it, sorted."""
     values: dict[tuple[str, str], set[Value]] = {}
     for place in places:
         for label, value in place.labels:
@@ -113,71 +113,97 @@ def variations(places: set[Place]) -> list[str]:
     return sorted({label for (label, _), found in values.items() if UNVARIED in found and len(found) > 1})
 
 
+def _variations_by(label: str, places: set[Place]) -> list[Value]:
+    """Return the values of a label that are variations."""
+    values = {dict(place.labels).get(label, UNVARIED) for place in places}
+    return sorted(values - {UNVARIED}, key=str)
+
+
 def _family(label: str, measures: Sequence[Measured[Place]], places: set[Place], seed: int) -> Iterator[Measurement]:
-    contrasts = [_contrast(one, label, value, seed) for value in _values(label, places) for one in measures]
-    raw = [contrast.difference.signed_rank.p_value if contrast.difference else None for contrast in contrasts]
-    for contrast, p_holm, q in zip(contrasts, adjusted(raw, holm), adjusted(raw, benjamini_hochberg), strict=True):
+    """Test all variations by one label in all measures, corrected together."""
+    contrasts = []
+    for variation in _variations_by(label, places):
+        contrasts += [_contrast(one, label, variation, seed) for one in measures]
+
+    p_values = [contrast.difference.signed_rank.p_value if contrast.difference else None for contrast in contrasts]
+    by_holm = adjusted(p_values, holm)
+    by_rate = adjusted(p_values, benjamini_hochberg)
+    for contrast, p_holm, q in zip(contrasts, by_holm, by_rate, strict=True):
         for found in _described(contrast, p_holm, q):
             name = f"pairs.{contrast.measure.name}.{found.name}"
             yield replace(found, name=name, where={label: contrast.variation})
 
 
-def _values(label: str, places: set[Place]) -> list[Value]:
-    """The variations by a label."""
-    return sorted({dict(place.labels).get(label, UNVARIED) for place in places} - {UNVARIED}, key=str)
-
-
-def _replicates(
+def _any_changes(
     label: str, episodes: Sequence[Measured[tuple[Place, str]]], places: set[Place], seed: int
 ) -> Iterator[Measurement]:
-    tests = [(value, one, _exchanged(one, label, value, seed)) for value in _values(label, places) for one in episodes]
-    corrected = adjusted([found.p_value for *_, (found, _) in tests], holm)
-    for (value, one, (found, n)), p_holm in zip(tests, corrected, strict=True):
-        for name, p in (("p_any", found.p_value), ("p_any_holm", p_holm)):
-            yield replace(replace(found, p_value=p).significance(f"pairs.{one.name}.{name}", n), where={label: value})
+    """Test for changes in whatever direction, over all variations by one label."""
+    tests = []
+    for variation in _variations_by(label, places):
+        for one in episodes:
+            finding, n_episodes = _exchanged(one, label, variation, seed)
+            tests.append((variation, one.name, finding, n_episodes))
+
+    corrected = adjusted([finding.p_value for _, _, finding, _ in tests], holm)
+    for (variation, name, finding, n_episodes), p_holm in zip(tests, corrected, strict=True):
+        where = {label: variation}
+        corrected_finding = replace(finding, p_value=p_holm)
+        yield replace(finding.significance(f"pairs.{name}.p_any", n_episodes), where=where)
+        yield replace(corrected_finding.significance(f"pairs.{name}.p_any_holm", n_episodes), where=where)
 
 
 def _exchanged(one: Measured[tuple[Place, str]], label: str, variation: Value, seed: int) -> tuple[Finding, int]:
-    """The test, and of how many episodes."""
-    pair = (label, UNVARIED), (label, variation)
-    rows = [
-        (value, pair[1] in place.labels, str(place.twin(label)))
-        for (place, _), value in one.values.items()
-        if not set(pair).isdisjoint(place.labels)
-    ]
-    if not rows:
+    """Return the test of one variation, and its number of episodes."""
+    values: list[float] = []
+    varied: list[bool] = []
+    twins: list[str] = []
+    for (place, _), value in one.values.items():
+        is_varied = (label, variation) in place.labels
+        if is_varied or (label, UNVARIED) in place.labels:
+            values.append(value)
+            varied.append(is_varied)
+            twins.append(str(place.twin(label)))
+    if not values:
         return Finding(reason=NO_PAIR), 0
-    values, varied, twins = zip(*rows, strict=True)
     rng = generator(seed, "metric", "pairs", "any", one.name, label, str(variation))
-    return exchange_replicates(values, varied, twins, rng), len(rows)
+    return exchange_replicates(values, varied, twins, rng), len(values)
 
 
 def _contrast(one: Measured[Place], label: str, variation: Value, seed: int) -> Contrast:
-    varied, unvaried = (_twins(one, (label, value)) for value in (variation, UNVARIED))
+    varied = _means(one, label, variation)
+    unvaried = _means(one, label, UNVARIED)
     common = sorted(varied.keys() & unvaried.keys(), key=str)
     if not common:
         return Contrast(measure=one, label=label, variation=variation, difference=None)
-    rng = generator(seed, "metric", "pairs", one.name, label, str(variation))
-    pairs = [varied[twin] for twin in common], [unvaried[twin] for twin in common]
-    difference = paired_difference(*pairs, [cluster for cluster, _ in common], rng)
+
+    difference = paired_difference(
+        [varied[twin] for twin in common],
+        [unvaried[twin] for twin in common],
+        [cluster for cluster, _ in common],
+        generator(seed, "metric", "pairs", one.name, label, str(variation)),
+    )
     return Contrast(measure=one, label=label, variation=variation, difference=difference)
 
 
-def _twins(one: Measured[Place], varied: tuple[str, Value]) -> dict[Twin, float]:
-    """The mean over the worlds that have the label in question, by what they have in common with their twins."""
+def _means(one: Measured[Place], label: str, value: Value) -> dict[Twin, float]:
+    """Return the mean over the worlds with a value of the label, by what they share with their counterparts."""
     twins: dict[Twin, list[float]] = {}
-    for place, value in one.values.items():
-        if varied in place.labels:
-            twins.setdefault(place.twin(varied[0]), []).append(value)
-    return {twin: fmean(values) for twin, values in twins.items()}
+    for place, number in one.values.items():
+        if (label, value) in place.labels:
+            twins.setdefault(place.twin(label), []).append(number)
+    return {twin: fmean(numbers) for twin, numbers in twins.items()}
 
 
 def _described(contrast: Contrast, p_holm: float | None, q: float | None) -> Iterator[Measurement]:
-    found, unit = contrast.difference, contrast.measure.unit
+    found = contrast.difference
+    unit = contrast.measure.unit
     if found is None:
-        yield from (Measurement(name=name, value=None, unit="", n=0, reason=NO_PAIR) for name in NAMES)
+        for name in NAMES:
+            yield Measurement(name=name, value=None, unit="", n=0, reason=NO_PAIR)
         return
-    n, wilcoxon = found.estimate.n_clusters, found.signed_rank
+
+    n = found.estimate.n_clusters
+    wilcoxon = found.signed_rank
     yield replace(found.estimate.measurement("difference", unit), n=n)
     yield wilcoxon.significance("p_wilcoxon", n)
     yield found.permutation.significance("p_permutation", n)

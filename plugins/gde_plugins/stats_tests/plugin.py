@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """Tests that compare the worlds of a run."""
-    from gde_plugins.stats_tests import meanings
     from gde_plugins.stats_tests.config import PairsConfig, TrendsConfig
+    from gde_plugins.stats_tests.measures import PAIRS, TRENDS
 
     return (
         MetricOffer(
@@ -24,14 +24,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="every variation of a world against the unvaried one, paired and corrected",
             config=PairsConfig,
             make=_pairs,
-            measures=meanings.PAIRS,
+            measures=PAIRS,
         ),
         MetricOffer(
             name="trends",
             summary="whether behaviour rises or falls with size and density, and with the distance to the goal",
             config=TrendsConfig,
             make=_trends,
-            measures=meanings.TRENDS,
+            measures=TRENDS,
         ),
     )
 

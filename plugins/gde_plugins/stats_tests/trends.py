@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from math import isfinite
 from typing import NamedTuple
 
@@ -14,8 +13,8 @@ from gde.numerics.by_world import split
 from gde.numerics.stats import Finding, linear_trend, page, spearman
 from gde.parts.context import Context
 from gde.seeding import generator
+from gde_plugins.stats_tests.by_world import Measured, measure
 from gde_plugins.stats_tests.config import TrendsConfig
-from gde_plugins.stats_tests.measures import Measured, measure
 from gde_plugins.stats_tests.pairs import UNVARIED, Place, variations
 
 LINEAR_BELOW = 20
@@ -47,21 +46,26 @@ class Trends:
     context: Context
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        """Give the trends of the whole run; a part of it is no place to compare parts."""
-        unvaried = () if evidence.part else _unvaried(evidence.trajectories)
-        labels = [label for label in self.config.by if len({_number(one, label) for one in unvaried} - {None}) > 1]
+        """Test the whole run; a part of it has no trends."""
+        if evidence.part:
+            return ()
+        unvaried = _unvaried(evidence.trajectories)
+        labels = []
+        for label in self.config.by:
+            values = {_number(one, label) for one in unvaried} - {None}
+            if len(values) > 1:
+                labels.append(label)
         if not labels:
             return ()
-        labelled = [one for one in unvaried if all(_number(one, label) is not None for label in labels)]
-        spots = split(replace(evidence, trajectories=tuple(labelled)), lambda one: _spot(one, labels))
-        return [
-            *chain.from_iterable(
-                _along(label, axis, one, evidence.seed)
-                for one in measure(self.context, self.config.measures, spots)
-                for axis, label in enumerate(labels)
-            ),
-            *_over_distance(unvaried),
-        ]
+
+        labelled = tuple(one for one in unvaried if all(_number(one, label) is not None for label in labels))
+        spots = split(replace(evidence, trajectories=labelled), lambda one: _spot(one, labels))
+        found: list[Measurement] = []
+        for measured in measure(self.context, self.config.measures, spots):
+            for axis, label in enumerate(labels):
+                found += _along(label, axis, measured, evidence.seed)
+        found += _over_distance(unvaried)
+        return found
 
 
 def _unvaried(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
@@ -79,44 +83,64 @@ def _spot(trajectory: Trajectory, labels: Sequence[str]) -> Spot:
 
 
 def _along(label: str, axis: int, one: Measured[Spot], seed: int) -> Iterator[Measurement]:
-    rng = generator(seed, "metric", "trends", one.name, label)
-    values, clusters = [*one.values.values()], [spot.cluster for spot in one.values]
-    table = _blocks(one, axis)
-    absent = Finding(reason="not measured: it has no value in any world")
-    ranked = spearman([spot.coordinates[axis] for spot in one.values], values, clusters, rng) if values else absent
-    paged = page(table) if table else Finding.missing("0 complete blocks", "3")
+    """Test one measurement along one label."""
+    clusters = [spot.cluster for spot in one.values]
+    if one.values:
+        coordinates = [spot.coordinates[axis] for spot in one.values]
+        rng = generator(seed, "metric", "trends", one.name, label)
+        correlation = spearman(coordinates, [*one.values.values()], clusters, rng)
+    else:
+        correlation = Finding(reason="not measured: it has no value in any world")
+
+    blocks = _blocks(one, axis)
+    ordered = page(blocks) if blocks else Finding.missing("0 complete blocks", "3")
     found = [
-        *_both(ranked, "spearman", "correlation", len(set(clusters))),
-        *_both(paged, "page_l", "rank products", len(table)),
+        *_both(correlation, "spearman", "correlation", len(set(clusters))),
+        *_both(ordered, "page_l", "rank products", len(blocks)),
     ]
-    yield from (replace(each, name=f"trends.{one.name}.{each.name}", where={"by": label}) for each in found)
+    for each in found:
+        yield replace(each, name=f"trends.{one.name}.{each.name}", where={"by": label})
 
 
 def _blocks(one: Measured[Spot], axis: int) -> list[tuple[float, ...]]:
-    """(blocks, conditions) values; conditions rise along the axis, and within a block all else is equal."""
+    """Return (blocks, conditions) values; conditions rise along the axis, and within a block all else is equal."""
     conditions = sorted({spot.coordinates[axis] for spot in one.values})
     groups: dict[tuple[float, ...], dict[float, list[float]]] = {}
     for spot, value in one.values.items():
         others = spot.coordinates[:axis] + spot.coordinates[axis + 1 :]
         groups.setdefault(others, {}).setdefault(spot.coordinates[axis], []).append(value)
-    tables = (zip(*(group.get(condition, []) for condition in conditions), strict=False) for group in groups.values())
-    return [*chain.from_iterable(tables)]
+
+    blocks: list[tuple[float, ...]] = []
+    for group in groups.values():
+        columns = [group.get(condition, []) for condition in conditions]
+        # The smallest condition limits the number of complete blocks.
+        blocks += zip(*columns, strict=False)
+    return blocks
 
 
 def _over_distance(trajectories: Sequence[Trajectory]) -> Iterator[Measurement]:
-    steps = [
-        (turn.value, turn.optimal is not None and turn.decision.action in turn.optimal, trajectory.world.cluster)
-        for trajectory in trajectories
-        if trajectory.ending != "failed"
-        for turn in trajectory.turns
-        if turn.value is not None and isfinite(turn.value)
-    ]
-    near = [(-value, hit, cluster) for value, hit, cluster in steps if value > -LINEAR_BELOW]
-    if near and all(value <= 0 and value.is_integer() for value, _, _ in steps):
-        slope = linear_trend(*zip(*near, strict=True))
-    else:
-        slope = Finding(reason=NO_DISTANCES)
-    for each in _both(slope, "slope", "share per step", len(near)):
+    """Fit the accuracy of steps by their distance to the goal, which is minus the optimal value."""
+    are_distances = True
+    distances: list[float] = []
+    hits: list[bool] = []
+    clusters: list[str] = []
+    for trajectory in trajectories:
+        if trajectory.ending == "failed":
+            continue
+        for turn in trajectory.turns:
+            if turn.value is None or not isfinite(turn.value):
+                continue
+            if turn.value > 0 or not turn.value.is_integer():
+                are_distances = False
+            if turn.value > -LINEAR_BELOW:
+                distances.append(-turn.value)
+                hits.append(turn.optimal is not None and turn.decision.action in turn.optimal)
+                clusters.append(trajectory.world.cluster)
+
+    slope = Finding(reason=NO_DISTANCES)
+    if distances and are_distances:
+        slope = linear_trend(distances, hits, clusters)
+    for each in _both(slope, "slope", "share per step", len(distances)):
         yield replace(each, name=f"trends.accuracy.{each.name}", where={"by": "distance"})
 
 

@@ -1,4 +1,4 @@
-"""What of the text worlds can be chosen."""
+"""Settings of the text worlds."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -68,18 +68,18 @@ def _alfworld_games() -> Sequence[str]:
 
 
 def _textworld(config: "TextWorldConfig", context: "Context") -> "Environment":
-    from gde_plugins.text_worlds.making import textworld
+    from gde_plugins.text_worlds.factories import textworld
 
     return textworld(config, context.scratch)
 
 
 def _alfworld(config: "AlfworldConfig", context: "Context") -> "Environment":
-    from gde_plugins.text_worlds.making import alfworld
+    from gde_plugins.text_worlds.factories import alfworld
 
     return alfworld(config, context.scratch)
 
 
 def _scienceworld(config: "ScienceWorldConfig", _: "Context") -> "Environment":
-    from gde_plugins.text_worlds.making import scienceworld
+    from gde_plugins.text_worlds.factories import scienceworld
 
     return scienceworld(config)

@@ -22,10 +22,8 @@ from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
 from gde.stages.probing import results
 from gde.stages.scoring import score
-from gde_plugins.behaviour.accuracy import accuracy
-from gde_plugins.behaviour.length import length
 from gde_plugins.behaviour.outcomes import outcomes
-from gde_plugins.behaviour.success import success
+from gde_plugins.behaviour.performance import accuracy, length, success
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 CLASSES = decoded_classes(KINDS)

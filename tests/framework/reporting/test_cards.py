@@ -32,7 +32,7 @@ def test_a_run_without_probes_and_goals_has_one_card(result: Result) -> None:
     plain = replace(result, measurements=tuple(one for one in result.measurements if not one.where))
     (card,) = cards(plain)
     assert card.question == "did"
-    assert card.lines[0].title == "Goal success rate"
+    assert card.lines[0].title == "Success rate"
     assert all(line.value and line.picture for line in card.lines)
 
 

@@ -110,13 +110,13 @@ def test_every_number_of_the_run_is_on_the_page(result: Result, evidence: Eviden
 def test_headlines_come_first_and_all_else_is_folded_behind_them(result: Result, evidence: Evidence) -> None:
     text = page(PLAN, result, evidence)
     first, _, rest = text.partition("<details>")
-    for title in ("Goal success rate", "Optimal actions, averaged over worlds", "Usable answers"):
+    for title in ("Success rate", "Accuracy", "Usable answers"):
         assert title in first
-    folded = ("Optimal actions, pooled over steps", "Turns of an episode", "Empty answers", "Episodes out of turns")
+    folded = ("Accuracy, pooled over steps", "Turns of an episode", "Empty answers", "Episodes out of turns")
     for title in folded:
         assert title not in first and title in rest
     summaries = re.findall(r"<summary>(.*?)</summary>", text[text.index('id="behaviour"') :])
-    assert summaries[:2] == ["What the agent did", "What became of its answers (shares of turns)"]
+    assert summaries[:2] == ["Behaviour", "Answers (shares of turns)"]
     shown = text[text.index("cogmap on held-out worlds") : text.index("All numbers of cogmap")]
     assert "Agent distance" in shown and "Wall recall" not in shown
 
@@ -194,7 +194,7 @@ def test_tests_have_a_table_with_a_row_for_each_measurement_and_condition(result
     )
     text = Page(page(PLAN, replace(result, measurements=found), evidence)).text
     assert "difference from the twin p, corrected (Holm)" in text
-    assert "Optimal actions, averaged over worlds transform reflect" in text
+    assert "Accuracy transform reflect" in text
     assert "\u22125.0 %" in text
     assert "< 0.001" in text
     assert "4 pairs" in text

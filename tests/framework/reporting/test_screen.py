@@ -51,7 +51,7 @@ def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
     assert fits(shown)
     text = "\n".join(lines(shown))
     assert "reached the goal in" in " ".join(shown.finding)
-    for title in ("Goal success rate", "Optimal actions, averaged over worlds", "Agent distance", "coordinates only"):
+    for title in ("Success rate", "Accuracy", "Agent distance", "coordinates only"):
         assert title in text
     assert "size" not in text, "breakdowns are for --all"
     assert shown.notes[-2] == "report: runs/example/report.html"
@@ -100,7 +100,7 @@ def test_what_the_claim_has_told_goes_before_what_it_has_not(result: Result) -> 
     failures = tuple(Failure(stage="rollout", subject=f"0/{i}/0", reason=LONG) for i in range(9))
     shown = screen(replace(crowded, failures=failures)).finding
     assert any(line.startswith("MEG towards") for line in shown)
-    assert not any(line.startswith("Optimal actions") for line in shown)
+    assert not any(line.startswith("Accuracy") for line in shown)
 
 
 def test_a_probe_never_stands_without_its_control(result: Result) -> None:
@@ -127,7 +127,7 @@ def test_the_cause_of_a_failure_is_read_to_its_end(result: Result) -> None:
 def test_a_headline_without_a_value_gives_its_reason(result: Result) -> None:
     absent = Measurement(name="success", value=None, unit="share", n=0, reason="no episode was finished")
     shown = screen(replace(result, measurements=(absent,))).finding
-    assert any("Goal success rate" in line and "no episode was finished" in line for line in shown)
+    assert any("Success rate" in line and "no episode was finished" in line for line in shown)
 
 
 def test_terminal_and_report_say_the_same_sentence(result: Result) -> None:

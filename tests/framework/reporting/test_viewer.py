@@ -90,7 +90,7 @@ def test_reading_a_run_does_not_change_its_place(root: Path, client: TestClient)
 def test_a_line_tells_how_a_run_is(root: Path) -> None:
     scripted = state("it", root / "contest" / "scripted")
     assert (scripted.status, scripted.done, scripted.total, scripted.agent) == ("ok", 20, 20, "scripted")
-    assert scripted.found.startswith("Goal success rate 100.0")
+    assert scripted.found.startswith("Success rate 100.0")
     begun = state("it", root / "begun")
     assert (begun.status, begun.live) == ("unfinished", False)
     (root / "begun" / HOLDER).write_text("process 1")

@@ -153,7 +153,7 @@ def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(make_run: MakeRu
     assert [each.name for each in compared.rows] == ["accuracy"]
     accuracy = row(compared, "accuracy")
     assert accuracy.p == accuracy.p_wilcoxon
-    assert accuracy.title == "Optimal actions, averaged over worlds"
+    assert accuracy.title == "Accuracy"
 
 
 def test_a_comparison_says_what_was_compared(make_run: MakeRun, catalogue: Catalogue) -> None:
@@ -187,7 +187,7 @@ def test_what_ends_in_one_of_two_ways_is_tested_once(make_run: MakeRun, catalogu
     )
     assert success.p == success.p_wilcoxon, "it is the only member of its family"
     for other in (terminated, horizon):
-        assert (other.p, other.tested_as, other.reason) == (None, "success", "tested as Goal success rate")
+        assert (other.p, other.tested_as, other.reason) == (None, "success", "tested as Success rate")
         assert other.p_wilcoxon == success.p_wilcoxon and abs(other.difference) == pytest.approx(-success.difference)
 
 

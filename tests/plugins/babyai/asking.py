@@ -9,11 +9,10 @@ from gde.parts.agent import Agent, Brief
 from gde_plugins.babyai.config import WorldConfig
 from gde_plugins.babyai.scoring import metrics
 from gde_plugins.babyai.tasks.environment import QuestionEnvironment
-from gde_plugins.babyai.tasks.kinds import KINDS
 
 
 def environment(task: str, level: str, **settings: object) -> QuestionEnvironment:
-    return QuestionEnvironment(task, KINDS[task], WorldConfig(level=level, **settings))  # type: ignore[arg-type]
+    return QuestionEnvironment(task, WorldConfig(level=level, **settings))  # type: ignore[arg-type]
 
 
 def episode(task: str, level: str, seed: int, agent: Agent) -> Trajectory:

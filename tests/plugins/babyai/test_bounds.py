@@ -157,6 +157,9 @@ SCENES: dict[str, Scene] = {
     "put what is held next to a thing in a niche": drawn(
         ["#######", "#@..|b#", "#..####", "#######"], lambda the: PutNext(the["x"], the["b"]), held="x"
     ),
+    "put next, through a door and back": drawn(
+        ["########", "#b.@|.a#", "########"], lambda the: PutNext(the["a"], the["b"])
+    ),
     "go to two": drawn(PAIR, lambda the: Both(GoTo(the["a"]), GoTo(the["b"]))),
     "go to two on two sides": drawn(
         ["#######", "#a.@.b#", "#######"],
@@ -224,6 +227,7 @@ EXPECTED: dict[str, Slack] = {
     "put next to a thing in a niche": Slack(states=5909, exact=2290, actions=17584),
     "put a far thing next to a thing in a niche": Slack(states=8769, exact=3498, actions=26553),
     "put what is held next to a thing in a niche": Slack(states=3770, exact=1415, actions=10541),
+    "put next, through a door and back": Slack(states=863, exact=298, actions=3866),
     "go to two": Slack(states=408, exact=368, actions=40),
     "go to two on two sides": Slack(states=210, exact=162, actions=48),
     "go to a far one first": Slack(states=6798, exact=5769, actions=1427),

@@ -11,8 +11,8 @@ from gde_plugins.babyai.oracle.distances import FAR
 from gde_plugins.babyai.oracle.proof import is_impossible
 from gde_plugins.babyai.oracle.search import shortest
 from gde_plugins.babyai.oracle.subgoals import Subgoal, parse, write
+from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.levels import LEVELS, PAPER_LEVELS
-from gde_plugins.babyai.worlds.making import make_scene
 from gde_plugins.babyai.worlds.scene import ACTIONS
 from gde_plugins.babyai.worlds.simulation import Simulation
 

@@ -14,19 +14,19 @@ from gde.errors import ConfigError
 from gde.parts.agent import Brief, FunctionAgent
 from gde.testing import check_environment
 from gde.testing.parts import PlantedModel
-from gde_plugins.babyai.answering.prompter import WAYS, Prompter
-from gde_plugins.babyai.answering.scripted import ScriptedAnswerer
+from gde_plugins.babyai.agents.prompter import WAYS, Prompter
+from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
 from gde_plugins.babyai.config import PrompterConfig, ScriptedConfig
 from gde_plugins.babyai.oracle.subgoals import write
 from gde_plugins.babyai.tasks.datasets import Wanted, columns, read_dataset, rows, write_dataset
 from gde_plugins.babyai.tasks.decompose import Decompose
-from gde_plugins.babyai.tasks.kinds import KINDS
+from gde_plugins.babyai.tasks.environment import KINDS
+from gde_plugins.babyai.tasks.execution import run_actions
+from gde_plugins.babyai.tasks.parsing import LONGEST, read_plan, read_state, read_subgoals
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
-from gde_plugins.babyai.tasks.readings import LONGEST, read_plan, read_state, read_subgoals
-from gde_plugins.babyai.tasks.running import run_actions
+from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS, PLAN_WORLDS
-from gde_plugins.babyai.worlds.making import make_scene
 
 LEVELS = {"predict": "GoToObj", "plan": "CustomBabyAI-GoToRedBall-Small-4Dists", "decompose": "UnblockPickup"}
 SCORE = {"predict": "predict.success", "plan": "plan.success", "decompose": "decompose.comprehension"}

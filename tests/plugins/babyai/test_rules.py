@@ -7,9 +7,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from gde_plugins.babyai.showing.sight import seen_cells
+from gde_plugins.babyai.descriptions.field_of_view import seen_cells
+from gde_plugins.babyai.worlds.generation import _maker, make_scene
 from gde_plugins.babyai.worlds.levels import LEVELS, PLAN_WORLDS, Release, environment_id
-from gde_plugins.babyai.worlds.making import _maker, make_scene
 from gde_plugins.babyai.worlds.scene import ACTIONS, FREE
 from gde_plugins.babyai.worlds.simulation import Simulation
 

@@ -9,7 +9,7 @@ from gde import Choice, Plan, evaluate
 from gde.runs.reproducing import Request, Study, reproduce
 from gde_plugins.babyai.config import StudyConfig
 from gde_plugins.babyai.study.babybench import PROMPTER, BabyBenchStudy, find
-from gde_plugins.babyai.study.printed import MODELS, TABLE_3, TABLE_4
+from gde_plugins.babyai.study.published import MODELS, TABLE_3, TABLE_4
 from gde_plugins.babyai.worlds.levels import COMPETENCIES, DIFFICULTIES, PAPER_LEVELS
 
 

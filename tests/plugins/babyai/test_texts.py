@@ -3,14 +3,14 @@
 import random
 
 import pytest
+from description_parser import read, walls
 
 from gde.data.cell_map import CellMap
 from gde.errors import ConfigError, GdeError
 from gde.request.settings import build, sweep
 from gde_plugins.babyai.config import BabyAIConfig, Format
+from gde_plugins.babyai.descriptions.description import describe, describe_things
 from gde_plugins.babyai.environment import BabyAIEnvironment
-from gde_plugins.babyai.showing.described import describe, describe_things
-from gde_plugins.babyai.showing.reading import read, walls
 from gde_plugins.babyai.worlds import source
 from gde_plugins.babyai.worlds.levels import PAPER_LEVELS
 from gde_plugins.babyai.worlds.scene import WALL

@@ -15,16 +15,14 @@ from gde.testing.context import PlainContext
 from gde.testing.episodes import MUTE, Move, episode_of
 from gde.testing.metric import check_metric
 from gde.testing.samples import sample_evidence
-from gde_plugins.behaviour.accuracy import accuracy
 from gde_plugins.behaviour.calibration import calibration
 from gde_plugins.behaviour.difficulty import difficulty
 from gde_plugins.behaviour.efficiency import efficiency
-from gde_plugins.behaviour.length import length
 from gde_plugins.behaviour.outcomes import outcomes
 from gde_plugins.behaviour.overlap import overlap
+from gde_plugins.behaviour.performance import accuracy, length, success
 from gde_plugins.behaviour.plugin import gde_metrics
 from gde_plugins.behaviour.policy import policy
-from gde_plugins.behaviour.success import success
 
 METRICS = (success, accuracy, length, outcomes, policy, calibration, efficiency, overlap, difficulty)
 RIGHT, WRONG = Decision.act("UP"), Decision.act("DOWN")

@@ -13,10 +13,9 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.stages.evidence import restricted
 from gde.stages.scoring import score
-from gde_plugins.behaviour.accuracy import accuracy
 from gde_plugins.behaviour.difficulty import NOTHING_VARIES, difficulty
+from gde_plugins.behaviour.performance import accuracy, success
 from gde_plugins.behaviour.policy import policy
-from gde_plugins.behaviour.success import success
 
 Episode = Callable[..., Trajectory]
 SIZES, DENSITIES = (7, 9), (0.0, 0.5)

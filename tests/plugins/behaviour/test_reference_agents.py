@@ -17,13 +17,12 @@ from gde.numerics.tabular import occupancy, solve
 from gde.parts.metric import Metric
 from gde.runs.evaluating import evaluate
 from gde.stages.evidence import load_evidence
-from gde_plugins.behaviour.accuracy import accuracy
 from gde_plugins.behaviour.difficulty import difficulty
 from gde_plugins.behaviour.efficiency import efficiency
 from gde_plugins.behaviour.losses import Losses
 from gde_plugins.behaviour.overlap import overlap
+from gde_plugins.behaviour.performance import accuracy, success
 from gde_plugins.behaviour.policy import policy
-from gde_plugins.behaviour.success import success
 from gde_plugins.behaviour.visits import visited
 
 METRICS = (success, accuracy, policy, efficiency, overlap, difficulty)

@@ -5,7 +5,7 @@ from typing import Any
 
 
 class Plain:
-    """Tells a game without and with `remember`, which holds for the rest of a process."""
+    """Tells a game without and with `cache`, which holds for the rest of a process."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -14,13 +14,13 @@ class Plain:
         """All that is told in the plain simulator, and remembered, and how often a problem was translated for that."""
         import fast_downward
 
-        from gde_plugins.text_worlds.alfworld.remembering import remember
+        from gde_plugins.text_worlds.alfworld.caches import cache
 
         plain = self._told(actions)
         translations = []
         translate = fast_downward.pddl2sas
         fast_downward.pddl2sas = lambda *texts, **how: translations.append(texts) or translate(*texts, **how)
-        remember()
+        cache()
         return plain, self._told(actions), len(translations)
 
     def _told(self, actions: Sequence[str]) -> list[Any]:

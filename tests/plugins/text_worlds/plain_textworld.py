@@ -17,8 +17,7 @@ class Plain:
         gone through for that."""
         from textworld.logic import State
 
-        from gde_plugins.text_worlds.textworld.remembering import remember_actions
-        from gde_plugins.text_worlds.textworld.sorting import sort_by_key
+        from gde_plugins.text_worlds.textworld.caches import cache_actions, sort_by_key
 
         searches, search = [0, 0], State.all_assignments
 
@@ -30,7 +29,7 @@ class Plain:
         now = 0
         plain = [_walk(file) for file in self._files]
         sort_by_key()
-        remember_actions()
+        cache_actions()
         now = 1
         return plain, [_walk(file) for file in self._files], searches
 

@@ -87,7 +87,7 @@ def test_refused_configurations(values: dict[str, object], message: str) -> None
 
 def test_facts_are_sorted_as_textworld_sorts_them() -> None:
     logic = pytest.importorskip("textworld.logic")
-    from gde_plugins.text_worlds.textworld.sorting import before
+    from gde_plugins.text_worlds.textworld.caches import before
 
     parts = [logic.Variable(name, kind) for name in ("lamp", "table") for kind in ("o", "s")]
     facts = [

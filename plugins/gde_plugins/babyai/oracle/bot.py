@@ -5,14 +5,14 @@ in actions, not in cells; an action that somebody else takes does not confuse it
 again when its stack is empty, where the published bot stops; and it searches where subgoals lead nowhere.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gde_plugins.babyai.oracle import walks
 from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.proof import is_impossible
 from gde_plugins.babyai.oracle.search import Key, shortest
-from gde_plugins.babyai.oracle.subgoals import Purpose, Subgoal, of_mission
+from gde_plugins.babyai.oracle.subgoals import Subgoal, of_mission
 from gde_plugins.babyai.worlds.scene import FREE, Door
 from gde_plugins.babyai.worlds.simulation import Simulation
 
@@ -308,7 +308,7 @@ class OmniBot:
             cells = [now.where[thing] for thing in subgoal.things if now.where[thing] >= 0]
         ends: dict[int, int] = {}
         for cell in cells:
-            ends.update(_arrivals(cell, subgoal.purpose, now))
+            ends.update(walks.arrivals(cell, subgoal.purpose, now))
 
         entering = walks.tolls(now, sealed=self._sealed(subgoal, now), sight=self._sight)
         costs = walks.table(now, ends.items(), entering, now.walking_state)
@@ -343,17 +343,3 @@ class _Path(NamedTuple):
     """The first locked door along it without its key; negative for none."""
     locked_end: int
     """The door at its end that cannot be opened yet; negative for none."""
-
-
-def _arrivals(cell: int, purpose: Purpose, now: Simulation) -> Iterator[tuple[int, int]]:
-    """Yield the walking states in which the agent has arrived, with the cost of what is left to do there."""
-    if purpose != "put":
-        for state in walks.facing(now, cell):
-            yield state, 0
-        return
-    for step in now.scene.steps:
-        content = now.cells[cell + step]
-        is_free = content == FREE
-        if is_free or (content >= 0 and now.doors[content] < 0):
-            for state in walks.facing(now, cell + step):
-                yield state, 0 if is_free else walks.OBSTACLE

@@ -4,9 +4,10 @@ A table gives the cost from each walking state (4 * cell + direction) to the nea
 costs arrives from wherever it is, so a path need not be planned again when something pushes the agent aside.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from heapq import heappop, heappush
 
+from gde_plugins.babyai.oracle.subgoals import Purpose
 from gde_plugins.babyai.worlds.scene import FREE, WALL, Door
 from gde_plugins.babyai.worlds.simulation import Simulation
 
@@ -110,6 +111,20 @@ def table(now: Simulation, ends: Iterable[tuple[int, int]], entering: list[int],
             costs[before] = reached
             heappush(queue, (reached, before))
     return costs
+
+
+def arrivals(cell: int, purpose: Purpose, now: Simulation) -> Iterator[tuple[int, int]]:
+    """Yield the walking states in which the agent has arrived, with the cost of what is left to do there."""
+    if purpose != "put":
+        for state in facing(now, cell):
+            yield state, 0
+        return
+    for step in now.scene.steps:
+        content = now.cells[cell + step]
+        is_free = content == FREE
+        if is_free or (content >= 0 and now.doors[content] < 0):
+            for state in facing(now, cell + step):
+                yield state, 0 if is_free else OBSTACLE
 
 
 def next_action(now: Simulation, costs: Table, entering: list[int], position: int, direction: int) -> str:

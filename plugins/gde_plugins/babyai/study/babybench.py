@@ -10,7 +10,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.babyai.config import StudyConfig
-from gde_plugins.babyai.study.printed import MODELS, TABLE_3, TABLE_4, TABLE_6, TABLE_7, Shares
+from gde_plugins.babyai.study.published import MODELS, TABLE_3, TABLE_4, TABLE_6, TABLE_7, Shares
 from gde_plugins.babyai.worlds.levels import OFFICIAL_SEEDS, PAPER_LEVELS, PLAN_WORLDS, SIZES
 
 PROMPTER = "babyai-prompter"

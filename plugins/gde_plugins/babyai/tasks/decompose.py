@@ -3,32 +3,33 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from gde_plugins.babyai.oracle.subgoals import NAMES, of_mission
+from gde.data.json import Json
+from gde_plugins.babyai.oracle.bot import OmniBot
+from gde_plugins.babyai.oracle.subgoals import NAMES, Name, Subgoal, of_mission, write
+from gde_plugins.babyai.tasks.execution import run_bot
+from gde_plugins.babyai.tasks.parsing import END, START, read_subgoals
 from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state
-from gde_plugins.babyai.tasks.readings import END, START, read_subgoals
-from gde_plugins.babyai.tasks.running import run_bot
-from gde_plugins.babyai.tasks.unaided import unaided
-from gde_plugins.babyai.worlds.scene import Scene
+from gde_plugins.babyai.worlds.scene import Door, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 
 class Decompose:
-    """Write a list that the expert works off."""
+    """The answer is a list of subgoals for the expert to work off."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self._ran = run_bot(scene)
-        if not self._ran.end.succeeded:
+        self._expert = run_bot(scene)
+        if not self._expert.end.succeeded:
             raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission")
 
     @property
     def help_count(self) -> int:
-        """Subgoals that the expert puts on its stack by itself, its translation of the mission included."""
-        return self._ran.n_added
+        """Number of subgoals that the expert adds by itself, its translation of the mission included."""
+        return self._expert.n_added
 
     @cached_property
     def n_translated(self) -> int:
-        """Those of them that translate the mission."""
+        """Number of them that translate the mission."""
         return len(of_mission(self.scene.mission, Simulation(self.scene).done))
 
     @property
@@ -45,30 +46,78 @@ class Decompose:
 
     @cached_property
     def solution(self) -> str:
-        return "\n".join([START, *unaided(self.scene), END])
+        lines = [write(subgoal, self.scene) for subgoal in _without_additions(self.scene)]
+        return "\n".join([START, *lines, END])
 
     @property
     def row(self) -> Mapping[str, str | int]:
         return {"mission": self.scene.text, "help_count": self.help_count}
 
     def score(self, answer: str) -> Scores:
-        """`score` is the comprehension: whether the expert fulfils the mission with the list and whatever it adds.
-        `precision`: whether it does without adding any. The two assistance curves are the share of what the expert
-        would have added by itself that it did not add: `aci` counts the translation of the mission in, as the
-        published harness does, `aci_defined` leaves it out, as the published text does."""
-        reading, own = read_subgoals(answer, self.scene), self.help_count - self.n_translated
-        told: dict[str, int] = {"help_count": self.help_count, "sa": own}
-        if reading.value is None:
-            zero = {"score": 0.0, "precision": 0.0, "aci": 0.0, "aci_defined": 0.0, "added": None}
-            return {"reading": reading.reason, **zero, **told}
-        ran = run_bot(self.scene, reading.value)
-        done, added = ran.end.succeeded, ran.n_added
-        return {
-            "reading": "ok",
-            "score": float(done),
-            "precision": float(done and not added),
-            "aci": max(0, self.help_count - added) / self.help_count if done else 0.0,
-            "aci_defined": (max(0, own - added) / own if own else float(not added)) if done else 0.0,
-            "added": added,
-            **told,
+        """Score an answer by what the expert makes of it.
+
+        `score`, the comprehension, says whether the expert fulfils the mission with the list and its own additions,
+        `precision` whether it does so without additions. The assistance curves are the share of its usual additions
+        that were not needed: `aci` counts the translation of the mission among them, as the published harness does,
+        `aci_defined` does not, as the published text says.
+        """
+        reading = read_subgoals(answer, self.scene)
+        usual = self.help_count
+        usual_defined = self.help_count - self.n_translated
+        scores: dict[str, Json] = {
+            "reading": reading.reason or "ok",
+            "score": 0.0,
+            "precision": 0.0,
+            "aci": 0.0,
+            "aci_defined": 0.0,
+            "added": None,
+            "help_count": usual,
+            "sa": usual_defined,
         }
+        if reading.value is None:
+            return scores
+
+        executed = run_bot(self.scene, reading.value)
+        added = executed.n_added
+        scores["added"] = added
+        if executed.end.succeeded:
+            scores["score"] = 1.0
+            scores["precision"] = float(added == 0)
+            scores["aci"] = max(0, usual - added) / usual
+            # Where the expert usually adds nothing, the share is 1 if it added nothing.
+            if usual_defined:
+                scores["aci_defined"] = max(0, usual_defined - added) / usual_defined
+            else:
+                scores["aci_defined"] = float(added == 0)
+        return scores
+
+
+def _without_additions(scene: Scene) -> list[Subgoal]:
+    """Write down a run of the expert so that it adds nothing when it works off the list."""
+    now = Simulation(scene)
+    bot = OmniBot(now)
+    subgoals: list[Subgoal] = []
+    while not now.over and now.n_steps < scene.max_steps:
+        action = bot.suggest(now)
+        if action is None:
+            break
+        cell = now.ahead
+        is_movement = action in ("left", "right", "forward")
+        if not is_movement:
+            subgoals.append(Subgoal("GoNextTo", cell=cell))
+            subgoals.append(Subgoal(_name(action, now)))
+        done_before = now.done[:]
+        now.act(action)
+        # A movement that fulfils a clause has brought the agent before a thing that it was to go to.
+        if is_movement and now.done != done_before:
+            subgoals.append(Subgoal("GoNextTo", cell=now.ahead))
+    return subgoals
+
+
+def _name(action: str, now: Simulation) -> Name:
+    if action == "pickup":
+        return "Pickup"
+    if action == "drop":
+        return "Drop"
+    content = now.cells[now.ahead]
+    return "Close" if content >= 0 and now.doors[content] == Door.OPEN else "Open"

@@ -1,4 +1,4 @@
-"""A question as an environment: one turn, any text for an answer, the reward its score."""
+"""A question as an environment of one turn: the action is the answer, the reward its score."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -7,41 +7,48 @@ from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import GdeError
 from gde_plugins.babyai.config import WorldConfig
+from gde_plugins.babyai.descriptions.description import describe, describe_things
+from gde_plugins.babyai.descriptions.facts import names, state_facts, world_facts
+from gde_plugins.babyai.descriptions.formats import RULES, thing_lines, write
 from gde_plugins.babyai.environment import labels, provenance
-from gde_plugins.babyai.showing.described import describe, describe_things
-from gde_plugins.babyai.showing.formats import RULES, thing_lines, write
-from gde_plugins.babyai.showing.record import names, state_facts, world_facts
+from gde_plugins.babyai.tasks.decompose import Decompose
+from gde_plugins.babyai.tasks.plan import PlanQuestion
+from gde_plugins.babyai.tasks.predict import Predict
 from gde_plugins.babyai.tasks.question import Question, Unanswerable
 from gde_plugins.babyai.worlds.scene import Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
 
+KINDS: Mapping[str, Callable[[Scene], Question]] = {"predict": Predict, "plan": PlanQuestion, "decompose": Decompose}
 OBJECTIVE = "Answer the question about the world that is described."
 ATTEMPTS = 50
-"""Worlds that are tried before a question is given up."""
+"""Worlds that are tried for the examples of a prompt."""
 
 
-class Asked(NamedTuple):
+class Snapshot(NamedTuple):
     """A moment of an episode."""
 
     world: str
     scores: Mapping[str, Json] | None
-    """Of the answer, once there is one."""
+    """The scores of the answer; None before it."""
 
 
 class QuestionEnvironment:
     """Implements `gde.parts.environment.HasState`, `HasSnapshot` and `HasWorlds`.
 
-    After the answer, the fact `scores` of the state says what it was worth (`tasks.question.Scores`).
+    After the answer, the fact `scores` of the state holds its scores (`tasks.question.Scores`).
     """
 
-    def __init__(self, kind: str, make: Callable[[Scene], Question], config: WorldConfig) -> None:
-        self._kind, self._make, self._config = kind, make, config
+    def __init__(self, kind: str, config: WorldConfig) -> None:
+        """Ask questions of a kind, a name of `KINDS`."""
+        self._kind = kind
+        self._make = KINDS[kind]
+        self._config = config
         self._source = Source(config)
         self._question: Question | None = None
 
     def worlds(self) -> Sequence[str]:
-        """The listed seeds; none where every seed is another world."""
+        """Return a name for each listed seed; empty if every seed is another world."""
         return self._source.names
 
     def reset(self, seed: int) -> Observation:
@@ -55,26 +62,27 @@ class QuestionEnvironment:
         except Unanswerable as error:
             raise GdeError(f"{self._kind}: {error}") from error
         self._scores: Mapping[str, Json] | None = None
-        self._called = names(self.question.scene)
+        self._names = names(self.question.scene)
         return self._observe()
 
     @property
     def question(self) -> Question:
-        """The present one.
+        """The question of this episode.
 
         Raises:
-            GdeError: none has been asked.
+            GdeError: no episode has begun.
         """
         if self._question is None:
             raise GdeError(f"the environment babyai-{self._kind} has no episode yet: call reset(seed) first")
         return self._question
 
     def examples(self, number: int) -> Iterator[tuple[str, str]]:
-        """Questions of other worlds of the level with their solutions: those of the next seeds that have one."""
-        seed, found = self.question.scene.seed, 0
+        """Yield solved questions about the worlds of the next seeds."""
+        seed = self.question.scene.seed
+        found = 0
         for other in range(seed + 1, seed + ATTEMPTS):
             try:
-                question = self._make(Source(self._config).another(other))
+                question = self._make(self._source.another(other))
             except Unanswerable:
                 continue
             yield self._text(question), question.solution
@@ -86,14 +94,15 @@ class QuestionEnvironment:
         return Task(objective=OBJECTIVE, horizon=1, rules=RULES)
 
     def world(self) -> World:
-        """The scene, and the fact `task`."""
+        """Return the world with the fact `task`."""
         scene = self.question.scene
         facts = {**world_facts(scene), **provenance(self._config), "task": self._kind}
         return World(id=f"{self._kind} {scene.identity}", facts=facts, labels=labels(scene), base=scene.identity)
 
     def state(self) -> State:
-        """The beginning of the world, and `scores` once there is an answer."""
-        return State(facts={**state_facts(Simulation(self.question.scene), self._called), "scores": self._scores})
+        """Return the beginning of the world, and `scores` after the answer."""
+        facts = state_facts(Simulation(self.question.scene), self._names)
+        return State(facts={**facts, "scores": self._scores})
 
     def step(self, action: str) -> Outcome:
         """Score an answer."""
@@ -104,11 +113,11 @@ class QuestionEnvironment:
         assert isinstance(score, float)
         return Outcome.terminal(self._observe(), score, success=score)
 
-    def snapshot(self) -> Asked:
-        return Asked(self.question.scene.identity, self._scores)
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self.question.scene.identity, self._scores)
 
     def restore(self, snapshot: object) -> Observation:
-        if not isinstance(snapshot, Asked) or snapshot.world != self.question.scene.identity:
+        if not isinstance(snapshot, Snapshot) or snapshot.world != self.question.scene.identity:
             raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         self._scores = snapshot.scores
         return self._observe()
@@ -124,8 +133,9 @@ class QuestionEnvironment:
 
 
 def description(scene: Scene, config: WorldConfig) -> str:
-    """The world as the configuration wants it described."""
+    """Describe the beginning of a world, after the rules."""
     now = Simulation(scene)
     things = describe_things(now, config.details)
-    told = write(config.format, describe(now, things, config.details), thing_lines(config.format, things))
-    return f"{RULES}\n\n{told}"
+    moment = describe(now, things, config.details)
+    text = write(config.format, moment, thing_lines(config.format, things))
+    return f"{RULES}\n\n{text}"

@@ -7,32 +7,34 @@ from functools import cached_property
 from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.search import shortest
 from gde_plugins.babyai.oracle.subgoals import Subgoal, of_mission
+from gde_plugins.babyai.tasks.execution import run_actions, run_bot
+from gde_plugins.babyai.tasks.parsing import PLAN_MARKER, read_plan
 from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state
-from gde_plugins.babyai.tasks.readings import PLAN_MARKER, read_plan
-from gde_plugins.babyai.tasks.running import run_actions, run_bot
 from gde_plugins.babyai.worlds.mission import Description, GoTo
 from gde_plugins.babyai.worlds.scene import ACTIONS, NOTHING, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 BUDGET = 4000
-"""States that the search for a shortest way may look at."""
+"""States that the search for a shortest solution may expand."""
 
 
 class PlanQuestion:
-    """Go to the first cell that the expert goes to, and face it."""
+    """The answer is a list of actions after which the agent faces the first cell that the expert goes to."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         now = Simulation(scene)
         first = of_mission(scene.mission, now.done)[-1]
-        ran = run_bot(scene, [Subgoal("GoNextTo", first.things)])
-        self.target, self._expert = ran.end.ahead, ran.actions
-        if not (ran.end.succeeded or now.cells[self.target] in first.things):
+        expert = run_bot(scene, [Subgoal("GoNextTo", first.things)])
+        self.target = expert.end.ahead
+        self._expert = expert.actions
+        arrived = expert.end.succeeded or now.cells[self.target] in first.things
+        if not arrived:
             raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert gets to nothing")
 
     @cached_property
     def shortest(self) -> int | None:
-        """The least possible number of actions, by exact search; None where the search was too long."""
+        """The least number of actions, by exact search; None if the budget does not suffice."""
         thing = self.scene.cells[self.target]
         if thing < 0:
             return None
@@ -62,21 +64,32 @@ class PlanQuestion:
         return {"target_subgoal": subgoal, "expert_action_sequence": ", ".join(self._expert)}
 
     def score(self, answer: str) -> Scores:
-        """`score` is 1 where the target is faced, or the mission fulfilled, after some of the actions. `efficiency` is
+        """Score an answer by executing it.
+
+        `score` is 1 if the agent faces the target, or fulfils the mission, after some of the actions. `efficiency` is
         the expert's number of actions over that of the answer, those after success included, as in the published
-        harness; `optimality` the least possible number over the number up to success. Both are 0 without success.
-        `distance` is how many cells the agent ends away from beside the target."""
+        harness; `optimality` is the least number over the number up to success. Both are 0 without success.
+        `distance` is the number of cells between the end and the nearest cell beside the target.
+        """
         reading = read_plan(answer)
         if reading.value is None:
             return {"reading": reading.reason, "score": 0.0, "efficiency": 0.0, "optimality": 0.0, "distance": None}
-        ran = run_actions(self.scene, reading.value, self.target)
-        reached = ran.end.ahead == self.target or ran.end.succeeded
-        (x, y), (i, j) = self.scene.place(ran.end.position), self.scene.place(self.target)
-        least = self.shortest
+
+        executed = run_actions(self.scene, reading.value, self.target)
+        reached = executed.end.ahead == self.target or executed.end.succeeded
+        efficiency = 0.0
+        optimality: float | None = None if self.shortest is None else 0.0
+        if reached:
+            efficiency = len(self._expert) / len(reading.value)
+            if self.shortest is not None:
+                optimality = self.shortest / len(executed.actions)
+
+        x, y = self.scene.place(executed.end.position)
+        target_x, target_y = self.scene.place(self.target)
         return {
             "reading": "ok",
             "score": float(reached),
-            "efficiency": len(self._expert) / len(reading.value) if reached else 0.0,
-            "optimality": None if least is None else least / len(ran.actions) if reached else 0.0,
-            "distance": max(0, abs(x - i) + abs(y - j) - 1),
+            "efficiency": efficiency,
+            "optimality": optimality,
+            "distance": max(0, abs(x - target_x) + abs(y - target_y) - 1),
         }

@@ -3,31 +3,31 @@
 from collections.abc import Mapping
 from functools import cached_property
 
+from gde_plugins.babyai.tasks.execution import run_bot
+from gde_plugins.babyai.tasks.parsing import STATE_MARKER, read_state
 from gde_plugins.babyai.tasks.question import Scores, Unanswerable, first_state, state_text
-from gde_plugins.babyai.tasks.readings import STATE_MARKER, read_state
-from gde_plugins.babyai.tasks.running import run_bot
 from gde_plugins.babyai.worlds.scene import Scene
 
 
 class Predict:
-    """Follow the expert's actions in mind."""
+    """The answer is the state of the agent after the expert's actions."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self._ran = run_bot(scene)
-        if not self._ran.end.succeeded:
+        self._expert = run_bot(scene)
+        if not self._expert.end.succeeded:
             raise Unanswerable(f"level {scene.level}, seed {scene.seed}: the expert does not fulfil the mission")
 
     @cached_property
     def target(self) -> str:
         """The state after the actions."""
-        return state_text(self.scene, self._ran.end.position, self._ran.end.direction)
+        return state_text(self.scene, self._expert.end.position, self._expert.end.direction)
 
     @property
     def asked(self) -> str:
         return (
             f"{first_state(self.scene)} "
-            f"The agent takes these actions, one after another: {', '.join(self._ran.actions)}.\n"
+            f"The agent takes these actions, one after another: {', '.join(self._expert.actions)}.\n"
             f"What is the state of the agent then? End the answer with one line of this form:\n"
             f"{STATE_MARKER} ((x, y), direction)"
         )
@@ -38,21 +38,25 @@ class Predict:
 
     @property
     def row(self) -> Mapping[str, str | int]:
-        return {"action_sequence": ", ".join(self._ran.actions), "target_state": self.target}
+        return {"action_sequence": ", ".join(self._expert.actions), "target_state": self.target}
 
     def score(self, answer: str) -> Scores:
-        """`score` needs position and direction, as the published harness does; `position` the position alone (the
-        published equation 1); `distance` is Manhattan's, of the positions."""
-        reading, end = read_state(answer, self.scene), self._ran.end
+        """Score an answer.
+
+        `score` needs position and direction, as the published harness does; `position` needs the position alone (the
+        published equation 1). `distance` is the Manhattan distance between the positions.
+        """
+        reading = read_state(answer, self.scene)
         if reading.value is None:
             return {"reading": reading.reason, "score": 0.0, "position": 0.0, "distance": None}
+
         (x, y), direction = reading.value
-        i, j = self.scene.place(end.position)
-        distance = abs(x - i) + abs(y - j)
-        right = distance == 0 and direction == end.direction
+        end = self._expert.end
+        end_x, end_y = self.scene.place(end.position)
+        distance = abs(x - end_x) + abs(y - end_y)
         return {
             "reading": "ok",
-            "score": float(right),
+            "score": float(distance == 0 and direction == end.direction),
             "position": float(distance == 0),
             "distance": distance,
         }

@@ -1,4 +1,4 @@
-"""The three kinds of questions as one protocol."""
+"""The protocol of a question about a world."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -7,42 +7,42 @@ from gde.data.json import Json
 from gde_plugins.babyai.worlds.scene import Scene
 
 Scores = Mapping[str, Json]
-"""What an answer is worth, by name. `reading` is "ok" or the reason why the answer cannot be used, `score` the share of
-success in [0, 1]; the others are those of the kind of question, null where there is no value."""
+"""Scores of an answer by name. `reading` is "ok" or the reason why the answer cannot be used, `score` is the success in
+[0, 1]; the others belong to the kind of question and are null if they have no value."""
 
 
 class Question(Protocol):
-    """A question about the beginning of a world. Made of a scene; raises `Unanswerable` where it has no solution."""
+    """A question about the beginning of a world. Its constructor raises `Unanswerable` if it has no solution."""
 
     scene: Scene
 
     @property
     def asked(self) -> str:
-        """What is asked, without the description of the world, but with the form of the answer."""
+        """The question with the form of the answer, without the description of the world."""
 
     @property
     def solution(self) -> str:
-        """An answer that is scored 1."""
+        """An answer whose score is 1."""
 
     @property
     def row(self) -> Mapping[str, str | int]:
-        """The columns of the published dataset that this kind of question has beside those that all have."""
+        """The columns of the published dataset that only this kind of question has."""
 
     def score(self, answer: str) -> Scores:
-        """What an answer is worth."""
+        """Score an answer."""
 
 
 class Unanswerable(ValueError):
-    """A world about which a question has no solution."""
+    """The question has no solution in this world."""
 
 
 def state_text(scene: Scene, cell: int, direction: int) -> str:
-    """((x, y), direction)."""
+    """Write a state of the agent as ((x, y), direction)."""
     return str((scene.place(cell), direction))
 
 
 def first_state(scene: Scene) -> str:
-    """How states are written, and which is the first: what every question begins with."""
+    """Write the beginning of every question: how states are written, and which is the first."""
     return (
         "The state of the agent is written ((x, y), direction), where direction is 0 for east, 1 for south, 2 for west "
         f"and 3 for north. At first it is {state_text(scene, scene.agent, scene.direction)}."

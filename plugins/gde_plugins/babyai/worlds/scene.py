@@ -19,7 +19,7 @@ STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 """(columns, rows) of one step in each direction."""
 ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle")
 FREE, WALL = -1, -2
-"""What a cell holds that holds no thing."""
+"""Contents of a cell without a thing."""
 NOTHING = -1
 """In the place of a thing."""
 
@@ -89,5 +89,5 @@ class Scene:
     def identity(self) -> str:
         """Equal for equal worlds: grid, things, agent and mission; neither level nor seed play a part."""
         parts = (self.width, self.height, self.cells, self.things, self.doors, self.agent, self.direction)
-        told = (*parts, self.carrying, self.mission, self.max_steps)
-        return sha256(repr(told).encode()).hexdigest()[:16]
+        content = (*parts, self.carrying, self.mission, self.max_steps)
+        return sha256(repr(content).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""BabyAI's rules on a scene. The same episodes as minigrid's own `step`, without its pictures, and cheap to copy."""
+"""BabyAI's rules on a scene: the episodes of minigrid's own `step`, without pictures, and cheap to copy."""
 
 from typing import Self
 
@@ -37,7 +37,9 @@ class Simulation:
         self.scene = scene
         self.width = scene.width
         self.judge = Judge(scene.mission)
-        self.position, self.direction, self.carrying = scene.agent, scene.direction, scene.carrying
+        self.position = scene.agent
+        self.direction = scene.direction
+        self.carrying = scene.carrying
         self.cells = [*scene.cells]
         self.doors = [*scene.doors]
         self.where = [NOTHING] * len(scene.things)
@@ -49,7 +51,10 @@ class Simulation:
         self.before = [NOTHING] * len(self.judge.clauses)
         self.n_steps = 0
         self.verdict: Verdict = "continue"
-        self.action, self.front, self.facing, self.opened = "", NOTHING, FREE, False
+        self.action = ""
+        self.front = NOTHING
+        self.facing = FREE
+        self.opened = False
 
     def copy(self) -> Self:
         """The same moment, apart from this one."""
@@ -65,8 +70,8 @@ class Simulation:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for moments with the same future, the number of steps apart."""
-        told = (*self.where, *self.doors, *self.known, *self.done, *self.before)
-        return (self.position, self.direction, self.carrying, told)
+        rest = (*self.where, *self.doors, *self.known, *self.done, *self.before)
+        return (self.position, self.direction, self.carrying, rest)
 
     @property
     def walking_state(self) -> int:
@@ -124,10 +129,14 @@ class Simulation:
                 self.position = ahead
         elif action == "pickup":
             if thing >= 0 and self.doors[thing] < 0 and self.carrying < 0:
-                self.carrying, self.cells[ahead], self.where[thing] = thing, FREE, NOTHING
+                self.carrying = thing
+                self.cells[ahead] = FREE
+                self.where[thing] = NOTHING
         elif action == "drop":
             if thing == FREE and self.carrying >= 0:
-                self.cells[ahead], self.where[self.carrying], self.carrying = self.carrying, ahead, NOTHING
+                self.cells[ahead] = self.carrying
+                self.where[self.carrying] = ahead
+                self.carrying = NOTHING
             self._look()
         elif thing != WALL and thing != FREE:
             self._toggle(thing, ahead)
@@ -139,7 +148,8 @@ class Simulation:
             self.doors[thing] = self._toggled(thing)
         elif what.kind == "box":
             inside = what.contains
-            self.cells[ahead], self.where[thing] = (inside if inside >= 0 else FREE), NOTHING
+            self.cells[ahead] = inside if inside >= 0 else FREE
+            self.where[thing] = NOTHING
             if inside >= 0:
                 self.where[inside] = ahead
 
@@ -154,13 +164,14 @@ class Simulation:
         return held is not None and held.kind == "key" and held.color == self.scene.things[door].color
 
     def _look(self) -> None:
-        """The mission looks its things up again after every drop, tried or done."""
+        """Look up the things of the mission again, as minigrid does after every drop, even a failed one."""
         for thing, seen in enumerate(self.scene.known):
             if seen >= 0:
                 self.known[thing] = self.where[thing]
 
     def _judge(self, action: str) -> None:
-        self.action, self.front = action, self.ahead
+        self.action = action
+        self.front = self.ahead
         self.facing = self.cells[self.front]
         self.opened = self.facing >= 0 and self.doors[self.facing] == Door.OPEN
         self.verdict = self.judge.follow(self, self.done, self.before)

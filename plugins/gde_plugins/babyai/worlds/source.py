@@ -1,4 +1,4 @@
-"""Which world a seed begins, and whether it is the one that it should be."""
+"""Maps seeds to worlds, and checks known worlds by their hashes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from gde.errors import GdeError
 from gde_plugins.babyai.config import WorldConfig
-from gde_plugins.babyai.worlds.making import make_scene, minigrid_version
+from gde_plugins.babyai.worlds.generation import make_scene, minigrid_version
 from gde_plugins.babyai.worlds.scene import Scene
 
 HASHES = "hashes.json"
@@ -21,21 +21,22 @@ class Source:
 
     @property
     def names(self) -> Sequence[str]:
-        """A name for each world of the list of seeds; none where every seed is a world."""
+        """A name for each listed seed; empty if every seed is a world."""
         config = self._config
         return [f"{config.level} {seed} as minigrid {config.release}" for seed in dict.fromkeys(config.seeds)]
 
     def scene(self, seed: int) -> Scene:
-        """The world of a seed, or number `seed` (modulo their number) of the list.
+        """Return the world of a seed, or number `seed` (modulo their number) of the listed ones.
 
         Raises:
             GdeError: minigrid makes another world than it should.
         """
         listed = [*dict.fromkeys(self._config.seeds)]
-        return self.another(listed[seed % len(listed)] if listed else seed)
+        number = listed[seed % len(listed)] if listed else seed
+        return self.another(number)
 
     def another(self, number: int) -> Scene:
-        """The world of a seed, whether it is listed or not.
+        """Return the world of a seed, listed or not.
 
         Raises:
             GdeError: minigrid makes another world than it should.
@@ -52,6 +53,7 @@ class Source:
 
 @cache
 def _known() -> Mapping[str, str]:
-    """Release, level and seed to the identity of the world, of some worlds."""
-    told: Mapping[str, str] = json.loads(files(__package__).joinpath(HASHES).read_text(encoding="utf-8"))
-    return told
+    """Read the identities of some worlds by release, level and seed."""
+    text = files(__package__).joinpath(HASHES).read_text(encoding="utf-8")
+    identities: Mapping[str, str] = json.loads(text)
+    return identities

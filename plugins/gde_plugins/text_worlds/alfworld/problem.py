@@ -1,4 +1,4 @@
-"""A household and an aim as a PDDL problem of ALFWorld's domain."""
+"""Writes a household and an aim as a PDDL problem of ALFWorld's domain."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -45,27 +45,26 @@ class Household:
 
 
 def problem_text(household: Household, goal: str, aim: Aim) -> str:
-    """The problem; `goal` is ALFWorld's template for the task, which closes the problem too."""
-    things, stands = [*_objects(household)], [*_receptacles(household)]
+    """Write the problem; `goal` is ALFWorld's template for the task, which also closes the problem."""
+    things = [*_objects(household)]
+    stands = [*_receptacles(household)]
+    object_types = {*ALWAYS_OBJECTS, *(kind for _, kind, _ in things)}
+    receptacle_types = {*ALWAYS_RECEPTACLES, *household.receptacles}
+
+    lines = [
+        "(define (problem household)",
+        "(:domain alfred)",
+        "(:objects agent1 - agent",
+    ]
+    lines += [f"loc_bar_{number} - location" for number in range(len(stands) + 1)]
+    lines += [f"{name} - object" for name, _, _ in things]
+    lines += [f"{name} - receptacle" for name, _ in stands]
+    lines += [f"{each}Type - otype" for each in sorted(object_types)]
+    lines += [f"{each}Type - rtype" for each in sorted(receptacle_types)]
+    lines += [")", "(:init (atLocation agent1 loc_bar_0)", *_facts(household), ")"]
     # The template has # for the hyphen before a type.
-    wanted = goal.format(**aim.names()).replace("#", "-")
-    return "\n".join(
-        [
-            "(define (problem household)",
-            "(:domain alfred)",
-            "(:objects agent1 - agent",
-            *(f"loc_bar_{number} - location" for number in range(len(stands) + 1)),
-            *(f"{name} - object" for name, _, _ in things),
-            *(f"{name} - receptacle" for name, _ in stands),
-            *(f"{each}Type - otype" for each in sorted({*ALWAYS_OBJECTS, *(kind for _, kind, _ in things)})),
-            *(f"{each}Type - rtype" for each in sorted({*ALWAYS_RECEPTACLES, *household.receptacles})),
-            ")",
-            "(:init (atLocation agent1 loc_bar_0)",
-            *_facts(household),
-            ")",
-            wanted,
-        ]
-    )
+    lines.append(goal.format(**aim.names()).replace("#", "-"))
+    return "\n".join(lines)
 
 
 def _receptacles(household: Household) -> Iterator[tuple[str, str]]:
@@ -89,9 +88,13 @@ def _facts(household: Household) -> Iterator[str]:
         if kind in OPENABLE_CLASS_SET:
             yield f"(openable {name})"
     for kind in sorted({*household.receptacles}):
-        yield from (f"(canContain {kind}Type {each}Type)" for each in kinds if each in VAL_RECEPTACLE_OBJECTS[kind])
+        for each in kinds:
+            if each in VAL_RECEPTACLE_OBJECTS[kind]:
+                yield f"(canContain {kind}Type {each}Type)"
     for name, kind, where in _objects(household):
         yield f"(objectType {name} {kind}Type) (inReceptacle {name} {stands[where][0]})"
         yield f"(objectAtLocation {name} loc_bar_{where + 1})"
         yield f"(toggleable {name})" if kind in VAL_ACTION_OBJECTS["Toggleable"] else f"(pickupable {name})"
-        yield from (f"({fact} {name})" for fact, group in TREATMENTS.items() if kind in VAL_ACTION_OBJECTS[group])
+        for fact, group in TREATMENTS.items():
+            if kind in VAL_ACTION_OBJECTS[group]:
+                yield f"({fact} {name})"

@@ -25,9 +25,9 @@ class AlfworldSimulator:
         from textworld import EnvInfos
         from textworld.envs import PddlEnv
 
-        from gde_plugins.text_worlds.alfworld.remembering import remember
+        from gde_plugins.text_worlds.alfworld.caches import cache
 
-        remember()
+        cache()
         self._folder, self._play_on = Path(folder), play_on
         # One for all games: each loads a copy of the planner, which cannot be unloaded.
         self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
@@ -61,17 +61,24 @@ class AlfworldSimulator:
         return self._shown(self._state.feedback)
 
     def demonstration(self) -> Sequence[str]:
-        """What the expert would do from this moment, in ALFWorld's words."""
-        raw = ((fact.name, tuple(each.name for each in fact.arguments)) for fact in self._state["_facts"])
+        """Return the expert's actions from this moment, in ALFWorld's words."""
+        facts = []
+        for fact in self._state["_facts"]:
+            arguments = tuple(each.name for each in fact.arguments)
+            facts.append((fact.name, arguments))
+
         names = {name: info.name for name, info in self._state["_entity_infos"].items()}
-        steps = expert_steps(House(raw), self._task)
-        return [self._said(action, {part: names[thing] for part, thing in parts.items()}) for action, parts in steps]
+        said = []
+        for action, parameters in expert_steps(House(facts), self._task):
+            named = {parameter: names[thing] for parameter, thing in parameters.items()}
+            said.append(self._said(action, named))
+        return said
 
     def close(self) -> None:
         """Nothing runs outside of this process."""
 
     def _made(self, game: Mapping[str, Any]) -> Path:
-        from gde_plugins.text_worlds.alfworld.making import made_game
+        from gde_plugins.text_worlds.alfworld.generation import made_game
 
         return made_game(self._folder, game)
 
@@ -92,7 +99,8 @@ class AlfworldSimulator:
 
     def _shown(self, text: str) -> Shown:
         reached = bool(self._state["won"])
-        newly, self._reached = reached and not self._reached, self._reached or reached
+        newly = reached and not self._reached
+        self._reached = self._reached or reached
         ended = reached and not self._play_on
         return Shown(
             text=text.strip(),

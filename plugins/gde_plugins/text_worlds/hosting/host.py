@@ -1,4 +1,4 @@
-"""A simulator for as long as one is needed: started when it is, and replaced when it is worn out or gone."""
+"""A simulator that is started when needed and replaced when it is worn out or gone."""
 
 from collections.abc import Mapping
 from typing import Any

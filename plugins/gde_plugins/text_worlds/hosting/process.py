@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from gde.errors import GdeError
 
-PROGRAM = "import sys; from gde_plugins.text_worlds.hosting.serving import serve; serve(*sys.argv[1:])"
+PROGRAM = "import sys; from gde_plugins.text_worlds.hosting.server import serve; serve(*sys.argv[1:])"
 PATIENCE = 5.0
 """Seconds that a simulator gets to end when it is asked to."""
 CHUNK = 1 << 16

@@ -1,4 +1,4 @@
-"""What a simulator is to its process: one game after another, in plain JSON."""
+"""The protocol of a simulator, which plays one game after another and answers in plain JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -10,12 +10,11 @@ import textworld
 from textworld import EnvInfos
 
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
+from gde_plugins.text_worlds.textworld.caches import cache_actions, sort_by_key
 from gde_plugins.text_worlds.textworld.games import game_file
-from gde_plugins.text_worlds.textworld.remembering import remember_actions
-from gde_plugins.text_worlds.textworld.sorting import sort_by_key
 
 PROMPT = re.compile(r"\n>[^\n]*(?:\n.*)?\Z", re.DOTALL)
-"""The line that a player would type on, and the line of status that is drawn over it."""
+"""The prompt of a player, and the status line that is drawn over it."""
 INFOS = {"admissible_commands": True, "score": True, "max_score": True, "won": True, "lost": True, "objective": True}
 
 
@@ -24,7 +23,7 @@ class TextWorldSimulator:
 
     def __init__(self, folder: str) -> None:
         """Keep the games that are made in this folder."""
-        remember_actions()
+        cache_actions()
         sort_by_key()
         self._folder = Path(folder)
         self._env: Any = None
@@ -65,19 +64,20 @@ class TextWorldSimulator:
             self._env = None
 
     def _shown(self, state: Any) -> Shown:
-        score, self._score = state.score - self._score, state.score
+        gained = state.score - self._score
+        self._score = state.score
         ended = bool(state.won or state.lost)
         success = 1.0 if state.won else min(1.0, max(0.0, state.score / state.max_score))
         return Shown(
             text=PROMPT.sub("", state.feedback).strip(),
             actions=() if ended else tuple(state.admissible_commands),
-            reward=float(score),
+            reward=float(gained),
             success=success,
             ended=ended,
         )
 
     def _policy(self) -> list[str]:
-        """What TextWorld would do now. It follows quests at a price, so that it is asked in a second game."""
+        """Return what TextWorld's policy would do now; it is slow, so only a second game follows it."""
         env, state = _started(self._file, policy_commands=True)
         for action in self._taken:
             state, _, _ = env.step(action)

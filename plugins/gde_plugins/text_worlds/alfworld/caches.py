@@ -1,8 +1,8 @@
-"""What TextWorld works out again and again in games of PDDL, remembered.
+"""Caches for what TextWorld computes again and again in games of PDDL; the games stay the same.
 
-Whenever a game begins, once more or for the first time, TextWorld translates its problem twice, once of them for its
-planner, which nothing here asks. At every step it parses each expression of the grammar that it uses, and copies all
-that an expression may name. These are functions of a text, or copies of what nobody changes.
+Whenever a game begins, TextWorld translates its problem twice, the second time for a planner that nothing here asks. At
+every step it parses each expression of the grammar that it uses, and copies all that the expression may name. These are
+functions of a text, or copies that nobody changes.
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ EXPRESSIONS = 4096
 """Parsed expressions that are kept; the grammar has some hundred, and every game one for its task."""
 
 
-def remember() -> None:
-    """Have TextWorld remember, in this process; games are the same to the letter."""
+def cache() -> None:
+    """Cache in this process."""
     fast_downward.pddl2sas = _translator(fast_downward.pddl2sas)
     textgen._parse_and_convert = _parser(textgen._parse_and_convert)
     textgen.copy_context = _copied
@@ -35,7 +35,7 @@ def _translator(translate: Any) -> Any:
         return translate(domain, problem)
 
     def pddl2sas(domain: str, problem: str, **_: bool) -> Any:
-        """The translation that games are played with, for the planner too."""
+        """Return the translation that games are played with, for the planner too."""
         return translated(domain, problem)
 
     return pddl2sas
@@ -47,12 +47,12 @@ def _parser(parse: Any) -> Any:
         return parse(text, rule_name=rule_name)
 
     def fresh(text: str, rule_name: str, **_: bool) -> Any:
-        """Symbols of its own for each use, which gives them a context."""
+        """Return own symbols for each use, which gives them a context."""
         return deepcopy(parsed(text, rule_name))
 
     return fresh
 
 
 def _copied(context: Mapping[str, Any]) -> dict[str, Any]:
-    """With variables and mapping of its own, to which more may be added."""
+    """Copy the variables and the mapping, to which more may be added."""
     return {**context, "variables": dict(context["variables"]), "mapping": dict(context["mapping"])}

@@ -5,8 +5,8 @@ from gde.data.trajectory import Decision
 from gde.parts.agent import Brief
 from gde_plugins.babyai.config import ScriptedConfig
 from gde_plugins.babyai.tasks.environment import QuestionEnvironment
+from gde_plugins.babyai.tasks.parsing import END, PLAN_MARKER, START, STATE_MARKER
 from gde_plugins.babyai.tasks.predict import Predict
-from gde_plugins.babyai.tasks.readings import END, PLAN_MARKER, START, STATE_MARKER
 
 FORWARD = 200
 """Steps of the answerer that only walks on."""

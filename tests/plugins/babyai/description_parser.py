@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from gde_plugins.babyai.showing.described import Described, Description, Place
-from gde_plugins.babyai.showing.formats import UNSEEN, Format
+from gde_plugins.babyai.descriptions.description import Described, Description, Place
+from gde_plugins.babyai.descriptions.formats import UNSEEN, Format
 from gde_plugins.babyai.worlds.scene import COLORS, DIRECTIONS, KINDS
 
 PAIR = r"\((\d+), (\d+)\)"

@@ -1,4 +1,4 @@
-"""What a text says of a moment, whatever the format."""
+"""The content of a text about a moment, independent of its format."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """One thing as it is told of."""
+    """One thing in the grid."""
 
     kind: str
     color: str
@@ -20,12 +20,12 @@ class Described:
     locked: bool | None = None
     """Of a door."""
     open: bool | None = None
-    """Of a door, where the text tells it."""
+    """Of a door, if the text gives it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """A moment in a world as a text tells it."""
+    """A moment of a world."""
 
     rooms: tuple[int, int]
     """Rows and columns of rooms."""
@@ -39,14 +39,15 @@ class Description:
     """Row by row."""
     mission: str
     carrying: str | None = None
-    """What is carried, "nothing" for nothing; None where the text does not tell it."""
+    """What is carried, or "nothing"; None if the text does not give it."""
     hidden: bool = False
-    """Whether only what the agent sees is told of."""
+    """Whether only the agent's field of view is described."""
 
     @property
     def front(self) -> Place:
         """The cell that the agent faces."""
-        (x, y), (columns, rows) = self.agent, STEPS[self.direction]
+        x, y = self.agent
+        columns, rows = STEPS[self.direction]
         return x + columns, y + rows
 
     @property
@@ -55,34 +56,39 @@ class Description:
 
 
 def describe_things(now: Simulation, details: bool, seen: Collection[int] | None = None) -> tuple[Described, ...]:
-    """The things that lie in the grid, row by row.
+    """Describe the things that lie in the grid, row by row.
 
     Args:
         now: the moment.
-        details: whether doors are told to be open or closed.
-        seen: the cells that are told of; None for all.
+        details: whether to say if doors are open.
+        seen: the cells to describe; None for all.
     """
-    places = sorted(cell for cell in now.where if cell >= 0 and (seen is None or cell in seen))
-    return tuple(_described(now, cell, details) for cell in places)
+    cells = [cell for cell in now.where if cell >= 0 and (seen is None or cell in seen)]
+    return tuple(_described(now, cell, details) for cell in sorted(cells))
 
 
 def _described(now: Simulation, cell: int, details: bool) -> Described:
-    scene, one = now.scene, now.cells[cell]
-    thing, state = scene.things[one], now.doors[one]
-    is_door = state >= 0
+    number = now.cells[cell]
+    thing = now.scene.things[number]
+    place = now.scene.place(cell)
+    state = now.doors[number]
+    if state < 0:
+        return Described(kind=thing.kind, color=thing.color, place=place)
     return Described(
         kind=thing.kind,
         color=thing.color,
-        place=scene.place(cell),
-        locked=state == Door.LOCKED if is_door else None,
-        open=state == Door.OPEN if is_door and details else None,
+        place=place,
+        locked=state == Door.LOCKED,
+        open=state == Door.OPEN if details else None,
     )
 
 
 def describe(now: Simulation, things: tuple[Described, ...], details: bool, hidden: bool = False) -> Description:
-    """The moment, with things that were described before."""
+    """Describe a moment; its things come from `describe_things`."""
     scene = now.scene
-    held = str(scene.things[now.carrying]) if now.carrying >= 0 else "nothing"
+    carrying = None
+    if details:
+        carrying = str(scene.things[now.carrying]) if now.carrying >= 0 else "nothing"
     return Description(
         rooms=scene.rooms,
         room=scene.room,
@@ -91,6 +97,6 @@ def describe(now: Simulation, things: tuple[Described, ...], details: bool, hidd
         direction=now.direction,
         things=things,
         mission=scene.text,
-        carrying=held if details else None,
+        carrying=carrying,
         hidden=hidden,
     )

@@ -1,4 +1,4 @@
-"""Worlds from minigrid: the level's own generator, silent, in a fresh object for every seed."""
+"""Generates worlds with minigrid: the level's own generator, silent, in a fresh object for every seed."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -58,7 +58,7 @@ DRAWS: Mapping[Release, type] = {"3.0": _AsPublished, "3.2": _Silent}
 
 
 def make_scene(level: str, seed: int, release: Release) -> Scene:
-    """The world of a level and a seed.
+    """Generate the world of a level and a seed.
 
     Args:
         level: a name of `levels.LEVELS`.
@@ -72,7 +72,7 @@ def make_scene(level: str, seed: int, release: Release) -> Scene:
 
 
 def minigrid_version() -> str:
-    """Of the package that is installed."""
+    """Return the version of minigrid that is installed."""
     return version("minigrid")
 
 
@@ -149,38 +149,38 @@ def _tracked(clause: ours.Clause) -> tuple[int, ...]:
     return (*clause.thing.things, *(clause.fixed.things if isinstance(clause, ours.PutNext) else ()))
 
 
-def _mission(told: Any, number: Mapping[int, int]) -> ours.Mission:
-    match told:
+def _mission(instr: Any, number: Mapping[int, int]) -> ours.Mission:
+    match instr:
         case verifier.BeforeInstr():
-            return ours.InOrder(_part(told.instr_a, number), _part(told.instr_b, number), told.strict)
+            return ours.InOrder(_part(instr.instr_a, number), _part(instr.instr_b, number), instr.strict)
         case verifier.AfterInstr():
-            return ours.InOrder(_part(told.instr_b, number), _part(told.instr_a, number), told.strict)
+            return ours.InOrder(_part(instr.instr_b, number), _part(instr.instr_a, number), instr.strict)
         case _:
-            return _part(told, number)
+            return _part(instr, number)
 
 
-def _part(told: Any, number: Mapping[int, int]) -> ours.Clause | ours.Both:
-    if isinstance(told, verifier.AndInstr):
-        return ours.Both(_clause(told.instr_a, number), _clause(told.instr_b, number))
-    return _clause(told, number)
+def _part(instr: Any, number: Mapping[int, int]) -> ours.Clause | ours.Both:
+    if isinstance(instr, verifier.AndInstr):
+        return ours.Both(_clause(instr.instr_a, number), _clause(instr.instr_b, number))
+    return _clause(instr, number)
 
 
-def _clause(told: Any, number: Mapping[int, int]) -> ours.Clause:
-    match told:
+def _clause(instr: Any, number: Mapping[int, int]) -> ours.Clause:
+    match instr:
         case verifier.GoToInstr():
-            return ours.GoTo(_description(told.desc, number))
+            return ours.GoTo(_description(instr.desc, number))
         case verifier.OpenInstr():
-            return ours.Open(_description(told.desc, number), told.strict)
+            return ours.Open(_description(instr.desc, number), instr.strict)
         case verifier.PickupInstr():
-            return ours.Pickup(_description(told.desc, number), told.strict)
+            return ours.Pickup(_description(instr.desc, number), instr.strict)
         case verifier.PutNextInstr():
-            moved, fixed = _description(told.desc_move, number), _description(told.desc_fixed, number)
-            return ours.PutNext(moved, fixed, told.strict)
+            moved, fixed = _description(instr.desc_move, number), _description(instr.desc_fixed, number)
+            return ours.PutNext(moved, fixed, instr.strict)
         case _:
-            raise TypeError(f"wanted an instruction of the Baby language, got {told!r}")
+            raise TypeError(f"wanted an instruction of the Baby language, got {instr!r}")
 
 
-def _description(told: Any, number: Mapping[int, int]) -> ours.Description:
+def _description(instr: Any, number: Mapping[int, int]) -> ours.Description:
     # "a grey object" means walls, too, which nothing can be done with
-    things = tuple(number[id(each)] for each in told.obj_set if id(each) in number)
-    return ours.Description(told.type or "", told.color or "", told.loc or "", things)
+    things = tuple(number[id(each)] for each in instr.obj_set if id(each) in number)
+    return ours.Description(instr.type or "", instr.color or "", instr.loc or "", things)

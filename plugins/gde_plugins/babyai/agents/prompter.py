@@ -59,10 +59,12 @@ class Prompter:
 
 def messages(question: str, way: str, examples: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
     """The conversation: solved questions first, where there are any."""
-    told = []
+    conversation = []
     for asked, solution in examples:
-        told += [Message(role="user", content=f"{asked}\n\n{way}"), Message(role="assistant", content=solution)]
-    return (*told, Message(role="user", content=f"{question}\n\n{way}"))
+        conversation.append(Message(role="user", content=f"{asked}\n\n{way}"))
+        conversation.append(Message(role="assistant", content=solution))
+    conversation.append(Message(role="user", content=f"{question}\n\n{way}"))
+    return tuple(conversation)
 
 
 def _decided(completion: Completion) -> Decision:

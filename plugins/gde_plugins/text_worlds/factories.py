@@ -1,4 +1,4 @@
-"""Each simulator with its games as an environment."""
+"""Makes an environment of each simulator and its games."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,0 +1,1 @@
+"""Agents that act in BabyAI worlds or answer questions about them."""

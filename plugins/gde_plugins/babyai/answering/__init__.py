@@ -1,1 +1,0 @@
-"""Who acts in BabyAI worlds and answers questions about them."""

@@ -1,0 +1,139 @@
+"""The three formats of Choukrani et al. (2025), section 4.2: structured, narrative and JSON, in words of our own.
+
+What changes with every step is written by `write`; the lines of things change seldom and are handed in.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from gde_plugins.babyai.descriptions.description import Described, Description
+
+Format = Literal["structured", "narrative", "json"]
+
+RULES = (
+    "The world is a grid of square cells with one or more square rooms of one size, set out in rows and columns and "
+    "divided by walls. Keys, balls and boxes of several colours may lie in the rooms. Some walls between rooms have a "
+    "door; a locked door is opened with a key of its own colour. The agent knows six actions: left (turn left on the "
+    "spot), right (turn right on the spot), forward (move one cell ahead), pickup (take what lies in the cell ahead), "
+    "drop (put what is carried into the cell ahead, if that is free) and toggle (open or close the door ahead, or open "
+    "the box ahead). Only forward changes the agent's position, and it has no effect if the cell ahead holds a wall, a "
+    "thing or a door that is not open. Turning changes only which way the agent faces. One thing can be carried at a "
+    "time. Positions are written (x, y): (0, 0) is the top left corner, which is a wall, x grows to the right and y "
+    "grows downwards; north is up."
+)
+UNSEEN = "Only what lies in the agent's field of view is listed."
+
+
+def thing_lines(form: Format, things: Sequence[Described]) -> str:
+    """Write the part of a text that describes things; it can be kept until one of them changes."""
+    match form:
+        case "structured":
+            return "\n".join(f"  - {_bullet(each)}" for each in things)
+        case "narrative":
+            return ", ".join(_phrase(each) for each in things)
+        case "json":
+            return json.dumps([_object(each) for each in things])
+
+
+def write(form: Format, moment: Description, things: str) -> str:
+    """Write the text of a moment.
+
+    Args:
+        form: the format.
+        moment: its description.
+        things: the `thing_lines` of its things.
+    """
+    match form:
+        case "structured":
+            return _structured(moment, things)
+        case "narrative":
+            return _narrative(moment, things)
+        case "json":
+            return _json(moment, things)
+
+
+def _structured(moment: Description, things: str) -> str:
+    rows, columns = moment.rooms
+    height, width = moment.size
+    room = moment.room
+    lines = [
+        f"- Number of rooms: {rows}x{columns}" if rows * columns > 1 else "- Number of rooms: 1",
+        f"- Size of each room (including walls): {room}x{room}",
+        f"- Effective room size (excluding walls): {room - 2}x{room - 2}",
+        f"- Total grid size: {height}x{width}",
+        f"- Agent position: {moment.agent}",
+        f"- Agent facing direction: {moment.facing} (toward {moment.front})",
+    ]
+    if moment.carrying is not None:
+        lines.append(f"- Agent carries: {moment.carrying}")
+    scope = f" ({UNSEEN})" if moment.hidden else ""
+    lines.append(f"- Objects in environment:{scope}")
+    if things:
+        lines.append(things)
+    lines.append(f'- Mission: "{moment.mission}"')
+    return "\n".join(lines)
+
+
+def _bullet(each: Described) -> str:
+    text = f"{each.kind}, color={each.color}, position={each.place}"
+    if each.locked is not None:
+        text += f", locked={each.locked}"
+    if each.open is not None:
+        text += f", open={each.open}"
+    return text
+
+
+def _narrative(moment: Description, things: str) -> str:
+    rows, columns = moment.rooms
+    height, width = moment.size
+    room = moment.room
+    rooms = f"{rows}x{columns} rooms, each" if rows * columns > 1 else "1 room"
+    carried = "" if moment.carrying is None else f" It carries {moment.carrying}."
+    scope = f" {UNSEEN}" if moment.hidden else ""
+    return (
+        f"The world is made of {rooms} of size {room}x{room} with its walls and {room - 2}x{room - 2} without them; "
+        f"the whole grid is {height}x{width}. The agent is at {moment.agent} and faces {moment.facing}, the position "
+        f"{moment.front}.{carried}{scope} There is {things or 'nothing'}. "
+        f'The mission of the agent is "{moment.mission}".'
+    )
+
+
+def _phrase(each: Described) -> str:
+    words = [each.color, each.kind]
+    if each.locked is not None:
+        words.insert(0, "locked" if each.locked else "unlocked")
+    if each.open is not None:
+        words.insert(0, "open" if each.open else "closed")
+    article = "an" if words[0][0] in "aeiou" else "a"
+    return f"{article} {' '.join(words)} at position {each.place}"
+
+
+def _json(moment: Description, things: str) -> str:
+    facts: dict[str, object] = {
+        "num_rooms": list(moment.rooms),
+        "room_size_incl_walls": [moment.room, moment.room],
+        "room_size_excl_walls": [moment.room - 2, moment.room - 2],
+        "grid_size": list(moment.size),
+        "agent_pos": list(moment.agent),
+        "agent_front_pos": list(moment.front),
+        "agent_direction": {"index": moment.direction, "name": moment.facing},
+    }
+    if moment.carrying is not None:
+        facts["carrying"] = moment.carrying
+    if moment.hidden:
+        facts["field_of_view_only"] = True
+    facts["mission"] = moment.mission
+
+    # The things are JSON already.
+    opened = json.dumps(facts).removesuffix("}")
+    return f'{opened}, "objects": {things}}}'
+
+
+def _object(each: Described) -> dict[str, object]:
+    written: dict[str, object] = {"type": each.kind, "color": each.color, "position": list(each.place)}
+    if each.locked is not None:
+        written["locked"] = each.locked
+    if each.open is not None:
+        written["open"] = each.open
+    return written
