@@ -1,4 +1,4 @@
-"""Models that answer nobody: a run that gets nowhere stops, and what was lost to a moment's outage comes again."""
+"""Models out of reach: a short outage costs no episode, a long one stops the run."""
 
 import asyncio
 from collections import Counter, deque
@@ -9,29 +9,29 @@ from gde.errors import RunFailed, Unavailable
 
 ItemT = TypeVar("ItemT")
 PATIENCE = 3
-"""Requests in a row, each after all the tries that the model itself makes, that a model may leave without answer."""
+"""Requests in a row, each after all the tries of the model itself, that may fail before the run stops."""
 POLL = 0.01
-"""Seconds between two looks at whether others were answered."""
+"""Seconds between two looks at whether other requests succeeded."""
 
 
 class Reach:
-    """Whether the models of a run answer."""
+    """Counts which requests to the models of a run succeed."""
 
     def __init__(self) -> None:
         self.answers = 0
-        """How many there were, of all models."""
+        """Requests that succeeded, of all models."""
         self._unanswered: Counter[str] = Counter()
 
     def answered(self, name: str) -> None:
-        """A model has answered."""
+        """Count a request that succeeded."""
         self.answers += 1
         self._unanswered.pop(name, None)
 
     def unanswered(self, name: str, error: Unavailable) -> None:
-        """A model has not.
+        """Count a request that found the model out of reach.
 
         Raises:
-            RunFailed: it has not for some time, and to nobody.
+            RunFailed: it was the last of `PATIENCE` in a row.
         """
         self._unanswered[name] += 1
         if self._unanswered[name] >= PATIENCE:
@@ -39,18 +39,22 @@ class Reach:
 
 
 class SecondChances(Generic[ItemT]):
-    """Items one after another. Those that a model has not answered for come again after all others, once: as soon as
-    it has answered others, so that it is the item's own fault, or when nothing else is left, so that it is away."""
+    """Items one after another; one whose model was out of reach comes again once, after all others.
+
+    It comes again when another request has succeeded since, or when nothing else is left. If it fails a second time
+    although others succeeded, the fault is its own.
+    """
 
     def __init__(self, items: Iterable[ItemT], reach: Reach) -> None:
-        self._items, self._reach = iter(items), reach
+        self._items = iter(items)
+        self._reach = reach
         self._busy = 0
         self._again: deque[tuple[ItemT, str]] = deque()
         self._answers: dict[str, int] = {}
-        """How many there were when an item was put back, by its name."""
+        """Requests that had succeeded when an item was put back, by its name."""
 
     async def each(self) -> AsyncGenerator[ItemT, None]:
-        """The items that come to one of several workers."""
+        """Yield items to one of several workers."""
         while (item := await self._next()) is not None:
             self._busy += 1
             try:
@@ -71,10 +75,10 @@ class SecondChances(Generic[ItemT]):
         return self._reach.answers > self._answers[name]
 
     def put_back(self, item: ItemT, name: str, error: Unavailable) -> bool:
-        """Whether the item, which is known by a name, comes again; if not, it has failed.
+        """Put an item back and say whether it comes again; if not, it has failed.
 
         Raises:
-            RunFailed: it has come again, and nobody was answered meanwhile.
+            RunFailed: it has come again, and no request has succeeded meanwhile.
         """
         if name not in self._answers:
             self._answers[name] = self._reach.answers
@@ -86,6 +90,6 @@ class SecondChances(Generic[ItemT]):
 
 
 def stopped(error: Unavailable) -> RunFailed:
-    """Why the run stops by itself."""
+    """Say why the run stops by itself."""
     advice = "go on with `gde resume` when it answers again, or `gde rescore` makes a result of what there is"
-    return RunFailed(f"{error}; nobody is answered, so the run has stopped; what was finished is kept: {advice}")
+    return RunFailed(f"{error}; no request succeeded; run stopped; what was finished is kept: {advice}")
