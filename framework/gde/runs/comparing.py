@@ -25,6 +25,8 @@ from gde.store.folder import RunFolder
 
 Stratum = tuple[tuple[str, str | int | float | bool], ...]
 """Its labels, sorted."""
+Quantities = dict[Quantity, tuple[Values, Values]]
+"""What was measured in both runs."""
 Strata = Mapping[str, Stratum]
 """World to its stratum; worlds in the order of the plan's strata. Empty where there is one stratum, or a world lies in
 several."""
@@ -148,19 +150,21 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
 
 
 def _strata(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Strata:
-    found: dict[str, set[Stratum]] = {}
+    strata: dict[str, Stratum] = {}
     places: dict[Stratum, int] = {}
     for ready, parts in runs:
         planned = [tuple(sorted(stratum.labels.items())) for stratum in ready.strata]
         for stratum in planned:
             places.setdefault(stratum, len(places))
         for world, part in parts.items():
-            found.setdefault(world, set()).update(planned[one.key.stratum] for one in part.trajectories)
-    if any(len(each) > 1 for each in found.values()):
+            for one in part.trajectories:
+                stratum = planned[one.key.stratum]
+                if strata.setdefault(world, stratum) != stratum:
+                    # The world lies in several strata.
+                    return {}
+    if len(set(strata.values())) < 2:
         return {}
-    strata = {world: stratum for world, (stratum,) in found.items()}
-    ordered = sorted(strata.items(), key=lambda pair: places[pair[1]])
-    return dict(ordered) if len(set(strata.values())) > 1 else {}
+    return dict(sorted(strata.items(), key=lambda pair: places[pair[1]]))
 
 
 def _rows(
@@ -172,14 +176,29 @@ def _rows(
     paired: bool,
 ) -> tuple[Row, ...]:
     named = [(one.name, one.metric) for one in metrics]
-    meanings = Measures(tuple(measure for one in metrics for measure in one.measures))
-    values_a, values_b = measured(named, a), measured(named, b)
+    declared: list[Measure] = []
+    for one in metrics:
+        declared += one.measures
+    meanings = Measures(tuple(declared))
+
+    values_a = measured(named, a)
+    values_b = measured(named, b)
     common = {each: _aligned(values_a[each], values_b[each], paired) for each in values_a if each in values_b}
     known = {quantity.name for quantity in common}
-    kept = {each: runs for each, runs in common.items() if meanings[each.name].repeats not in known and all(runs)}
-    headlines = {each: runs for each, runs in kept.items() if meanings[each.name].headline and not each.restricted}
-    whole = {each: runs for each, runs in kept.items() if not each.restricted}
-    tested = {each: runs for each, runs in {**headlines, **whole}.items() if not meanings[each.name].cost}
+    kept: Quantities = {}
+    headlines: Quantities = {}
+    others: Quantities = {}
+    for quantity, runs in common.items():
+        meaning = meanings[quantity.name]
+        if meaning.repeats in known or not all(runs):
+            continue
+        kept[quantity] = runs
+        if not quantity.restricted:
+            group = headlines if meaning.headline else others
+            group[quantity] = runs
+
+    # Of two equal tests the first one counts, so headlines come first.
+    tested = {each: runs for each, runs in {**headlines, **others}.items() if not meanings[each.name].cost}
     twins = same_tests(tested, paired)
     rows: dict[Quantity, Row] = {}
     for quantity, (of_a, of_b) in {**_by_stratum(headlines, strata), **kept}.items():
@@ -195,11 +214,9 @@ def _rows(
     return tuple(corrected([*rows.values()]))
 
 
-def _by_stratum(
-    quantities: Mapping[Quantity, tuple[Values, Values]], strata: Strata
-) -> dict[Quantity, tuple[Values, Values]]:
-    """The quantities in each stratum that has a world of both runs."""
-    found: dict[Quantity, tuple[Values, Values]] = {}
+def _by_stratum(quantities: Quantities, strata: Strata) -> Quantities:
+    """Restrict the quantities to each stratum that has a world of both runs."""
+    found: Quantities = {}
     for quantity, (a, b) in quantities.items():
         for labels in dict.fromkeys(strata.values()):
             of_a = {world: a[world] for world in a if strata[world] == labels}
