@@ -26,7 +26,7 @@ from gde import Choice, Evidence, Plan, Result, load_evidence
 from gde.data.observation import Outcome
 from gde.data.trajectory import Decision, Trajectory
 from gde.numerics.tabular import solve
-from gde.offers import NoConfig, Offer
+from gde.offers import Facet, NoConfig, Offer
 from gde.parts.agent import Brief
 from gde.runs.evaluating import evaluate
 from gde.stages.context import agent_seed
@@ -36,6 +36,7 @@ from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 
 EPISODES, SIZE, ROUNDS = 300, 15, 3
+SOLVED = frozenset({Facet.STATE, Facet.MDP})
 WAIT = 0.01
 """Seconds of a slow step."""
 METRICS = tuple(Choice(name=name) for name in ("success", "accuracy", "outcomes", "length"))
@@ -66,7 +67,7 @@ class Slow(Corridor):
 
 def slow_steps(run: Path) -> dict[str, float]:
     """Wall time of some slow steps, 32 episodes at once, and what they would take one after another."""
-    slow = Offer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), blocking=True)
+    slow = Offer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), gives=SOLVED, blocking=True)
     plan = Plan(
         environment=Choice(name="slow", part=slow), agent=walker, episodes=134, metrics=METRICS, reporters=(NoPage,)
     )

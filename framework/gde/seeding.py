@@ -4,19 +4,16 @@ from hashlib import sha256
 
 import numpy as np
 
-Key = tuple[str | int, ...]
-
 
 def derive(seed: int, *key: str | int) -> int:
-    """A 64-bit child seed of `seed` for the place named by `key`, e.g. ("agent", episode, turn).
-
-    SHA-256 over an unambiguous encoding, so neither PYTHONHASHSEED nor the order in which
-    children are asked for plays a part.
-    """
-    text = "\x1f".join([f"int:{seed}", *(f"{type(part).__name__}:{part}" for part in key)])
-    return int.from_bytes(sha256(text.encode()).digest()[:8], "big") >> 1
+    """Give a 63-bit child seed of `seed` for the place named by `key`, e.g. ("agent", episode, turn)."""
+    # The encoding is unambiguous, and hashing makes PYTHONHASHSEED and the order of the calls irrelevant.
+    named = [f"{type(part).__name__}:{part}" for part in key]
+    text = "\x1f".join([f"int:{seed}", *named])
+    digest = sha256(text.encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
 
 
 def generator(seed: int, *key: str | int) -> np.random.Generator:
-    """A fresh NumPy generator for the place named by `key`."""
+    """Give a fresh NumPy generator for the place named by `key`."""
     return np.random.default_rng(derive(seed, *key))

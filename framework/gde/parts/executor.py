@@ -15,10 +15,10 @@ class Executor(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many items are worked on at once."""
+        """The number of items that are worked on at once."""
 
     def map(self, job: Callable[[Item], Output], items: Sequence[Item]) -> Iterator[Output]:
-        """The job's outputs, in any order. Job, items and outputs can be pickled between processes."""
+        """Yield the job's outputs, in any order. Job, items and outputs can be pickled between processes."""
 
 
 @runtime_checkable
@@ -26,14 +26,14 @@ class WorksElsewhere(Executor, Protocol):
     """An executor whose work leaves this process. It is told what others see by themselves."""
 
     def check(self, work: object) -> None:
-        """Before anything is written.
+        """Refuse work before anything is written.
 
         Raises:
             GdeError: the work cannot be sent to where it would be done.
         """
 
     def stop(self) -> None:
-        """End the work that is under way; called from another thread. `map` may raise whatever comes of it."""
+        """End the work that is under way. Called from another thread; `map` may then raise anything."""
 
 
 Ask = Callable[[Any], Any]
@@ -42,24 +42,28 @@ Ask = Callable[[Any], Any]
 
 @runtime_checkable
 class WorksFarAway(WorksElsewhere, Protocol):
-    """An executor whose workers may be on machines that do not see the run folder. They ask for what they need of it,
-    and tell what is to be kept: there is one writer."""
+    """An executor whose workers may be on machines that do not see the run folder.
+
+    Workers ask for what they need of the run and send what is to be kept, so that one process writes.
+    """
 
     asked: bool
-    """True: `map` takes who answers."""
+    """True: `map` takes `answer`."""
 
     def map(self, job: Callable[..., Output], items: Sequence[Item], answer: Ask | None = None) -> Iterator[Output]:
-        """The same. With `answer`, the job is called with an item and an `Ask`. What it asks is answered here, in the
-        thread that iterates, one message after another; of a worker that is taken to be dead, nothing is answered any
-        more."""
+        """Yield the job's outputs, as `Executor.map`.
+
+        With `answer`, the job is called with an item and an `Ask`. Its messages are answered one after another,
+        in the thread that iterates. A worker that counts as dead gets no more answers.
+        """
 
 
 @runtime_checkable
 class Survivable(Protocol):
-    """A job that can go on where a worker has died over it."""
+    """A job that can go on after a worker has died over it."""
 
     def after_death(self, item: Any, died: WorkerDied) -> Any:
-        """Called in the process that called `map`: the item that another worker is to do instead.
+        """Give the item that another worker is to do instead. Called in the process that called `map`.
 
         Raises:
             WorkerDied: there is no use in that.
@@ -67,7 +71,7 @@ class Survivable(Protocol):
 
 
 def after_death(job: object, item: Item, died: WorkerDied) -> Item:
-    """What another worker is to do after one has died.
+    """Give the item with which another worker goes on after one has died.
 
     Raises:
         WorkerDied: the job cannot go on.

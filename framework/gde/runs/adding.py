@@ -1,4 +1,4 @@
-"""What is added to a finished run: other metrics, other probes, its reports again. The agent is not asked."""
+"""Add metrics, probes and reports to a finished run, without asking the agent again."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -23,9 +23,9 @@ from gde.store.journal import Journal
 from gde.store.lock import only_writer
 
 Wanted = Mapping[str, Sequence[Any]]
-"""A field of the plan, and the parts that are asked for."""
+"""The wanted parts, by their field in the plan."""
 NOTED = "plan_since"
-"""The journal's note of the plan with all that was added."""
+"""The journal's note of the plan with all additions."""
 
 
 def rescore(
@@ -37,14 +37,14 @@ def rescore(
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Compute metrics of a run: the given ones, whose numbers are added to the others, or all that it has.
+    """Compute the given metrics of a run and add their numbers, or compute all that it has anew.
 
     Args:
         path: the folder of the run.
         metrics: as in a plan: names, choices or objects.
-        catalogue: what there is.
-        watch: is told how far it is.
-        plan: the plan of the run, where a metric needs an object of it, e.g. the environment's decision processes.
+        catalogue: the parts that are offered.
+        watch: is told of the progress.
+        plan: the plan of the run, if a metric needs an object of it, e.g. the environment.
         keys_to: the hosts that keys may be sent to, as in `resume`.
 
     Raises:
@@ -63,8 +63,9 @@ def probe(
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Probe a run: with the given probes, whose arms are added to the others, or with all that it has. Tokens are
-    replayed where activations are not stored yet.
+    """Fit the given probes to a run and add their numbers, or fit all that it has anew.
+
+    Tokens are replayed if their activations are not stored yet.
 
     Raises:
         GdeError: a given probe does not exist, or needs what the run has not; or none is given, and the run has none.
@@ -79,14 +80,15 @@ def probe(
 def report(
     path: Path | str, reporters: Sequence[Any] = (), catalogue: Catalogue | None = None, *, plan: Plan | None = None
 ) -> list[Path]:
-    """Render reports of a finished run again, the given ones or those of its plan. Gives the files to open."""
+    """Render the given reports of a finished run, or those of its plan, and give the files to open."""
     with _opened(path, {"reporters": reporters}, catalogue, plan, keep=False) as run:
         return render(run, run.folder.read_result())
 
 
 def current_plan(folder: RunFolder, journal: Journal) -> Plan:
-    """The plan of the run with the metrics and probes that were added to it since."""
-    begun, noted = folder.plan(), journal.noted(NOTED)
+    """Give the plan of the run with the metrics and probes that were added to it."""
+    begun = folder.plan()
+    noted = journal.noted(NOTED)
     if noted is None:
         return begun
     added = plan_of(noted, f"{folder.path} (with what was added)")
@@ -103,9 +105,12 @@ def _opened(
     keep: bool = True,
     keys_to: Collection[str] = (),
 ) -> Iterator[Pipeline]:
-    """The run with the wanted parts in the place of those of its kind, or with its own. What is wanted must be there;
-    what else the run was made with may be missing here, as its objects are unless a plan in Python has them."""
-    folder, catalogue = RunFolder.open(Path(path)), catalogue or Catalogue.default()
+    """Open a run with the wanted parts in place of those of their kind, or with its own.
+
+    Wanted parts must be installed. Others of the run may be missing, e.g. its objects if `given` is None.
+    """
+    folder = RunFolder.open(Path(path))
+    catalogue = catalogue or Catalogue.default()
     ((kind, choices),) = wanted.items()
     asked: Any = {kind: tuple(map(Choice.of, choices))}
     with only_writer(folder.path), closing(folder.journal()) as journal:
@@ -139,13 +144,13 @@ def _check(ready: Ready, kind: str) -> None:
 
 
 def _as_before(run: Pipeline) -> set[str]:
-    """The metrics that are configured as they were."""
+    """List the metrics that are configured as before."""
     known = {each.label: (each.name, each.config) for each in current_plan(run.folder, run.journal).metrics}
     return {each.label for each in run.ready.plan.metrics if known.get(each.label) == (each.name, each.config)}
 
 
 def _earlier(run: Pipeline, needed: bool) -> Result | None:
-    """The result that is there; one that cannot be read is made anew, unless something is to be added to it."""
+    # A result that cannot be read is made anew, unless something is to be added to it.
     if not (run.folder.path / "result.json").is_file():
         return None
     try:

@@ -26,6 +26,8 @@ from gde.store.folder import RunFolder
 
 Stratum = tuple[tuple[str, str | int | float | bool], ...]
 """Its labels, sorted."""
+Quantities = dict[Quantity, tuple[Values, Values]]
+"""What was measured in both runs."""
 Strata = Mapping[str, Stratum]
 """World to its stratum; worlds in the order of the plan's strata. Empty where there is one stratum, or a world lies in
 several."""
@@ -49,8 +51,10 @@ class Shared(NamedTuple):
 
 
 def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = None, paired: bool = True) -> Compared:
-    """Every measurement that the metrics of both runs give, world by world, measured anew in both; of two that are
-    declared to be equal in a single world, one. Headlines are compared in each stratum of a sweep too.
+    """Compare all measurements that the metrics of both runs give, world by world, measured anew in both.
+
+    Of two measurements that are declared equal in a single world, one is compared. Headlines are also compared in each
+    stratum of a sweep.
 
     Raises:
         GdeError: both are one run; paired, and the runs share no world; or they share no measurement.
@@ -60,15 +64,22 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
 
 
 def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tuple[Compared, ...]:
-    """Each two of several runs compared as pairs, with p values corrected over all of the comparisons together.
+    """Compare every two of several runs as pairs, with p values corrected over all comparisons together.
 
     Raises:
         GdeError: two of them share no world, or no measurement.
     """
     catalogue = catalogue or Catalogue.default()
     found = [_compared(a, b, catalogue, paired=True) for a, b in combinations(runs, 2)]
-    rows = corrected([row for one in found for row in one.rows])
-    warnings = out_of_reach(rows, [*dict.fromkeys(name for one in found for name in one.swept)])
+    rows: list[Row] = []
+    swept: dict[str, None] = {}
+    for one in found:
+        rows += one.rows
+        swept.update(dict.fromkeys(one.swept))
+    rows = corrected(rows)
+    warnings = out_of_reach(rows, [*swept])
+
+    # Each comparison gets its own rows back.
     left = iter(rows)
     return tuple(_noted(replace(one, rows=tuple(islice(left, len(one.rows)))), warnings) for one in found)
 
@@ -83,13 +94,16 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
         raise GdeError(f"{run_a} and {run_b} are the same run: name another one to compare it with")
     metrics, notes = _shared_metrics(*opened)
     notes += [f"{one.side.run}: {one.unfinished}; long ones are missing first" for one in opened if one.unfinished]
-    a, b = (split(load_evidence(run, catalogue), lambda one: one.world.id) for run in (run_a, run_b))
+
+    a = _worlds(run_a, catalogue)
+    b = _worlds(run_b, catalogue)
     shared = a.keys() & b.keys()
     if paired and not shared:
         advice = "give both the same environment, --seed and world settings, or compare them with --unpaired"
         raise GdeError(f"{run_a} and {run_b} share no world: {advice}")
     if paired:
-        a, b = ({world: run[world] for world in sorted(shared)} for run in (a, b))
+        a = {world: a[world] for world in sorted(shared)}
+        b = {world: b[world] for world in sorted(shared)}
     elif shared:
         notes.append(f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs")
     clusters = {world: part.trajectories[0].world.cluster for world, part in [*a.items(), *b.items()]}
@@ -100,6 +114,11 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
     return Compared(runs=tuple(one.side for one in opened), paired=paired, rows=rows, notes=tuple(notes), swept=swept)
 
 
+def _worlds(run: Path, catalogue: Catalogue) -> dict[str, Evidence]:
+    """Split the evidence of a run by world."""
+    return split(load_evidence(run, catalogue), lambda one: one.world.id)
+
+
 def _opened(run: Path, catalogue: Catalogue) -> Opened:
     folder = RunFolder.open(run)
     with closing(folder.journal(write=False)) as journal:
@@ -108,13 +127,16 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
 
 
 def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
-    """The metrics of both plans, as A configures them, and what there is to say about it."""
+    """Give the metrics of both plans, as A configures them, and notes for the reader."""
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
     resources = Resources(a.ready, keys_to=())
     metrics: list[Shared] = []
     notes: list[str] = []
-    for chosen in (chosen for chosen in as_offered(a.ready.metrics) if chosen.label in others):
-        name, offer = chosen.label, chosen.entry.offer
+    for chosen in as_offered(a.ready.metrics):
+        name = chosen.label
+        offer = chosen.entry.offer
+        if name not in others:
+            continue
         if lacking := chosen.absent or (", ".join(offer.missing()) and "its packages are not installed"):
             notes.append(f"metric {name!r} is left out: {lacking}")
             continue
@@ -130,19 +152,21 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
 
 
 def _strata(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Strata:
-    found: dict[str, set[Stratum]] = {}
+    strata: dict[str, Stratum] = {}
     places: dict[Stratum, int] = {}
     for ready, parts in runs:
         planned = [tuple(sorted(stratum.labels.items())) for stratum in ready.strata]
         for stratum in planned:
             places.setdefault(stratum, len(places))
         for world, part in parts.items():
-            found.setdefault(world, set()).update(planned[one.key.stratum] for one in part.trajectories)
-    if any(len(each) > 1 for each in found.values()):
+            for one in part.trajectories:
+                stratum = planned[one.key.stratum]
+                if strata.setdefault(world, stratum) != stratum:
+                    # The world lies in several strata.
+                    return {}
+    if len(set(strata.values())) < 2:
         return {}
-    strata = {world: stratum for world, (stratum,) in found.items()}
-    ordered = sorted(strata.items(), key=lambda pair: places[pair[1]])
-    return dict(ordered) if len(set(strata.values())) > 1 else {}
+    return dict(sorted(strata.items(), key=lambda pair: places[pair[1]]))
 
 
 def _rows(
@@ -154,37 +178,53 @@ def _rows(
     paired: bool,
 ) -> tuple[Row, ...]:
     named = [(one.name, one.metric) for one in metrics]
-    meanings = Measures(tuple(measure for one in metrics for measure in one.measures))
-    values_a, values_b = measured(named, a), measured(named, b)
+    declared: list[Measure] = []
+    for one in metrics:
+        declared += one.measures
+    meanings = Measures(tuple(declared))
+
+    values_a = measured(named, a)
+    values_b = measured(named, b)
     common = {each: _aligned(values_a[each], values_b[each], paired) for each in values_a if each in values_b}
     known = {quantity.name for quantity in common}
-    kept = {each: runs for each, runs in common.items() if meanings[each.name].repeats not in known and all(runs)}
-    headlines = {each: runs for each, runs in kept.items() if meanings[each.name].headline and not each.restricted}
-    whole = {each: runs for each, runs in kept.items() if not each.restricted}
-    tested = {each: runs for each, runs in {**headlines, **whole}.items() if not meanings[each.name].cost}
+    kept: Quantities = {}
+    headlines: Quantities = {}
+    others: Quantities = {}
+    for quantity, runs in common.items():
+        meaning = meanings[quantity.name]
+        if meaning.repeats in known or not all(runs):
+            continue
+        kept[quantity] = runs
+        if not quantity.restricted:
+            group = headlines if meaning.headline else others
+            group[quantity] = runs
+
+    # Of two equal tests the first one counts, so headlines come first.
+    tested = {each: runs for each, runs in {**headlines, **others}.items() if not meanings[each.name].cost}
     twins = same_tests(tested, paired)
     rows: dict[Quantity, Row] = {}
     for quantity, (of_a, of_b) in {**_by_stratum(headlines, strata), **kept}.items():
-        meaning, row = meanings[quantity.name], _row(quantity, of_a, of_b, clusters, paired)
+        meaning = meanings[quantity.name]
+        row = _row(quantity, of_a, of_b, clusters, paired)
         reason = row.reason or (COST if meaning.cost else "")
         rows[quantity] = replace(row, title=meaning.titled(quantity.where)[0], reason=reason)
     for quantity, twin in twins.items():
-        if not rows[twin].reason:  # else neither is tested
+        # If the twin is not tested, neither is.
+        if not rows[twin].reason:
             reason = f"tested as {rows[twin].title}"
             rows[quantity] = replace(rows[quantity], tested_as=twin.name, reason=reason)
     return tuple(corrected([*rows.values()]))
 
 
-def _by_stratum(
-    quantities: Mapping[Quantity, tuple[Values, Values]], strata: Strata
-) -> dict[Quantity, tuple[Values, Values]]:
-    """The quantities in each stratum that has a world of both runs."""
-    found: dict[Quantity, tuple[Values, Values]] = {}
+def _by_stratum(quantities: Quantities, strata: Strata) -> Quantities:
+    """Restrict the quantities to each stratum that has a world of both runs."""
+    found: Quantities = {}
     for quantity, (a, b) in quantities.items():
         for labels in dict.fromkeys(strata.values()):
-            here = tuple({world: run[world] for world in run if strata[world] == labels} for run in (a, b))
-            if all(here):
-                found[replace(quantity, restricted=labels)] = here[0], here[1]
+            of_a = {world: a[world] for world in a if strata[world] == labels}
+            of_b = {world: b[world] for world in b if strata[world] == labels}
+            if of_a and of_b:
+                found[replace(quantity, restricted=labels)] = of_a, of_b
     return found
 
 
@@ -197,13 +237,15 @@ def _aligned(a: Values, b: Values, paired: bool) -> tuple[Values, Values]:
 
 
 def _row(quantity: Quantity, a: Values, b: Values, clusters: Mapping[str, str], paired: bool) -> Row:
-    (first, of_first), (second, of_second) = (([*run.values()], [clusters[world] for world in run]) for run in (a, b))
+    first = [*a.values()]
+    second = [*b.values()]
+    of_first = [clusters[world] for world in a]
+    of_second = [clusters[world] for world in b]
     rng = generator(0, "compare", quantity.name, *(f"{key}={value}" for key, value in quantity.restricted))
-    found = (
-        paired_difference(second, first, of_first, rng)
-        if paired
-        else unpaired_difference(second, of_second, first, of_first, rng)
-    )
+    if paired:
+        found = paired_difference(second, first, of_first, rng)
+    else:
+        found = unpaired_difference(second, of_second, first, of_first, rng)
     return Row(
         name=quantity.name,
         where=quantity.where,

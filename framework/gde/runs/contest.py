@@ -47,7 +47,9 @@ class Contest:
     def status(self) -> RunStatus:
         """The worst of the runs; partial where they could not be compared."""
         statuses = {result.status for result in self.results.values()}
-        return "failed" if "failed" in statuses else "partial" if "partial" in statuses or self.reason else "ok"
+        if "failed" in statuses:
+            return "failed"
+        return "partial" if "partial" in statuses or self.reason else "ok"
 
 
 def contest(

@@ -1,4 +1,4 @@
-"""What the comparison of two runs says, and how its tests are corrected for being many."""
+"""The rows of a comparison of two runs, and the correction of its tests for being many."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -85,7 +85,7 @@ class Compared:
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:
-    """The rows with p values corrected over their families, in which no test counts twice."""
+    """Give the rows with p values corrected over their families, in which no test counts twice."""
     families: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
         families.setdefault(row.family, []).append(i)
@@ -115,13 +115,22 @@ def same_tests(values: Mapping[Quantity, tuple[Values, Values]], paired: bool) -
     first: dict[Hashable, Quantity] = {}
     found: dict[Quantity, Quantity] = {}
     for quantity, (a, b) in values.items():
-        numbers = np.array([b[world] - a[world] for world in a] if paired else [*a.values(), *b.values()])
-        changes = np.round(numbers if paired else numbers - numbers[0], DECIMALS) + 0.0
-        if np.any(changes):  # else nothing is tested
-            place = (tuple(a), tuple(b), (changes * np.sign(changes[np.flatnonzero(changes)[0]]) + 0.0).tobytes())
-            other = first.setdefault(place, quantity)
-            if other is not quantity:
-                found[quantity] = other
+        if paired:
+            changes = np.array([b[world] - a[world] for world in a])
+        else:
+            numbers = np.array([*a.values(), *b.values()])
+            changes = numbers - numbers[0]
+        # Adding 0 turns -0 into 0, which has other bytes.
+        changes = np.round(changes, DECIMALS) + 0.0
+        if not np.any(changes):
+            # Nothing is tested.
+            continue
+
+        sign = np.sign(changes[np.flatnonzero(changes)[0]])
+        place = (tuple(a), tuple(b), (changes * sign + 0.0).tobytes())
+        other = first.setdefault(place, quantity)
+        if other is not quantity:
+            found[quantity] = other
     return found
 
 
@@ -136,9 +145,10 @@ def few_worlds(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
     if least < FEW_WORLDS:
         return [f"compared over {_counted(least)}, fewer than {FEW_WORLDS}: an impression, not a finding"]
     strata: dict[Hashable, int] = {}
-    for row in (row for row in rows if _is_stratum(row, swept)):
-        place = tuple(row.where.items())
-        strata[place] = min(strata.get(place, FEW_WORLDS), _worlds(row))
+    for row in rows:
+        if _is_stratum(row, swept):
+            place = tuple(row.where.items())
+            strata[place] = min(strata.get(place, FEW_WORLDS), _worlds(row))
     few = [worlds for worlds in strata.values() if worlds < FEW_WORLDS]
     if not few:
         return []
@@ -158,13 +168,17 @@ def out_of_reach(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
     for row in rows:
         if not row.where or _is_stratum(row, swept):
             families.setdefault(row.family, []).append(row)
-    warnings = (_unreachable(found) for found in families.values())
+    warnings = map(_unreachable, families.values())
     return [warning for warning in warnings if warning]
 
 
 def _unreachable(rows: Sequence[Row]) -> str:
     tested = [row.n_different for row in rows if row.n_different and row.p is not None]
-    if not tested or (least := len(tested) * 0.5 ** (max(tested) - 1)) <= ALPHA:
+    if not tested:
+        return ""
+    # The least p value of a permutation test is that of the one arrangement where all pairs differ in one direction.
+    least = len(tested) * 0.5 ** (max(tested) - 1)
+    if least <= ALPHA:
         return ""
     of = f" of {rows[0].title or rows[0].name} by stratum" if rows[0].where else ""
     tested_rows = f"{len(tested)} row{'s' if len(tested) > 1 else ''}"

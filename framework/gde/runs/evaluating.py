@@ -34,7 +34,7 @@ OutputT = TypeVar("OutputT")
 
 
 def prepare(plan: Plan, catalogue: Catalogue | None = None) -> Ready:
-    """A plan whose parts are known and fit together.
+    """Find the parts of a plan and check that they fit together.
 
     Raises:
         GdeError: anything about the plan that can be refused before it runs.
@@ -46,16 +46,16 @@ def prepare(plan: Plan, catalogue: Catalogue | None = None) -> Ready:
 
 @dataclass(frozen=True, kw_only=True)
 class Dry:
-    """What a plan would do."""
+    """The size of a plan that was not run."""
 
     plan: Plan
-    """With every configuration complete."""
+    """The plan with every configuration complete."""
     episodes: int
     strata: int
 
 
 def dry(plan: Plan, catalogue: Catalogue | None = None) -> Dry:
-    """Everything that can be known of a run without running it.
+    """Find out everything about a run that can be known without running it.
 
     Raises:
         GdeError: the plan is refused.
@@ -69,9 +69,9 @@ def dry(plan: Plan, catalogue: Catalogue | None = None) -> Dry:
 def evaluate(
     plan: Plan, out: Path | str | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
 ) -> Result:
-    """Run a plan in a new folder (`out`, or a new one under runs/) and give its result.
+    """Run a plan in a new folder (`out`, or one under runs/) and give its result.
 
-    Where an event loop is running, e.g. in a notebook, it works in a thread beside it and blocks all the same; `await
+    If an event loop is running, e.g. in a notebook, the run has a thread of its own, but the call still blocks; `await
     aevaluate(...)` does not.
 
     Raises:
@@ -85,8 +85,10 @@ def evaluate(
 async def aevaluate(
     plan: Plan, out: Path | str | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
 ) -> Result:
-    """What `evaluate` does, in a thread of its own, for programs that have an event loop. When it is cancelled, the run
-    is stopped before the cancellation goes on, and `resume` can go on with it."""
+    """Run a plan as `evaluate` does, without blocking the event loop.
+
+    Cancelling it stops the run first. `resume` can then go on with the run.
+    """
     stop = Stop()
     work = asyncio.ensure_future(asyncio.to_thread(_evaluate, plan, out, catalogue, watch, stop))
     try:
@@ -94,7 +96,8 @@ async def aevaluate(
     except asyncio.CancelledError:
         stop.set()
         await asyncio.wait([work])
-        work.exception()  # that it was stopped, which is no news
+        # Its exception says only that it was stopped; asyncio would complain that nobody looked.
+        work.exception()
         raise
 
 
@@ -107,16 +110,16 @@ def resume(
     retry_failed: bool = False,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Go on with an interrupted run: what was finished is kept, what was in flight is asked for again.
+    """Resume an interrupted run: what is finished is kept, what was in flight is asked for again.
 
     Args:
         path: the folder of the run.
-        catalogue: what there is.
-        watch: is told how far the run is.
-        plan: the plan of the run, where it has objects, which no folder can hold.
-        retry_failed: whether episodes that failed begin anew; the result's provenance says which and why.
-        keys_to: the hosts that keys may be sent to, e.g. "api.openai.com": the folder may come from anyone. Any that
-            `plan` names, where it is given.
+        catalogue: the parts that are offered.
+        watch: is told of the run's progress.
+        plan: the plan of the run, if it has objects, which no folder can hold.
+        retry_failed: whether failed episodes begin anew; the result's provenance says which and why.
+        keys_to: the hosts that keys may be sent to, e.g. "api.openai.com": the folder may come from anyone. With
+            `plan`, keys go to all hosts that it names.
 
     Raises:
         GdeError: no run folder, its plan was edited or is not `plan`, or can no longer be served.
@@ -129,9 +132,8 @@ def resume(
 def _evaluate(plan: Plan, out: Path | str | None, catalogue: Catalogue | None, watch: Watch, stop: Stop) -> Result:
     ready = prepare(plan, catalogue)
     warm(ready)
-    return _run(
-        ready, RunFolder.create(ready.plan, None if out is None else Path(out), label=_label(ready)), watch, stop
-    )
+    folder = RunFolder.create(ready.plan, None if out is None else Path(out), label=_label(ready))
+    return _run(ready, folder, watch, stop)
 
 
 def _resume(
@@ -146,7 +148,8 @@ def _resume(
     with closing(folder.journal(write=False)) as journal:
         recorded = current_plan(folder, journal)
     if plan is not None:
-        known, got = plan_hash(folder.plan()), plan_hash(prepare(plan, catalogue).plan)
+        known = plan_hash(folder.plan())
+        got = plan_hash(prepare(plan, catalogue).plan)
         if got != known:
             raise GdeError(f"{folder.path}: wanted the plan that the run began with ({known}), got another ({got})")
         recorded = with_objects(recorded, plan)
@@ -154,13 +157,13 @@ def _resume(
 
 
 def _label(ready: Ready) -> str:
-    """What a run is called: who was evaluated where, and with which model."""
+    """Name a run by its environment, agent and language model."""
     model = re.split(r"[/:]", ready.agent_model.rstrip("/"))[-1]
     return "-".join(filter(None, (ready.environment.label, ready.agent.label, model)))
 
 
 def warm(ready: Ready) -> None:
-    """Make what a wrong path or layer would show only later, so that a refused plan leaves nothing behind."""
+    """Make the parts whose faults would show only later, so that a refused plan leaves nothing behind."""
     with closing(Resources(ready)) as resources:
         resources.models.reuse.open()
         executor = resources.make(ready.executor)
@@ -178,15 +181,15 @@ def warm(ready: Ready) -> None:
 
 
 def _warm_judges(ready: Ready, resources: Resources) -> None:
-    """Make the reward models that only other parts name."""
     for name, chosen in ready.judges.items():
-        if chosen not in ready.rewards:
-            try:
-                resources.make(chosen)
-            except MissingExtra:
-                raise
-            except GdeError as error:
-                raise settable(error, name) from error
+        if chosen in ready.rewards:
+            continue
+        try:
+            resources.make(chosen)
+        except MissingExtra:
+            raise
+        except GdeError as error:
+            raise settable(error, name) from error
 
 
 def _run(
@@ -209,7 +212,8 @@ def _run(
                 run.reward()
                 return conclude(run)
     except (RunFailed, KeyboardInterrupt) as error:
-        error.add_note(str(folder.path))  # whoever is to go on with it has to know which it is
+        # The message of the command line says which run to resume.
+        error.add_note(str(folder.path))
         raise
     except (GdeError, OSError) as error:
         if folder.path.is_dir():
@@ -218,7 +222,7 @@ def _run(
 
 
 def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
-    """The output of `work`, which runs event loops of its own: in a thread where one is running here."""
+    """Do work that runs event loops of its own, in another thread if a loop is running in this one."""
     stop = Stop()
     if not _in_loop():
         return work(stop)
@@ -241,7 +245,6 @@ def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
 
 
 def _in_loop() -> bool:
-    """Whether an event loop is running here."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Whether this installation can do what is asked of it, and what to install where it cannot."""
+"""Examine an installation: what works, and what to install for what does not."""
 
 import re
 import shutil
@@ -32,7 +32,7 @@ EPISODES = 6
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """One thing that was examined."""
 
     subject: str
     ok: bool
@@ -42,7 +42,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Python, plugins, extras, programs, weights and data, accelerator, disk, and a small run with the kit's parts."""
+    """Examine Python, plugins, extras, programs, weights and data, accelerator and disk, and do a small run."""
     catalogue = Catalogue.default()
     entries = [(kind, entry) for kind in KINDS for entry in catalogue.entries(kind)]
     yield Finding("python", True, f"{python_version()}, {OURS} {version(OURS)}, {sys.executable}")
@@ -64,31 +64,36 @@ def _plugins(records: Sequence[PluginRecord]) -> Iterator[Finding]:
 
 
 def _extras(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
-    """Those of this distribution by what it declares; those of others by what their offers lack."""
+    # The extras of this distribution are declared; those of others show in what their offers lack.
     wanting = _wanting(entries)
     for extra, packages in _declared().items():
         missing = [each for each in packages if not _version(each)]
-        if not missing:
+        if missing:
+            users = wanting.pop((OURS, extra), [])
+            yield Finding(f"extra {extra}", False, _advice(missing, users, OURS, extra))
+        else:
             shown = ", ".join(f"{each} {_version(each)}" for each in packages)
             yield Finding(f"extra {extra}", True, shown)
-        else:
-            yield Finding(f"extra {extra}", False, _advice(missing, wanting.pop((OURS, extra), []), OURS, extra))
     for (owner, extra), offers in sorted(wanting.items()):
         missing = sorted({module for _, entry in offers for module in entry.offer.missing()})
         yield Finding(f"extra {extra} of {owner}", False, _advice(missing, offers, owner, extra))
 
 
 def _declared() -> Mapping[str, Sequence[str]]:
-    """Extra to the packages that it installs, itself left out."""
+    """Map each extra of this distribution to the packages that it installs."""
     found: dict[str, list[str]] = defaultdict(list)
     for text in distribution(OURS).requires or ():
-        if (match := REQUIREMENT.match(text)) and match[2] not in FOR_OTHERS and match[1] != OURS:
-            found[match[2]].append(match[1])
+        match = REQUIREMENT.match(text)
+        if match is None:
+            continue
+        package, extra = match.groups()
+        if extra not in FOR_OTHERS and package != OURS:
+            found[extra].append(package)
     return found
 
 
 def _wanting(entries: Sequence[tuple[str, Entry]]) -> dict[tuple[str, str], list[tuple[str, Entry]]]:
-    """Distribution and extra to the offers that lack what it installs."""
+    """Map each distribution and extra to the offers that lack its packages."""
     wanting: dict[tuple[str, str], list[tuple[str, Entry]]] = defaultdict(list)
     for kind, entry in entries:
         if entry.offer.missing():
@@ -97,8 +102,11 @@ def _wanting(entries: Sequence[tuple[str, Entry]]) -> dict[tuple[str, str], list
 
 
 def _advice(missing: Sequence[str], offers: Sequence[tuple[str, Entry]], owner: str, extra: str) -> str:
-    users = ", ".join(f"{KINDS[kind].title} {entry.offer.name}" for kind, entry in offers)
-    return f"without {', '.join(missing)}{f' there is no {users}' if users else ''}: pip install '{owner}[{extra}]'"
+    without = f"without {', '.join(missing)}"
+    if offers:
+        users = ", ".join(f"{KINDS[kind].title} {entry.offer.name}" for kind, entry in offers)
+        without += f" there is no {users}"
+    return f"{without}: pip install '{owner}[{extra}]'"
 
 
 def _version(package: str) -> str:
@@ -117,12 +125,15 @@ def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
             advice.setdefault(program, installed_by)
     for program, names in sorted(users.items()):
         place = shutil.which(program)
-        missing = f"without it there is no {', '.join(names)}: {advice[program]}"
-        yield Finding(f"program {program}", bool(place), f"{place}, for {', '.join(names)}" if place else missing)
+        if place:
+            yield Finding(f"program {program}", True, f"{place}, for {', '.join(names)}")
+        else:
+            missing = f"without it there is no {', '.join(names)}: {advice[program]}"
+            yield Finding(f"program {program}", False, missing)
 
 
 def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
-    """What parts find here without a download. That one fails when it is asked is a finding too."""
+    """Find the weights and data that parts would use without a download."""
     for kind, entry in entries:
         offer = entry.offer
         if not isinstance(offer, EnvironmentOffer | ModelOffer) or offer.local_weights is None:
@@ -152,8 +163,8 @@ def _disk() -> Finding:
 
 
 def self_test() -> Finding:
-    """Episodes of the kit's agent in its corridor, a probe of its model's activations where these can be kept, numbers
-    and, where it is installed, a page. Its parts are named in full: another plugin may have such names too."""
+    """Run the test kit's agent in its corridor, with a probe and a page if their packages are installed."""
+    # Parts are named in full: another plugin may have such names too.
     began = time.monotonic()
     probed = find_spec("safetensors") is not None
     plan = Plan(

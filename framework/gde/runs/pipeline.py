@@ -1,4 +1,4 @@
-"""One run's folder and parts, and its stages in the order in which they are called."""
+"""The stages of a run, in the order in which they are called."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -31,7 +31,7 @@ from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.lanes import cores
 from gde.stages.models import NOTED
-from gde.stages.probing import BAGS, MODEL, UNTRAINED, Fitted, ProbeStage, arms
+from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
 from gde.stages.progress import Listeners, Progress, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
@@ -60,28 +60,30 @@ class Pipeline:
 
     @property
     def strata(self) -> list[Labels]:
-        """The swept values of each stratum, as the run began with them."""
+        """The swept values of each stratum when the run began."""
         noted = self.journal.noted("strata")
         return noted if noted is not None else [stratum.labels for stratum in self.ready.strata]
 
     def roll_out(self) -> None:
-        """Run the episodes that are not finished, wherever the executor does.
+        """Play the episodes that are not finished, wherever the executor does.
 
         Raises:
             GdeError: the plan or its worlds are no longer those that the run began with.
             RunFailed: stopped from outside, a worker has died, or the executor has failed.
         """
         self.stop.check()
-        ready, hook = self.ready, self.ready.catalogue.plugins.manager.hook
+        ready = self.ready
         worlds = list_worlds(ready, self.resources)
         total = count_episodes(ready, worlds)
         origin = self.begin(total, digest(worlds))
+        hook = ready.catalogue.plugins.manager.hook
         call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
+
         executor: Any = self.resources.make(ready.executor)
-        parts = shares(ready, worlds, self.journal, executor.workers)
         stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
+        parts = shares(ready, worlds, self.journal, executor.workers)
+        job = Sharing(self.folder.journal_path, self.stop, self.keys_to)
         with stopping, watching(self.folder.journal_path, total, self._listeners()):
-            job = Sharing(self.folder.journal_path, self.stop, self.keys_to)
             try:
                 if isinstance(executor, WorksFarAway):
                     done = executor.map(DistantSharing(job), parts, partial(answer, self.journal))
@@ -93,22 +95,23 @@ class Pipeline:
                 raise
             except BaseException as error:
                 pass_on(error)
-                raise self._stopped_by(error) from error
+                raise self._executor_failed(error) from error
 
-    def _stopped_by(self, error: BaseException) -> BaseException:
-        """What is said of a fault that the executor let out: no episode has raised it, whose faults are recorded."""
+    def _executor_failed(self, error: BaseException) -> BaseException:
+        """Blame the executor for a fault: those of episodes are recorded and never come here."""
         if not self.folder.path.is_dir():
-            return error  # which has taken everything with it
+            # Whoever removed the folder has caused the fault.
+            return error
         entry = self.ready.executor.entry
         whose = f"executor {self.ready.executor.label!r} of {entry.distribution or entry.module}"
         return RunFailed(f"{whose} failed ({reason_of(error)}); what was finished is kept, go on with `gde resume`")
 
     def begin(self, total: int, worlds: str) -> Mapping[str, Json]:
-        """Note what the run is made with or, on resuming, that it still is. Gives its provenance.
+        """Note the provenance of a new run, or check that of a resumed one, and give it.
 
         Args:
-            total: episodes.
-            worlds: equal for equal lists of worlds.
+            total: the number of episodes.
+            worlds: a digest of the lists of worlds.
 
         Raises:
             GdeError: the worlds are no longer those that the run began with.
@@ -127,7 +130,7 @@ class Pipeline:
         return origin
 
     def _listeners(self) -> Listeners:
-        """Hooks are called for plugins that implement them; nothing is read from the record for others."""
+        # Nothing is read from the record for hooks that no plugin implements.
         hook = self.ready.catalogue.plugins.manager.hook
 
         def episode(trajectory: Trajectory, done: int, total: int) -> None:
@@ -143,25 +146,29 @@ class Pipeline:
         )
 
     def probe(self) -> None:
-        """Record what the probes ask for and is not stored yet, and fit them with their controls."""
-        name, models = self.ready.agent_model, self.resources.models
+        """Record the activations that probes ask for and that are not stored yet, and fit the probes."""
+        name = self.ready.agent_model
+        models = self.resources.models
         if not (self.ready.probes and name):
             return
         info = models.info(name)
         if not (info.n_layers or isinstance(models.get(name), WhiteBox)):
             return
+
         trajectories = Recorded(self.folder.journal_path)
-        store = ActivationStore(self.folder.activations, self.journal)
-        probes: list[tuple[Chosen, Probe]] = [(one, self.resources.make(one)) for one in self.ready.probes]
+        probes: list[tuple[Chosen, Probe]] = [(chosen, self.resources.make(chosen)) for chosen in self.ready.probes]
         requests = [probe.capture(info) for _, probe in probes]
-        self._capture(trajectories, merge(requests), store)
-        info = models.info(name)  # of other software now, it may be, where something had to be captured
+        self._capture(trajectories, merge(requests), ActivationStore(self.folder.activations, self.journal))
+
+        # If activations had to be recorded, the model was made anew, perhaps by other software.
+        info = models.info(name)
+        work: list[tuple[Probe, Arm, str]] = []
+        for (chosen, probe), request in zip(probes, requests, strict=True):
+            own = arms(chosen.label, probe, request)
+            work += [(probe, arm, _origin(chosen, arm, info, trajectories)) for arm in own]
         known = made_by(self.journal)
-        work = [
-            (probe, arm, _origin(chosen, arm, info, trajectories))
-            for (chosen, probe), request in zip(probes, requests, strict=True)
-            for arm in arms(chosen.label, probe, request)
-        ]
+        wanted = [(probe, arm) for probe, arm, origin in work if known.get(arm.name) != origin]
+
         stage = ProbeStage(
             trajectories=trajectories,
             folder=self.folder,
@@ -169,28 +176,26 @@ class Pipeline:
             strata=self.strata,
             threads=min(cores(), self.ready.plan.concurrency),
         )
-        wanted = [(probe, arm) for probe, arm, origin in work if known.get(arm.name) != origin]
         with closing(stage.fit(wanted)) as fits:
             for done, (_, arm, origin) in enumerate(work):
                 self.stop.check()
                 self.watch(Progress("probes", done, len(work), arm.name))
                 if known.get(arm.name) != origin:
-                    self._keep(next(fits), origin)
+                    fitted = next(fits)
+                    self.journal.keep_traceback(fitted.report.reason, fitted.traceback)
+                    write_report(self.journal, self.folder.probes, fitted.report, origin)
         self.watch(Progress("probes", len(work), len(work)))
 
-    def _keep(self, fitted: Fitted, origin: str) -> None:
-        self.journal.keep_traceback(fitted.report.reason, fitted.traceback)
-        write_report(self.journal, self.folder.probes, fitted.report, origin)
-
     def _capture(self, trajectories: Sequence[Trajectory], request: CaptureRequest, store: ActivationStore) -> None:
-        """Store what is asked for; the model and its twin are made where something of it is not stored yet."""
-        name, models = self.ready.agent_model, self.resources.models
+        """Store the activations that are asked for. A model is made only if some of its own are not stored yet."""
+        name = self.ready.agent_model
+        models = self.resources.models
         with ExitStack() as stack:
 
             @cache
             def untrained() -> WhiteBox:
-                twin = models.white_box(name).untrained(derive(self.ready.plan.seed, "untrained"))
-                return stack.enter_context(closing(twin))
+                model = models.white_box(name).untrained(derive(self.ready.plan.seed, "untrained"))
+                return stack.enter_context(closing(model))
 
             trained = partial(models.white_box, name)
             self.watch(Progress("activations", 0, 3))
@@ -204,33 +209,37 @@ class Pipeline:
     def reward(self) -> None:
         """Have every reward model judge the episodes that it has not judged yet."""
         trajectories = Recorded(self.folder.journal_path)
+        reach = self.resources.models.reach
         for chosen in self.ready.rewards:
             model: Any = self.resources.make(chosen)
-            reach, concurrency = self.resources.models.reach, self.ready.plan.concurrency
-            self.stop.run(reward(chosen.label, model, trajectories, concurrency, self.journal, reach))
+            judging = reward(chosen.label, model, trajectories, self.ready.plan.concurrency, self.journal, reach)
+            self.stop.run(judging)
 
     def origin(self) -> dict[str, Json]:
-        """Where the numbers come from, the rollout and what came after."""
-        now = provenance(self.ready, self.journal.noted(NOTED) or {})
-        retried = self.journal.noted(RETRIED)
-        begun = {"rolled_out_with": self.journal.noted("provenance")}
+        """Give the provenance of the result: of the rollout and of the later stages."""
         plan = self.ready.plan
-        cost = {**cost_note(self.journal, plan.prices), **reuse_note(self.journal, plan.cache)}
-        return {**now, **begun, **({"retried": retried} if retried else {}), **cost}
+        found = {
+            **provenance(self.ready, self.journal.noted(NOTED) or {}),
+            "rolled_out_with": self.journal.noted("provenance"),
+        }
+        if retried := self.journal.noted(RETRIED):
+            found["retried"] = retried
+        return {**found, **cost_note(self.journal, plan.prices), **reuse_note(self.journal, plan.cache)}
 
     def close(self) -> None:
+        """Release the models and other resources."""
         self.resources.close()
 
 
 def _origin(chosen: Chosen, arm: Arm, model: ModelInfo, trajectories: Recorded) -> str:
-    """Equal for fits that must be equal."""
+    """Hash what a fit depends on."""
     offer = chosen.entry.offer
     parts = (chosen.entry.qualified, offer.version, chosen.config, asdict(arm), model.name, dict(model.versions))
     return sha256(repr((*parts, trajectories.episodes)).encode()).hexdigest()
 
 
 def checked_hash(folder: RunFolder, journal: Journal) -> str:
-    """The hash of the run's plan.
+    """Give the hash of the run's plan.
 
     Raises:
         GdeError: plan.toml is no longer the one that the run began with.

@@ -14,21 +14,25 @@ from gde.errors import GdeError
 
 
 def trajectory_json(trajectory: Trajectory) -> dict[str, Any]:
-    """A trajectory as plain values: equal trajectories give equal objects."""
+    """Turn a trajectory into plain values. Equal trajectories give equal objects."""
     return {"episode": str(trajectory.key), **asdict(trajectory, dict_factory=_plain)}
 
 
 def read_trajectory(plain: Mapping[str, Any]) -> Trajectory:
-    """The trajectory that `trajectory_json` wrote.
+    """Read a trajectory that `trajectory_json` wrote.
 
     Raises:
         GdeError: it is none.
     """
     try:
         return Trajectory(
-            **{name: plain[name] for name in ("seed", "labels", "horizon", "ending", "failure")},
             key=EpisodeKey(**plain["key"]),
+            seed=plain["seed"],
             world=World(**plain["world"]),
+            labels=plain["labels"],
+            horizon=plain["horizon"],
+            ending=plain["ending"],
+            failure=plain["failure"],
             turns=tuple(map(_turn, plain["turns"])),
             final_state=_state(plain["final_state"]),
         )
@@ -37,33 +41,50 @@ def read_trajectory(plain: Mapping[str, Any]) -> Trajectory:
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The vectors of interventions are arrays; how long an answer took is not the same a second time."""
-    told = ((name, value) for name, value in fields if name != "seconds")
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in told}
+    found = dict(fields)
+    # The seconds that an answer took differ from run to run.
+    found.pop("seconds", None)
+    for name, value in found.items():
+        if isinstance(value, np.ndarray):
+            found[name] = value.tolist()
+    return found
 
 
 def _turn(plain: Mapping[str, Any]) -> Turn:
-    shown, decided = plain["observation"], plain["decision"]
+    shown = plain["observation"]
+    decided = plain["decision"]
     return Turn(
-        **{name: plain[name] for name in ("index", "reward", "terminated", "truncated", "success", "value")},
+        index=plain["index"],
         observation=Observation(text=shown["text"], actions=_tuple(shown["actions"])),
         decision=Decision(**{**decided, "completion": _completion(decided["completion"])}),
+        reward=plain["reward"],
+        terminated=plain["terminated"],
+        truncated=plain["truncated"],
+        success=plain["success"],
         state=_state(plain["state"]),
         optimal=_tuple(plain["optimal"]),
+        value=plain["value"],
     )
 
 
 def _completion(plain: Mapping[str, Any] | None) -> Completion | None:
     if plain is None:
         return None
-    marks = {name: tuple(places) for name, places in plain["marks"].items()}
-    tokens = {name: tuple(plain[name]) for name in ("prompt_tokens", "tokens")}
-    changes = tuple(
-        Intervention(**{**each, "vector": np.array(each["vector"], dtype=np.float32)})
-        for each in plain["interventions"]
-    )
-    prompt = tuple(Message(**each) for each in plain.get("prompt", ()))
-    return Completion(**{**plain, **tokens, "marks": marks, "interventions": changes, "prompt": prompt})
+    changes = []
+    for each in plain["interventions"]:
+        vector = np.array(each["vector"], dtype=np.float32)
+        changes.append(Intervention(**{**each, "vector": vector}))
+
+    # JSON has no tuples.
+    fields = {
+        **plain,
+        "prompt_tokens": tuple(plain["prompt_tokens"]),
+        "tokens": tuple(plain["tokens"]),
+        "marks": {name: tuple(places) for name, places in plain["marks"].items()},
+        "interventions": tuple(changes),
+        "prompt": tuple(Message(**each) for each in plain.get("prompt", ())),
+    }
+    return Completion(**fields)
 
 
 def _state(plain: Mapping[str, Any] | None) -> State | None:

@@ -65,7 +65,9 @@ class Study:
     def status(self) -> RunStatus:
         """The worst of its runs."""
         statuses = {result.status for result in self.results.values()}
-        return "failed" if "failed" in statuses else "partial" if "partial" in statuses else "ok"
+        if "failed" in statuses:
+            return "failed"
+        return "partial" if "partial" in statuses else "ok"
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The episodes of a run in shares, one for each worker, and what becomes of a share whose worker has died.
 
-Nobody can tell which of the episodes under way has ended a process. So those that can have done it are played again by
-another worker, one at a time; the one that ends that process too has failed, and all others go on.
+Nobody can tell which of the episodes under way has ended a process. So all of them are suspects: another worker plays
+them again, one at a time. An episode that ends its process a second time has failed, and all others go on.
 """
 
 import asyncio
@@ -42,48 +42,53 @@ class Share:
     suspects: tuple[EpisodeKey, ...] = ()
     """Played one at a time before the others."""
     finished: int = -1
-    """Episodes of the share that had ended when a worker died over it last."""
+    """Episodes of the share that had ended when the last worker died."""
     until: float | None = None
-    """Seconds since the epoch at which `run.run_seconds` are over, whoever works on it by then."""
+    """When `run.run_seconds` are over, in seconds since the epoch."""
     most: Left | None = None
-    """What its episodes may cost in all, None for what the plan allows: whatever becomes of its workers."""
+    """The budget of its episodes, spent and unspent; None for the whole budget of the plan."""
 
     def episodes(self) -> Iterator[EpisodeKey]:
-        """In their order."""
-        return (key for i, key in enumerate(episode_keys(self.ready, self.worlds)) if i % self.of == self.index)
+        """Yield its episodes in their order."""
+        for i, key in enumerate(episode_keys(self.ready, self.worlds)):
+            if i % self.of == self.index:
+                yield key
 
     @property
     def note(self) -> str:
-        """The name of the journal's note of the episode that is played alone."""
+        """The name of the journal's note of the suspect that is being played."""
         return f"alone {self.index}/{self.of}"
 
 
 def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list[Share]:
-    """All episodes of a run, in equal parts, each with its part of what the run may still spend."""
-    of, seconds = _of_use(workers, ready, count_episodes(ready, worlds)), ready.plan.run_seconds
+    """Divide all episodes of a run into equal parts, each with its part of the budget that is left."""
+    of = _useful_workers(workers, ready, count_episodes(ready, worlds))
+    seconds = ready.plan.run_seconds
     until = None if seconds is None else time() + seconds
-    every = [Share(ready=ready, worlds=worlds, index=i, of=of, until=until) for i in range(of)]
+    whole = [Share(ready=ready, worlds=worlds, index=i, of=of, until=until) for i in range(of)]
+
     left = left_of(ready.plan, cost_before(journal, ready.plan.prices))
     if of < 2 or not left:
-        return every
-    parts = ({name: _part(name, each, share.index, of) for name, each in left.items()} for share in every)
-    before = (gone(_spent(share, journal)) for share in every)
-    return [
-        replace(share, most={name: part[name] + known[name] for name in part})
-        for share, part, known in zip(every, parts, before, strict=True)
-    ]
+        return whole
+
+    parts = []
+    for share in whole:
+        spent = gone(_spent(share, journal))
+        most = {name: _part(name, each, share.index, of) + spent[name] for name, each in left.items()}
+        parts.append(replace(share, most=most))
+    return parts
 
 
-def _of_use(workers: int, ready: Ready, n: int) -> int:
-    """How many of the workers have something to do that others would not do in the same time: two that answer half of
-    the episodes each compute twice, where a model answers all together."""
+def _useful_workers(workers: int, ready: Ready, n: int) -> int:
+    # A model that answers all requests together takes as long for half of them, so two workers would compute twice.
     offers = [model.entry.offer for model in ready.models.values()]
-    batches = any(isinstance(offer, ModelOffer) and offer.batches for offer in offers)
-    return min(n, workers, max(1, n // at_once(ready)) if batches else workers)
+    if any(isinstance(offer, ModelOffer) and offer.batches for offer in offers):
+        workers = min(workers, max(1, n // at_once(ready)))
+    return min(n, workers)
 
 
 def _part(name: str, left: float, index: int, of: int) -> float:
-    """Of calls and tokens there are no fractions."""
+    # There are no fractions of calls and tokens.
     return left / of if name == "max_cost" else left // of + (index < left % of)
 
 
@@ -92,7 +97,7 @@ def _spent(share: Share, journal: Journal) -> Cost:
 
 
 def left_to(share: Share, journal: Journal) -> Left | None:
-    """What a share may still spend; None for what the plan allows."""
+    """Give what a share may still spend; None for the whole budget of the plan."""
     if share.most is None:
         return None
     spent = gone(_spent(share, journal))
@@ -101,15 +106,15 @@ def left_to(share: Share, journal: Journal) -> Left | None:
 
 @dataclass(frozen=True)
 class Sharing:
-    """Implements `gde.parts.executor.Survivable`: rolls a share out."""
+    """Rolls a share out. Implements `gde.parts.executor.Survivable`."""
 
     path: Path
-    """Of the journal."""
+    """The file of the journal."""
     stop: Stop
     keys_to: Collection[str] | None
 
     def __call__(self, share: Share) -> None:
-        """Run a share of the episodes; the unit of work of an executor.
+        """Run a share of the episodes.
 
         Raises:
             RunFailed: the journal cannot be written, the time of the plan is over, or the run was stopped.
@@ -118,22 +123,24 @@ class Sharing:
             closing(Journal.open(self.path)) as journal,
             closing(Resources(share.ready, journal, left=left_to(share, journal), keys_to=self.keys_to)) as resources,
         ):
-            self.stop.run(_within(share, resources, journal))
+            self.stop.run(_roll_out(share, resources, journal))
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
-        """The share, to be gone on with by another worker.
+        """Give the share with which another worker goes on.
 
         Raises:
-            WorkerDied: no episode has ended since a worker has died over it before, or many have died.
+            WorkerDied: no episode has ended since the last death, or too many workers have died.
         """
+        keys = [*share.episodes()]
         with closing(Journal.open(self.path)) as journal:
-            ended, keys = journal.finished(), [*share.episodes()]
+            ended = journal.finished()
             alone = journal.noted(share.note) if share.suspects else None
-            culprit = next((key for key in keys if str(key) == alone and alone not in ended), None)
-            if culprit is not None:
-                _fail(share, culprit, died, journal)
-                ended.add(str(culprit))
+            for key in keys:
+                if str(key) == alone and alone not in ended:
+                    asyncio.run(_fail(share, key, died, journal))
+                    ended.add(alone)
             journal.note(share.note, None)
+
         left = [key for key in keys if str(key) not in ended]
         finished = len(keys) - len(left)
         if finished <= share.finished or share.deaths >= MOST_DEATHS:
@@ -144,13 +151,16 @@ class Sharing:
 
 @dataclass(frozen=True)
 class DistantSharing:
-    """Rolls a share out where the run folder is not seen: what is written is sent to whoever holds the journal."""
+    """Rolls a share out on a machine that does not see the run folder, and sends what is to be written."""
 
     near: Sharing
 
     def __call__(self, share: Share, ask: Ask) -> None:
-        """As `Sharing`. Sends a share and is given what the journal knows of it and what it may spend, then sends what
-        is to be written."""
+        """Run a share of the episodes, as `Sharing`.
+
+        It asks with the share for what the journal knows of it and what it may spend, and later with what is to be
+        written (see `answer`).
+        """
         with (
             TemporaryDirectory(prefix="gde-") as folder,
             closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
@@ -159,24 +169,25 @@ class DistantSharing:
             with closing(Resources(share.ready, journal, left=left, keys_to=self.near.keys_to)) as resources:
                 journal.write(known)
                 journal.send = ask
-                self.near.stop.run(_within(share, resources, journal))
+                self.near.stop.run(_roll_out(share, resources, journal))
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
-        """As `Sharing`."""
+        """Give the share with which another worker goes on, as `Sharing`."""
         return self.near.after_death(share, died)
 
 
 def answer(journal: Journal, message: Any) -> Any:
-    """What a distant share is answered by the process that holds the journal."""
+    """Answer a distant share, in the process that holds the journal."""
     if isinstance(message, Share):
         return copied(journal, {str(key) for key in message.episodes()}), left_to(message, journal)
     return journal.write(message)
 
 
-async def _within(share: Share, resources: Resources, journal: Journal) -> None:
+async def _roll_out(share: Share, resources: Resources, journal: Journal) -> None:
     ready = share.ready
+    seconds = None if share.until is None else max(0.0, share.until - time())
     try:
-        async with asyncio.timeout(None if share.until is None else max(0.0, share.until - time())):
+        async with asyncio.timeout(seconds):
             for key in share.suspects:
                 journal.note(share.note, str(key))
                 await roll_out(ready, resources, [key], share.worlds, journal)
@@ -187,11 +198,9 @@ async def _within(share: Share, resources: Resources, journal: Journal) -> None:
         raise RunFailed(f"run.run_seconds={ready.plan.run_seconds:g} are over; go on with `gde resume`") from None
 
 
-def _fail(share: Share, key: EpisodeKey, died: WorkerDied, journal: Journal) -> None:
+async def _fail(share: Share, key: EpisodeKey, died: WorkerDied, journal: Journal) -> None:
     reason = f"its worker process {died.death}, twice: the second time while it played no other episode"
-    seed = seed_of(share.ready, share.worlds, key)
-    asyncio.run(journal.fail(key, seed, reason) if journal.world(str(key)) is None else _end(key, reason, journal))
-
-
-async def _end(key: EpisodeKey, reason: str, journal: Journal) -> None:
-    await journal.end(key, "failed", reason, None)
+    if journal.world(str(key)) is None:
+        await journal.fail(key, seed_of(share.ready, share.worlds, key), reason)
+    else:
+        await journal.end(key, "failed", reason, None)

@@ -1,4 +1,4 @@
-"""A run that is stopped from another thread: by a notebook that is interrupted, or a task that is cancelled."""
+"""Stopping a run from another thread: a notebook is interrupted, or a task is cancelled."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -12,7 +12,7 @@ OutputT = TypeVar("OutputT")
 
 
 class Stop:
-    """Somebody's wish that the work ends. Like a lock, it means nothing in another process: there it is a new one."""
+    """A request to end the work. Another process that it is pickled to gets a new one."""
 
     def __init__(self) -> None:
         self.wished = False
@@ -23,28 +23,27 @@ class Stop:
         return Stop, ()
 
     def set(self) -> None:
-        """Wish it, and call what waits for the wish."""
+        """Stop the work that is under way, and begin no other."""
         with self._lock:
             self.wished = True
             for call in self._waiting:
                 call()
 
     def check(self) -> None:
-        """Between two pieces of work.
+        """Raise if the work is to end; called between two pieces of it.
 
         Raises:
-            RunFailed: it was wished.
+            RunFailed: it is.
         """
         if self.wished:
             raise RunFailed("the run was stopped; what was finished is kept, go on with `gde resume`")
 
     @contextmanager
     def calling(self, call: Callable[[], object]) -> Iterator[None]:
-        """While the context lasts, `call` is what ends the work; it is called in the thread of whoever wishes it, and
-        returns at once.
+        """Have `set` call `call`, in its own thread, to end the work in this context. `call` returns at once.
 
         Raises:
-            RunFailed: it was wished, whatever the work then raised.
+            RunFailed: the work was stopped, whatever it then raised.
         """
         with self._lock:
             self._waiting.append(call)
@@ -59,14 +58,15 @@ class Stop:
                 self._waiting.remove(call)
 
     def run(self, work: Coroutine[Any, Any, OutputT]) -> OutputT:
-        """What the coroutine gives, in an event loop of its own, in which it is cancelled when that is wished.
+        """Run a coroutine in an event loop of its own, in which `set` cancels it.
 
         Raises:
-            RunFailed: it was.
+            RunFailed: it was cancelled.
         """
 
         async def cancellable() -> OutputT:
-            loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+            loop = asyncio.get_running_loop()
+            task = asyncio.ensure_future(work)
             try:
                 with self.calling(lambda: loop.call_soon_threadsafe(task.cancel)):
                     return await task

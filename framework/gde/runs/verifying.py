@@ -1,4 +1,4 @@
-"""Whether a run folder is as it was written: for what has lain on a disk for long, or came from elsewhere."""
+"""Verify that a run folder is as it was written."""
 
 from contextlib import closing
 from pathlib import Path
@@ -10,14 +10,15 @@ from gde.store.folder import RESULT, RunFolder
 
 
 def verify(path: Path | str) -> tuple[str, ...]:
-    """What is wrong with a run folder, one line each; nothing of it is changed, and nothing in it is run.
+    """List what is wrong with a run folder, one line each. Nothing in it is changed or run.
 
     Raises:
         GdeError: it is no run folder.
     """
     folder = RunFolder.open(Path(path))
-    faults = [*_of_journal(folder)]
-    for file in sorted((*folder.activations.glob("*.safetensors"), *folder.probes.glob("*.safetensors"))):
+    faults = _of_journal(folder)
+    arrays = [*folder.activations.glob("*.safetensors"), *folder.probes.glob("*.safetensors")]
+    for file in sorted(arrays):
         try:
             read_arrays(file)
         except GdeError as error:

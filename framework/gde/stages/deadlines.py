@@ -1,4 +1,4 @@
-"""Deadlines of the plan, for what is awaited and for what does not come back."""
+"""Deadlines of the plan, for awaited work and for calls that do not return."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ AGAIN = 1.0
 """Seconds after which work that has swallowed its interruption is interrupted again."""
 
 STANDSTILL = 0.01
-"""Seconds without an event loop that are not held against those who waited."""
+"""Seconds that the event loop may stand still at the expense of waiting tasks."""
 
 
 class Overdue(GdeError, TimeoutError):
@@ -24,16 +24,21 @@ class Overdue(GdeError, TimeoutError):
 
 
 def limit(seconds: float | None, message: str) -> AbstractAsyncContextManager[Any]:
-    """A deadline for what is awaited in the context, which says what it was for; None for no limit."""
+    """Set a deadline for the awaits in the context, None for none. `message` names the work.
+
+    Raises:
+        Overdue: it has passed.
+    """
     return nullcontext() if seconds is None else _Limit(seconds, message)
 
 
 class _Limit:
     running: ClassVar[set["_Limit"]] = set()
-    """Those of all tasks."""
+    """The deadlines of all tasks."""
 
     def __init__(self, seconds: float, message: str) -> None:
-        self._timeout, self._message = asyncio.timeout(seconds), message
+        self._timeout = asyncio.timeout(seconds)
+        self._message = message
         self._task: asyncio.Task[Any] | None = None
 
     async def __aenter__(self) -> None:
@@ -44,11 +49,13 @@ class _Limit:
     @classmethod
     def postpone_others(cls, seconds: float) -> None:
         """Give every other task the time in which the current one has kept it waiting."""
-        mine = asyncio.current_task()
+        current = asyncio.current_task()
         for each in cls.running:
+            if each._task is None or current is None or each._task is current:
+                continue
             when = each._timeout.when()
-            same_loop = each._task is not None and mine is not None and each._task.get_loop() is mine.get_loop()
-            if same_loop and each._task is not mine and when is not None and not each._timeout.expired():
+            same_loop = each._task.get_loop() is current.get_loop()
+            if same_loop and when is not None and not each._timeout.expired():
                 each._timeout.reschedule(when + seconds)
 
     async def __aexit__(self, *error: Any) -> None:
@@ -61,9 +68,10 @@ class _Limit:
 
 @contextmanager
 def interrupting(seconds: float | None, message: str) -> Iterator[None]:
-    """A deadline for what is called in the context and does not give way, such as an endless loop or a socket that
-    nobody writes to. It is kept in the main thread of a process, on systems that have alarms; what is deep in a library
-    is interrupted when it returns.
+    """Set a deadline for calls that do not give way, e.g. an endless loop or a silent socket; None for none.
+
+    It is kept in the main thread only, on systems that have alarms. Calls deep in a library are interrupted when they
+    return to Python.
 
     Raises:
         Overdue: it has passed.
@@ -86,10 +94,12 @@ def interrupting(seconds: float | None, message: str) -> Iterator[None]:
 
 
 class Interruptible(Generic[OutputT]):
-    """Awaits a part's work, with a deadline for each stretch of it in which the event loop stands still."""
+    """Awaits the work of a part, with a deadline for each stretch in which it keeps the event loop."""
 
     def __init__(self, work: Awaitable[OutputT], seconds: float, message: str) -> None:
-        self._work, self._seconds, self._message = work, seconds, message
+        self._work = work
+        self._seconds = seconds
+        self._message = message
 
     def __await__(self) -> Generator[Any, Any, OutputT]:
         stretches = self._work.__await__()
@@ -103,10 +113,13 @@ class Interruptible(Generic[OutputT]):
                 output: OutputT = end.value
                 return output
             finally:
-                if (stood := monotonic() - begun) > STANDSTILL:
+                stood = monotonic() - begun
+                if stood > STANDSTILL:
                     _Limit.postpone_others(stood)
+
+            # Exceptions of the event loop, e.g. a cancellation, belong into the work.
             try:
                 thrown = None
                 yield waiting
-            except BaseException as error:  # of whoever waits; it belongs into the work
+            except BaseException as error:
                 thrown = error

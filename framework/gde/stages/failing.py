@@ -1,4 +1,4 @@
-"""What is recorded of an exception that a part has raised."""
+"""The record of an exception that a part has raised."""
 
 import asyncio
 from traceback import TracebackException
@@ -6,42 +6,42 @@ from traceback import TracebackException
 from gde.errors import GdeError
 
 FRAMES = 20
-"""Innermost calls of a traceback that are kept,"""
+"""Innermost calls of a traceback that are kept."""
 CHARACTERS = 8_000
-"""and the characters of its end."""
+"""Characters of its end that are kept."""
 
 
 def pass_on(error: BaseException) -> None:
-    """Raise again what is nobody's fault: a user, or the event loop, wants the work to end. All else that a part has
-    raised, whatever class it made for it, is its own failure.
+    """Raise an interruption or cancellation again. Any other exception is the failure of the part that raised it.
 
     Raises:
-        KeyboardInterrupt: it is one, or a group that holds one.
-        CancelledError: the task in which it was raised is being cancelled.
+        KeyboardInterrupt: the error is one, or a group that holds one.
+        CancelledError: the current task is being cancelled.
     """
     if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt):
         raise KeyboardInterrupt from error
-    if isinstance(error, KeyboardInterrupt) or (isinstance(error, asyncio.CancelledError) and _cancelled()):
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    if isinstance(error, asyncio.CancelledError) and _cancelled():
         raise error
 
 
 def _cancelled() -> bool:
-    """Whether the current task is being cancelled."""
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # no event loop is running here
+    except RuntimeError:
+        # No event loop is running here.
         return False
     return task is not None and task.cancelling() > 0
 
 
 def reason_of(error: BaseException) -> str:
-    """An exception in one line: the message where it was expected, with its type where it was not."""
+    """Say an exception in one line, with its type if it was not expected."""
     return _writable(str(error) if isinstance(error, GdeError) else f"{type(error).__name__}: {error}")
 
 
 def traceback_of(error: BaseException) -> str:
-    """Where an exception was raised, as Python tells it; empty for an expected one, whose message says what to do, and
-    which no other one has led to."""
+    """Give the end of the traceback; empty for an expected error that no other one has caused."""
     while isinstance(error, GdeError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, GdeError):
@@ -51,5 +51,5 @@ def traceback_of(error: BaseException) -> str:
 
 
 def _writable(text: str) -> str:
-    """Halves of characters are in no file."""
+    # Lone surrogates cannot be encoded.
     return text.encode("utf-8", "replace").decode()

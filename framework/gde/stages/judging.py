@@ -1,4 +1,4 @@
-"""What is true and what is best at a moment of an episode."""
+"""The true state and the optimal actions at a moment of an episode."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -21,8 +21,10 @@ class Moment:
 
 @dataclass(frozen=True)
 class Told:
-    """What an environment tells of itself. To ask an object whether it follows a protocol takes longer than a step of a
-    small world, so it is asked once."""
+    """An environment as each of the optional protocols that it follows.
+
+    To ask an object whether it follows a protocol takes longer than a step of a small world, so it is asked once.
+    """
 
     by: Environment
     state: HasState | None
@@ -31,7 +33,7 @@ class Told:
 
     @classmethod
     def of(cls, environment: Environment) -> "Told":
-        """The environment, as each of the protocols that it follows."""
+        """Ask an environment which protocols it follows."""
         return cls(
             by=environment,
             state=environment if isinstance(environment, HasState) else None,
@@ -42,20 +44,21 @@ class Told:
 
 @dataclass(frozen=True)
 class Solved:
-    """What is best in each state of a world that has been solved."""
+    """The solution of a world's decision process."""
 
     mdp: TabularMDP
     solution: Solution
     known: dict[int, Optimum] = field(default_factory=dict)
-    """By state: agents come again to where they were."""
+    """Optima by state; agents often return to a state."""
 
     def at(self, state: int) -> Optimum:
-        """What is best there.
+        """Give the optimal actions in a state.
 
         Raises:
-            ValueError: the process has no such state. NumPy would take -1 for the last one.
+            ValueError: the process has no such state.
         """
         if state not in self.known:
+            # NumPy would take -1 for the last state.
             if not 0 <= index(state) < self.mdp.n_states:
                 raise ValueError(
                     f"state() must give the index of a state of mdp(), of {self.mdp.n_states}, got {state}"
@@ -67,27 +70,29 @@ class Solved:
 
 @dataclass
 class Judge:
-    """Says what is best, by the environment's own word or by solving it: again whenever the world has changed. Keeps
-    what is known of the episode in the place where its environment is called."""
+    """Tells the truth of one episode, by the environment's own word or by solving its decision process.
+
+    It lives where its environment is called.
+    """
 
     actions: Collection[str] | None = field(default=None, init=False)
-    """Of the task; None where any text may be tried."""
+    """The actions of the task; None if any text is one."""
     told: Told | None = field(default=None, init=False)
     solved: Solved | None = field(default=None, init=False)
     success: float | None = field(default=0.0, init=False)
-    """Of the last outcome."""
+    """The success of the last outcome."""
 
     def state(self, environment: Environment) -> State | None:
-        """The truth alone."""
+        """Give the true state alone."""
         told = self._told(environment)
         return told.state.state() if told.state else None
 
     def moment(self, environment: Environment, shown: Observation | None = None) -> Moment:
-        """The truth at this moment; nothing where the environment tells none.
+        """Give the truth at this moment, as far as the environment tells it.
 
         Args:
             environment: tells it.
-            shown: what the agent sees of it, by which the environment's word is checked; None where nobody decides.
+            shown: the observation of the agent, which the environment's word must fit; None if nobody decides.
 
         Raises:
             ValueError: what the environment tells cannot be true.
@@ -101,6 +106,8 @@ class Judge:
             return Moment(state, optimum)
         if state is None or state.index is None or told.mdp is None:
             return Moment(state, None)
+
+        # A world that has changed gives another process, which is solved anew.
         mdp = told.mdp.mdp()
         if self.solved is None or self.solved.mdp is not mdp:
             _check_names(mdp, self.actions)
@@ -114,23 +121,26 @@ class Judge:
 
 
 def _check_names(mdp: TabularMDP, actions: Collection[str] | None) -> None:
-    if not mdp.actions or (actions is not None and not set(mdp.actions) <= set(actions)):
-        wanted = "its actions" if actions is None else f"actions of the task, {', '.join(actions)}"
-        raise ValueError(f"mdp() must name {wanted}, got {', '.join(mdp.actions) or 'no names'}")
+    if mdp.actions and (actions is None or set(mdp.actions) <= set(actions)):
+        return
+    wanted = "its actions" if actions is None else f"actions of the task, {', '.join(actions)}"
+    raise ValueError(f"mdp() must name {wanted}, got {', '.join(mdp.actions) or 'no names'}")
 
 
 def _check_optimum(optimum: Optimum, shown: Observation) -> None:
-    best, value = optimum.actions, optimum.value
     if shown.actions is not None:
-        for action in best:
+        for action in optimum.actions:
             if action not in shown.actions:
                 raise ValueError(f"optimum() must give some of {', '.join(shown.actions)}, got {action!r}")
+
+    value = optimum.value
     try:
-        right = value is None or -inf <= value < inf
+        valid = value is None or -inf <= value < inf
     except TypeError:
-        right = False
-    if not right:
+        valid = False
+    if not valid:
         raise ValueError(f"optimum() must give a value that is a number, -inf or None, got {value!r}")
-    # Of a world that is over nothing more is to be had, hence 0.
-    if not len(best) and value and value != -inf:
+
+    # No return is left in a world that is over, hence a value of 0.
+    if not len(optimum.actions) and value and value != -inf:
         raise ValueError(f"optimum() must give actions where there is a return to be had, got none for {value!r}")

@@ -1,4 +1,4 @@
-"""Unavailable models: a short outage costs no episode, a long one stops the run."""
+"""Models out of reach: a short outage costs no episode, a long one stops the run."""
 
 import asyncio
 from collections import Counter, deque
@@ -9,30 +9,30 @@ from gde.errors import RunFailed, Unavailable
 
 ItemT = TypeVar("ItemT")
 PATIENCE = 3
-"""The run stops after so many requests in a row that a model leaves unanswered, each after the model's own retries."""
+"""Requests in a row, each after all the tries of the model itself, that may fail before the run stops."""
 POLL = 0.01
-"""Seconds between two checks whether other items were answered."""
+"""Seconds between two looks at whether other requests succeeded."""
 
 
 class Reach:
-    """Counts the answers and outages of the models of a run."""
+    """Counts which requests to the models of a run succeed."""
 
     def __init__(self) -> None:
         self.answers = 0
-        """The number of answers, of all models."""
+        """Requests that succeeded, of all models."""
         self._unanswered: Counter[str] = Counter()
         """Outages since a model's last answer, by its name."""
 
     def answered(self, name: str) -> None:
-        """Count an answer of a model."""
+        """Count a request that succeeded."""
         self.answers += 1
         self._unanswered.pop(name, None)
 
     def unanswered(self, name: str, error: Unavailable) -> None:
-        """Count an outage of a model.
+        """Count a request that found the model out of reach.
 
         Raises:
-            RunFailed: the model left too many requests in a row unanswered.
+            RunFailed: it was the last of `PATIENCE` in a row.
         """
         self._unanswered[name] += 1
         if self._unanswered[name] >= PATIENCE:
@@ -40,10 +40,10 @@ class Reach:
 
 
 class SecondChances(Generic[ItemT]):
-    """Items for several workers, of which each item that met an outage comes a second time.
+    """Items one after another; one whose model was out of reach comes again once, after all others.
 
-    It comes again after all other items. If models answer others meanwhile, a second failure is the item's own fault;
-    if not, the models are away and the run stops.
+    It comes again when another request has succeeded since, or when nothing else is left. If it fails a second time
+    although others succeeded, the fault is its own.
     """
 
     def __init__(self, items: Iterable[ItemT], reach: Reach) -> None:
@@ -54,10 +54,10 @@ class SecondChances(Generic[ItemT]):
         self._again: deque[tuple[ItemT, str]] = deque()
         """Items that were put back, with their names."""
         self._answers: dict[str, int] = {}
-        """The number of answers when an item was put back, by the item's name."""
+        """Requests that had succeeded when an item was put back, by its name."""
 
     async def each(self) -> AsyncGenerator[ItemT, None]:
-        """The items for one of the workers."""
+        """Yield items to one of several workers."""
         while (item := await self._next()) is not None:
             self._busy += 1
             try:
@@ -66,13 +66,10 @@ class SecondChances(Generic[ItemT]):
                 self._busy -= 1
 
     def put_back(self, item: ItemT, name: str, error: Unavailable) -> bool:
-        """Put back an item that met an outage.
-
-        Returns:
-            Whether it comes again; if not, this was its second failure.
+        """Put an item back and say whether it comes again; if not, it has failed.
 
         Raises:
-            RunFailed: this was its second failure, and no model has answered anybody since the first.
+            RunFailed: it has come again, and no request has succeeded meanwhile.
         """
         if name not in self._answers:
             self._answers[name] = self._reach.answers
@@ -99,6 +96,6 @@ class SecondChances(Generic[ItemT]):
 
 
 def stopped(error: Unavailable) -> RunFailed:
-    """The error that stops a run whose models are unavailable."""
+    """Say why the run stops by itself."""
     advice = "go on with `gde resume` when it answers again, or `gde rescore` makes a result of what there is"
-    return RunFailed(f"{error}; nobody is answered, so the run has stopped; what was finished is kept: {advice}")
+    return RunFailed(f"{error}; no request succeeded; run stopped; what was finished is kept: {advice}")

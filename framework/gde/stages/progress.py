@@ -15,15 +15,16 @@ INTERVAL = 0.25
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a stage is."""
+    """The progress of a stage."""
 
     stage: str
     done: int
+    """Steps that are over."""
     total: int
     detail: str = ""
     """What happens within a long step, e.g. "41 turns"."""
     within: float = 0.0
-    """How much is done of the steps that are not over, in steps."""
+    """The part of the other steps that is done, in steps."""
 
 
 Watch = Callable[[Progress], None]
@@ -35,20 +36,24 @@ def ignore(progress: Progress) -> None:
 
 @dataclass(frozen=True)
 class Listeners:
-    """Who is told what; the record of episodes and turns is read for nobody else."""
+    """Functions to call. If nobody listens to episodes or turns, their record is not read."""
 
     progress: Watch
     episode: Callable[[Trajectory, int, int], None] | None = None
+    """Takes an episode that has ended, the number of episodes that have, and that of all."""
     turn: Callable[[str, Turn], None] | None = None
+    """Takes the episode of the turn, and the turn."""
 
 
 @contextmanager
 def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
-    """While the context lasts, tell of every turn and of every episode that ends, in the order of completion."""
-    # Looked at before anything is done in the context: what is there by then is told to nobody.
+    """While the context lasts, tell of every turn and every episode that ends, in the order of completion."""
+    # What is in the journal before the work begins is told to nobody.
     with closing(Journal.open(path, write=False)) as journal:
-        endings, turns = _Endings(), journal.last_turn()
+        endings = _Endings()
+        turns = journal.last_turn()
         endings.next(journal)
+
     stop = Event()
     thread = Thread(target=_look, args=(path, total, listeners, stop, endings, turns), name="gde-watch", daemon=True)
     thread.start()
@@ -60,28 +65,36 @@ def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
 
 
 class _Endings:
-    """Tells of every episode once, when it has ended, and looks at few others to find out."""
+    """Finds every episode once, when it has ended, and looks at few others."""
 
     def __init__(self) -> None:
-        self._before, self._seen = 0, set[int]()
+        self._before = 0
+        self._seen: set[int] = set()
         self.n = 0
-        """Episodes that have ended by now."""
+        """Episodes that have ended."""
 
     def under_way(self, journal: Journal) -> float:
-        """How much of the others is done."""
+        """Give the part of the other episodes that is done, in episodes."""
         return journal.under_way(self._before)
 
     def next(self, journal: Journal) -> list[str]:
-        """Those that have ended since the last time."""
+        """Give the episodes that have ended since the last time."""
         begun = journal.begun_since(self._before)
-        ended = [(row, episode) for row, episode, over in begun if over and row not in self._seen]
-        self._seen.update(row for row, _ in ended)
-        # Episodes begin in the order of their rows and only some are in flight: all before the first of these have
-        # ended and need not be looked at again.
-        self._before = next((row - 1 for row, _, over in begun if not over), begun[-1][0] if begun else self._before)
-        self._seen = {row for row in self._seen if row > self._before}
+        ended: list[str] = []
+        for row, episode, over in begun:
+            if over and row not in self._seen:
+                self._seen.add(row)
+                ended.append(episode)
         self.n += len(ended)
-        return [episode for _, episode in ended]
+
+        # Episodes begin in the order of their rows. All rows before the first that is under way need no second look.
+        for row, _, over in begun:
+            if not over:
+                self._before = row - 1
+                break
+            self._before = row
+        self._seen = {row for row in self._seen if row > self._before}
+        return ended
 
 
 def _look(path: Path, total: int, listeners: Listeners, stop: Event, endings: _Endings, turns: int) -> None:
@@ -90,21 +103,15 @@ def _look(path: Path, total: int, listeners: Listeners, stop: Event, endings: _E
         last = False
         while not last:
             last = stop.wait(INTERVAL)
-            # Episodes are looked at first: the turns of one that has ended are then told before it is.
-            done, ended = endings.n, endings.next(journal)
-            turns = _tell_turns(journal, turns, listeners)
+            # Episodes are looked at before turns, but told after them: an episode's turns come before its end.
+            done = endings.n
+            ended = endings.next(journal)
+            if listeners.turn:
+                turns, new = journal.turns_since(turns)
+                for episode, turn in new:
+                    listeners.turn(episode, turn)
             played = f"{journal.last_turn()} turns"
             if listeners.episode:
-                for i, episode in enumerate(ended, start=1):
-                    listeners.episode(journal.trajectory(episode), done + i, total)
-            within = endings.under_way(journal)
-            listeners.progress(Progress("episodes", endings.n, total, played, within))
-
-
-def _tell_turns(journal: Journal, last: int, listeners: Listeners) -> int:
-    if listeners.turn is None:
-        return last
-    now, turns = journal.turns_since(last)
-    for episode, turn in turns:
-        listeners.turn(episode, turn)
-    return now
+                for i, episode in enumerate(ended, start=done + 1):
+                    listeners.episode(journal.trajectory(episode), i, total)
+            listeners.progress(Progress("episodes", endings.n, total, played, endings.under_way(journal)))

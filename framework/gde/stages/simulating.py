@@ -4,7 +4,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gde.data.observation import Observation, Outcome
+from gde.data.observation import Observation
 from gde.data.trajectory import Trajectory
 from gde.parts.environment import HasSimulator
 from gde.parts.simulator import Situation
@@ -20,17 +20,16 @@ class Simulable(Restorable, HasSimulator, Protocol):
 
 @dataclass
 class Copy:
-    """The second environment."""
+    """The second environment and where it stands."""
 
     host: Host
     dice: int
     """Seed of all that is random in it."""
     certified: bool
-    """Whether it is worked out what is best in every situation."""
+    """Whether the optimum of every situation is worked out."""
     judge: Judge = field(default_factory=Judge, init=False)
     begun: bool = field(default=False, init=False)
     at: Situation | None = field(default=None, init=False)
-    """Where it stands."""
     throws: int = field(default=0, init=False)
 
     def arrive(self, environment: Simulable, seed: int, snapshot: object) -> Situation:
@@ -48,9 +47,12 @@ class Copy:
         if self.at is not situation:
             environment.restore(situation.snapshot)
             self._throw(environment)
-        self.at = None  # until the step has gone well
+
+        # If the step fails, it stands nowhere.
+        self.at = None
         outcome = environment.step(action)
-        self.at = self._situation(environment, outcome.observation, over=_over(outcome))
+        over = outcome.terminated or outcome.truncated
+        self.at = self._situation(environment, outcome.observation, over)
         return self.at
 
     def _throw(self, environment: Simulable) -> None:
@@ -69,12 +71,16 @@ class Copy:
 
 
 class Simulation:
-    """Implements `gde.parts.simulator.Simulator`: each environment is called where it lives, and a copy of the
-    episode's snapshot is all that passes between them."""
+    """Implements `gde.parts.simulator.Simulator`.
+
+    Each environment is called where it lives. Only a copy of the episode's snapshot passes between them.
+    """
 
     def __init__(self, begun: Trajectory, episode: Host, copy: Copy) -> None:
-        self.begun, self._episode, self._copy = begun, episode, copy
+        self.begun = begun
         self.steps = 0
+        self._episode = episode
+        self._copy = copy
 
     async def present(self) -> Situation:
         snapshot = await self._episode.call(_snapshot)
@@ -88,9 +94,5 @@ class Simulation:
 
 
 def _snapshot(environment: Restorable) -> object:
-    # What is mutable in it, and the environment would go on with, must not be shared.
+    # The environment may go on to change what is mutable in its snapshot.
     return deepcopy(environment.snapshot())
-
-
-def _over(outcome: Outcome) -> bool:
-    return outcome.terminated or outcome.truncated

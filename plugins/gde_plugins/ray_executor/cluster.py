@@ -1,4 +1,4 @@
-"""The cluster: joined, or started on this machine and ended again."""
+"""The Ray cluster of a run: joined, or started on this machine and ended with the run."""
 
 import os
 import signal
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from sys import stderr
 
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what is to come is the default, without a warning
+# Ray reads these when it is imported. It must send nothing anywhere, and not warn of a default that will change.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -19,7 +20,7 @@ from gde_plugins.ray_executor.config import RayConfig
 
 @contextmanager
 def cluster(config: RayConfig) -> Iterator[None]:
-    """While the context lasts, this process is connected.
+    """Connect this process while the context lasts.
 
     Raises:
         GdeError: there is no such cluster, or no machine in it that has what a worker needs.
@@ -32,8 +33,9 @@ def cluster(config: RayConfig) -> Iterator[None]:
     try:
         with redirect_stdout(stderr):
             _connect(config)
+        # Ray sets handlers of its own, with which the run would not end in good order.
         for each, handler in handlers.items():
-            signal.signal(each, handler)  # Ray has its own; the run is to end in good order
+            signal.signal(each, handler)
         _check_room(config)
         yield
     finally:
@@ -41,12 +43,12 @@ def cluster(config: RayConfig) -> Iterator[None]:
 
 
 def cores(config: RayConfig) -> int:
-    """Of each worker."""
+    """Give the number of cores of each worker."""
     return config.cpus or threads(config.workers, {})
 
 
 def here() -> NodeAffinitySchedulingStrategy:
-    """On this machine."""
+    """Place an actor on this machine."""
     return NodeAffinitySchedulingStrategy(node_id=ray.get_runtime_context().get_node_id(), soft=False)
 
 

@@ -1,4 +1,4 @@
-"""What of Ray can be chosen."""
+"""Configuration of the executor `ray`."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,9 +13,9 @@ class RayConfig:
     workers: Annotated[int, Ge(1)] = 2
     """Tasks at once; each loads the language model for itself."""
     address: str = ""
-    """Of a cluster that is running, HOST:PORT, or auto for the one of this machine; empty for one of its own, which is
-    started on this machine and ended with the run."""
+    """The running cluster, as HOST:PORT, or auto for that of this machine; empty to start one on this machine for the
+    run."""
     cpus: Annotated[int, Ge(1)] | None = None
-    """Cores of each worker, in which it computes; none for its share of this machine's."""
+    """Cores of each worker; none for its share of this machine's cores."""
     gpus: Annotated[float, Ge(0)] = 0.0
     """Accelerators of each worker."""

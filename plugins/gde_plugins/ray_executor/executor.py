@@ -1,4 +1,4 @@
-"""Jobs as tasks of Ray. A task that is lost with its process or its machine is begun anew, as the job says."""
+"""Jobs as tasks of Ray. A task that is lost with its process or machine begins anew, as the job says."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -21,8 +21,8 @@ Output = TypeVar("Output")
 LOOK = 0.2
 """Seconds between two looks at whether the work is to be stopped."""
 HEAD_START = 4.0
-"""Seconds that the first worker has for itself where the run starts its own cluster: a short run is over by then, and
-to start another process would take longer than to do its work too."""
+"""Seconds for which the first worker is alone in a cluster that the run starts: a short run is over by then, and
+starting another process would take longer than doing its work."""
 
 
 class OnRay:
@@ -36,7 +36,7 @@ class OnRay:
         self._stopped = False
 
     def check(self, wanted: object) -> None:
-        """Before anything is written.
+        """Refuse work that cannot be sent, before anything is written.
 
         Raises:
             GdeError: the work cannot be pickled.
@@ -51,7 +51,7 @@ class OnRay:
         self._stopped = True
 
     def map(self, job: Callable[..., Output], items: Sequence[Item], answer: Ask | None = None) -> Iterator[Output]:
-        """The job's outputs as they come.
+        """Yield the job's outputs as they come.
 
         Raises:
             WorkerDied: a worker has died, and the job cannot go on.
@@ -73,7 +73,7 @@ class OnRay:
                 desk.close()
 
     def _wanted(self, seconds: float) -> int:
-        """How many tasks are to be under way so long after the first began."""
+        """Give the number of tasks to have under way so long after the first began."""
         return 1 if seconds < HEAD_START and not self._config.address else self.workers
 
 
@@ -96,7 +96,7 @@ class _Desk:
         self.under_way[self._work.remote(packed, self._n, self._post)] = self._n, item
 
     def look(self) -> Iterator[Any]:
-        """Answer what was asked, give outputs that are there, and begin anew what was lost."""
+        """Answer messages, yield outputs that have arrived, and begin lost tasks anew."""
         ready, _ = ray.wait([self._mail, *self.under_way], num_returns=1, timeout=LOOK)
         for task in ready:
             if task == self._mail:
@@ -112,7 +112,7 @@ class _Desk:
             yield opened(packed)
 
     def close(self) -> None:
-        """End what is under way."""
+        """Cancel the tasks that are under way."""
         for task in self.under_way:
             ray.cancel(task, force=True)
         ray.kill(self._post)
@@ -131,6 +131,5 @@ class _Desk:
 
 
 def _death(error: RayError) -> str:
-    """What has become of a worker, in few words."""
     said = " ".join(str(error).split())
     return f"was lost before its work was done ({type(error).__name__}: {said[:150]})"

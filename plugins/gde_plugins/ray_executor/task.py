@@ -1,4 +1,4 @@
-"""What is done on a worker of the cluster, and how it reaches the process that called for it."""
+"""A task on a worker of the cluster, and how it reaches the process that called for it."""
 
 import asyncio
 from typing import Any
@@ -9,11 +9,11 @@ from ray import cloudpickle
 from gde.executors.work import opened, outcome
 
 Message = tuple[int, int, bytes]
-"""Its number, the attempt that sends it, and what it says, pickled."""
+"""Its number, the attempt that sends it, and its pickled content."""
 
 
 class Post:
-    """An actor beside the caller: keeps what workers ask until it is fetched, and hands the answers back."""
+    """An actor beside the caller that keeps workers' messages until they are fetched, and hands answers back."""
 
     def __init__(self) -> None:
         self._asked: asyncio.Queue[Message] = asyncio.Queue()
@@ -21,7 +21,7 @@ class Post:
         self._n = 0
 
     async def ask(self, attempt: int, message: bytes) -> bytes:
-        """The answer, when it is there."""
+        """Post a message and wait for its answer."""
         self._n += 1
         number = self._n
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
@@ -30,7 +30,7 @@ class Post:
         return await answer
 
     async def fetch(self) -> list[Message]:
-        """What has been asked, once there is something."""
+        """Wait for messages and give them."""
         messages = [await self._asked.get()]
         while not self._asked.empty():
             messages.append(self._asked.get_nowait())
@@ -44,7 +44,7 @@ class Post:
 
 
 def work(packed: bytes, attempt: int, post: Any) -> bytes:
-    """The outcome of a job with its item, which may ask by the post."""
+    """Do a pickled job with its item and give the packed outcome. The job may ask by the post."""
 
     def ask(message: Any) -> Any:
         return opened(ray.get(post.ask.remote(attempt, cloudpickle.dumps(message))))

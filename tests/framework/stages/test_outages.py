@@ -1,4 +1,4 @@
-"""A model that answers nobody stops the run, which goes on where it was; a moment's outage costs no episode."""
+"""A model out of reach stops the run, which resumes where it was; a short outage costs no episode."""
 
 import asyncio
 from contextlib import closing
@@ -35,7 +35,7 @@ def test_after_some_requests_in_a_row_without_answer_the_run_stops() -> None:
     for _ in range(PATIENCE - 1):
         reach.unanswered("m", AWAY)
     reach.answered("another")
-    with pytest.raises(RunFailed, match=r"^no server here; nobody is answered, .* go on with `gde resume`"):
+    with pytest.raises(RunFailed, match=r"^no server here; no request succeeded; run stopped.* with `gde resume`"):
         reach.unanswered("m", AWAY)
 
 
@@ -95,7 +95,7 @@ def test_an_outage_stops_the_run_and_fails_no_episode(
     outage(monkeypatch)
     undisturbed = evaluate(wanted, tmp_path / "undisturbed", flickering)
     outage(monkeypatch, after=after)
-    with pytest.raises(RunFailed, match="nobody is answered, so the run has stopped"):
+    with pytest.raises(RunFailed, match="no request succeeded; run stopped"):
         evaluate(wanted, tmp_path / "run", flickering)
     assert len(outage_parts.OUTAGE.asked) <= after + PATIENCE + concurrency
     with closing(RunFolder.open(tmp_path / "run").journal()) as journal:
@@ -138,7 +138,7 @@ def test_judgements_wait_for_the_end_of_an_outage_as_well(
     evaluate(judged, tmp_path / "undisturbed", flickering)
     n_turns = sum(len(one.turns) for one in load_evidence(tmp_path / "undisturbed").trajectories)
     outage(monkeypatch, after=n_turns + 5)
-    with pytest.raises(RunFailed, match="nobody is answered"):
+    with pytest.raises(RunFailed, match="no request succeeded"):
         evaluate(judged, tmp_path / "run", flickering)
     outage(monkeypatch, at=frozenset({1}))
     assert resume(tmp_path / "run", flickering).status == "ok"
