@@ -1,4 +1,4 @@
-"""What a language model says to a request that would change its residual stream."""
+"""Checks of interventions in the residual stream of a language model."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,28 +8,29 @@ from gde.errors import GdeError
 
 
 def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
-    """For a model without the facet INTERVENTIONS, which must not answer as if nothing had been asked.
+    """Refuse a request with interventions, for a model without the facet INTERVENTIONS.
 
     Raises:
-        GdeError: the request has any.
+        GdeError: the request has interventions, which the model would silently ignore.
     """
     if request.interventions:
-        wanted = "a request without any; only models of the facet `interventions` take them"
-        raise GdeError(f"{model.name} takes no interventions: wanted {wanted}; got {len(request.interventions)}")
+        n = len(request.interventions)
+        advice = "take a model with the facet `interventions`"
+        raise GdeError(f"{model.name} takes no interventions, and the request has {n}: {advice}")
 
 
 def check_interventions(
     interventions: Sequence[Intervention], marks: Mapping[str, Sequence[int]], model: ModelInfo
 ) -> None:
-    """For a model with the facet: whether it has the layers, and the sequence the tokens.
+    """Check that a model and a sequence have the layers and tokens that interventions name.
 
     Args:
-        interventions: what is asked for.
-        marks: those of the prompt or, in a replay, of the sequence.
-        model: whose layers and width they must fit.
+        interventions: the requested ones.
+        marks: of the prompt or, in a replay, of the sequence.
+        model: must have the layers and the width.
 
     Raises:
-        GdeError: a layer or a mark that is not there, or a vector of another shape.
+        GdeError: a layer or a mark is missing, or a vector has the wrong shape.
     """
     for each in interventions:
         if problem := _problem(each, marks.get(each.mark, ()), marks, model):
