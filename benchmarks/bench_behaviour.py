@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+from sizes import size
 
 from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
@@ -82,14 +83,15 @@ def _walk(model: TabularMDP, solution: Solution, horizon: int, rng: np.random.Ge
 
 def _seconds(metric: tuple[str, Metric], evidence: Evidence) -> tuple[float, int]:
     started = time.perf_counter()
-    measurements, failures = score([metric], evidence, STRATA)
+    name, made = metric
+    measurements, failures = score([(name, lambda: made)], evidence, STRATA)
     assert not failures, failures
     return time.perf_counter() - started, len(measurements)
 
 
 def main() -> None:
     """Print one JSON object: seconds and measurements of each metric, on the whole and on each of 30 strata."""
-    worlds, repeats = map(int, sys.argv[1:3]) if len(sys.argv) == 3 else (1500, 10)
+    worlds, repeats = map(int, sys.argv[1:3]) if len(sys.argv) == 3 else size((1500, 10), (12, 2))
     evidence = study(worlds, repeats)
     metrics = {
         offer.name: offer.make(offer.config(), PlainContext()) for offer in gde_metrics() if offer.name in METRICS

@@ -18,17 +18,22 @@ from typing import Any
 
 import numpy as np
 import torch
+from sizes import size
 from transformers import GptOssConfig, GptOssForCausalLM
 
 from gde.data.activations import EMBEDDING, CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde.parts.context import OutsideRun
 from gde.parts.language_model import WhiteBox
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.config import NanoConfig
 from gde_plugins.language_models.generation import Job, generate
 from gde_plugins.language_models.plugin import make_nano
 
-TURNS = 32
+TURNS = size(32, 2)
+LENGTHS = size(((100, 64), (280, 64), (280, 256)), ((20, 12),))
+"""Tokens of the prompt and of the completion."""
+NANO_SIZES = size((7, 11, 15), (7,))
 COMPACT = "Go from A to G by the shortest way; # is wall, _ is free.\n"
 
 
@@ -70,12 +75,12 @@ def bench_tiny(model: Any, prompt: int, completion: int) -> dict[str, float]:
     return report(prompt, completion, generated, read)
 
 
-def bench_nano(size: int) -> dict[str, float]:
+def bench_nano(side: int) -> dict[str, float]:
     """The embedded model on open grids of a given size."""
-    model = make_nano(NanoConfig())
+    model = make_nano(NanoConfig(), OutsideRun())
     assert isinstance(model, WhiteBox)
     requests = [
-        ChatRequest(messages=(Message(role="user", content=COMPACT + open_grid(size, seed)),), seed=seed)
+        ChatRequest(messages=(Message(role="user", content=COMPACT + open_grid(side, seed)),), seed=seed)
         for seed in range(TURNS)
     ]
 
@@ -92,16 +97,16 @@ def bench_nano(size: int) -> dict[str, float]:
     return report(float(lengths[0]), float(lengths[1]), generated, read)
 
 
-def open_grid(size: int, seed: int) -> str:
+def open_grid(side: int, seed: int) -> str:
     """A walled room with agent and goal, as the grid environment writes it."""
-    cells = np.full((size, size), "_")
+    cells = np.full((side, side), "_")
     cells[[0, -1], :] = cells[:, [0, -1]] = "#"
     inside = np.argwhere(cells == "_")
     agent, goal = np.random.default_rng(seed).choice(inside, 2, replace=False)
     cells[tuple(agent)], cells[tuple(goal)] = "A", "G"
-    width = len(str(size)) + 1
-    lines = ["", *map(str, range(size))]
-    rows = [[str(column) for column in range(size)], *cells.tolist()]
+    width = len(str(side)) + 1
+    lines = ["", *map(str, range(side))]
+    rows = [[str(column) for column in range(side)], *cells.tolist()]
     return "\n".join(
         head.ljust(width) + "".join(symbol.ljust(width) for symbol in row).rstrip() + " "
         for head, row in zip(lines, rows, strict=True)
@@ -139,11 +144,9 @@ def main() -> None:
     bench_tiny(model, 32, 32)  # the first pass of a process pays for lazy initialisation
     cases = {f"tiny/{prompt}+{completion}": bench_tiny(model, prompt, completion) for prompt, completion in LENGTHS}
     if find_spec("gde_plugins.language_models.nano"):
-        cases |= {f"nano/{size}x{size}": bench_nano(size) for size in (7, 11, 15)}
+        cases |= {f"nano/{side}x{side}": bench_nano(side) for side in NANO_SIZES}
     sys.stdout.write(json.dumps({"turns": TURNS, "cases": cases}) + "\n")
 
-
-LENGTHS = ((100, 64), (280, 64), (280, 256))
 
 if __name__ == "__main__":
     main()

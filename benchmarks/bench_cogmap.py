@@ -17,18 +17,21 @@ from time import perf_counter
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sizes import size
 from torch.nn.functional import cross_entropy
 
 from gde_plugins.probes.fitting.training import Examples, Settings, train
 from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates
 from gde_plugins.probes.maps.classifier import class_weights
 
-TURNS, WIDTH, SIDE, CLASSES = 32, 3 * 2880, 15, 5
+TURNS, CLASSES = 32, 5
+WIDTH = size(3 * 2880, 64)
+SIDE = size(15, 3)
 SEED = 0
 SETTINGS = Settings(
-    hidden=1024,
+    hidden=size(1024, 8),
     whiten=False,
-    epochs=5,
+    epochs=size(5, 1),
     batch=16,
     cells=None,
     learning_rate=1e-4,

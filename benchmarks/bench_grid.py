@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import gymnasium
 import minigrid  # noqa: F401 - registers the peer
 import numpy as np
+from sizes import size
 
 from gde.numerics.tabular import solve
 from gde_plugins.grid.config import GridConfig
@@ -20,8 +21,10 @@ from gde_plugins.grid.generation.mazes import generate
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.solver.dynamics import ACTIONS, tabulate
 
-STEPS, PEER_STEPS = 200_000, 20_000
-LINES = 500
+STEPS = size(200_000, 20)
+PEER_STEPS = size(20_000, 20)
+LINES = size(500, 2)
+RUNS = size(200, 2)
 SIZE = 15
 
 
@@ -62,7 +65,7 @@ def grids_read_per_second() -> float:
         return LINES / (time.perf_counter() - started)
 
 
-def milliseconds(work: Callable[[int], object], times: int = 200) -> float:
+def milliseconds(work: Callable[[int], object], times: int = RUNS) -> float:
     """Median time of `work`, which is given the number of its run."""
     spent = []
     for run in range(times):

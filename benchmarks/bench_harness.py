@@ -22,6 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sizes import size
+
 from gde import Choice, Evidence, Plan, Result, load_evidence
 from gde.data.observation import Outcome
 from gde.data.trajectory import Decision, Trajectory
@@ -35,7 +37,9 @@ from gde_plugins.baselines.agents import RandomAgent
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 
-EPISODES, SIZE, ROUNDS = 300, 15, 3
+EPISODES = size(300, 2)
+SIZE = size(15, 7)
+ROUNDS = size(3, 1)
 SOLVED = frozenset({Facet.STATE, Facet.MDP})
 WAIT = 0.01
 """Seconds of a slow step."""

@@ -21,6 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sizes import size
+
 from gde import Catalogue, Choice, EnvironmentOffer, Evidence, ModelOffer, NoConfig, Plan, Result, hookimpl
 from gde.data.completion import ChatRequest, Completion, Message, ModelInfo
 from gde.request.catalogue import load_plugins
@@ -29,7 +31,8 @@ from gde.stages.rollout import world_seed
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 
-EPISODES, SIZE = 100, 15
+EPISODES = size(100, 2)
+SIZE = size(15, 7)
 CONCURRENCY = 32
 Measured = tuple[int, float]
 """Turns, and milliseconds of CPU for each."""

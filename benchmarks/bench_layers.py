@@ -23,6 +23,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+from sizes import size
 
 from gde.data.activations import ActivationRecord
 from gde.data.observation import World
@@ -31,8 +32,10 @@ from gde.stages.lanes import in_lanes
 from gde.store.activations import ActivationStore, Row
 from gde.store.journal import Journal
 
-WIDTH, TOKENS, SIDE = 2880, 3, 8
-TURNS, LAYERS = 600, 4
+TOKENS, SIDE = 3, 8
+WIDTH = size(2880, 16)
+TURNS = size(600, 8)
+LAYERS = size(4, 2)
 SOURCES = ("model", "untrained")
 
 

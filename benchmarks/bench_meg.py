@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.special import logsumexp
+from sizes import size
 
 from gde import Policy, TabularMDP
 from gde.data.mdp import Floats
@@ -36,13 +37,13 @@ SLOPE = 1e-4
 NATS = 1e-6
 """By which a value may differ from the exact one."""
 EPSILONS = (0.1, 0.3, 0.5, 0.7, 0.9)
-GIVEN_UP = 1000
+GIVEN_UP = size(1000, 3)
 """Steps of gradient ascent after which such a library stops."""
 Step = Callable[[float, int], float]
 """The step to take, given the slope and the number of the step."""
 Stop = Callable[[float, Floats], bool]
 """Whether to stop, given the slope and the (H, S, A) predicted policy."""
-LARGE = (1_000_000, 10)
+LARGE = size((1_000_000, 10), (100, 10))
 """States and horizon of the measurement of memory."""
 
 
@@ -173,9 +174,10 @@ def _ascend_anew(dense: Dense, steps: Callable[[], Step], stop: Stop) -> int | N
 
 def large_grid() -> dict[str, float]:
     """64 x 64 cells, 4 actions, horizon 256."""
-    mdp = cliff_world(64, 64)
-    policy = epsilon_greedy(greedy(mdp, 256), 0.2)
-    process = Finite(mdp, 256)
+    side, horizon = size((64, 256), (4, 8))
+    mdp = cliff_world(side, side)
+    policy = epsilon_greedy(greedy(mdp, horizon), 0.2)
+    process = Finite(mdp, horizon)
     utility = process.dynamics.utility(mdp.reward)
 
     def iteration() -> None:
@@ -184,14 +186,14 @@ def large_grid() -> dict[str, float]:
 
     return {
         "soft_value_iteration_ms": round(1000 * seconds(iteration), 1),
-        "known_utility_s": round(seconds(lambda: known_utility(mdp, policy, 256), times=2), 3),
+        "known_utility_s": round(seconds(lambda: known_utility(mdp, policy, horizon), times=2), 3),
     }
 
 
 def unknown() -> dict[str, dict[str, float]]:
     """Any utility of states: seconds to the certified optimum and nats between its bounds."""
     figures = {}
-    for width, height, horizon in ((10, 4, 30), (16, 16, 64)):
+    for width, height, horizon in size(((10, 4, 30), (16, 16, 64)), ((4, 4, 6),)):
         mdp = cliff_world(width, height)
         policy = epsilon_greedy(greedy(mdp, horizon), 0.3)
         started = time.process_time()

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from sizes import size
 
 from gde import load_evidence
 from gde.data.evidence import Evidence
@@ -33,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "plugins" / "meg
 from one_by_one import without_batches
 
 METRICS: dict[str, Metric] = {"known": known, "to": towards, "unknown": unknown}
-FEW = 40
+FEW = size(40, 6)
 """Episodes that are measured world by world too: 5 for each weight of `meg.unknown`, and then some."""
 
 
@@ -102,7 +103,7 @@ def _measured(metric: Metric, evidence: Evidence, batched: bool) -> tuple[float,
 
 def _difference(found: Sequence[Measurement], other: Sequence[Measurement]) -> float:
     pairs = zip(_numbers(found), _numbers(other), strict=True)
-    return max(abs(one - another) for one, another in pairs)
+    return max((abs(one - another) for one, another in pairs), default=0.0)
 
 
 def _numbers(measurements: Sequence[Measurement]) -> list[float]:
@@ -126,7 +127,7 @@ def measured(episodes: int, folder: Path) -> dict[str, object]:
 
 def main() -> None:
     """Print one JSON object."""
-    episodes = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    episodes = int(sys.argv[1]) if len(sys.argv) > 1 else size(1000, 6)
     with tempfile.TemporaryDirectory() as folder:
         figures = measured(episodes, Path(folder) / "run")
     sys.stdout.write(json.dumps(figures) + "\n")

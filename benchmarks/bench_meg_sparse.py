@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from sizes import size
 from sparse_peers import Endless, Sparse, fit, rationality
 
 from gde import Policy, TabularMDP
@@ -26,9 +27,9 @@ from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy, random_m
 
 HERE = Path(__file__).parent
 HORIZON = 32
-SECONDS = float(os.environ.get("SECONDS", "240"))
+SECONDS = float(os.environ.get("SECONDS", size("240", "1")))
 """Of processor time after which L-BFGS is stopped."""
-TIMES = int(os.environ.get("TIMES", "3"))
+TIMES = int(os.environ.get("TIMES", size("3", "1")))
 """Ours is run so often, since it is short, and the least time counts; L-BFGS, hundreds of evaluations, is run once."""
 Figures = dict[str, float | bool]
 
@@ -107,9 +108,9 @@ def _peak_gib() -> float:
 
 def main() -> None:
     """Print one JSON object."""
-    side, which = (int((*sys.argv, 100)[1]), sys.argv[2] if len(sys.argv) > 2 else "")
+    side, which = (int((*sys.argv, size(100, 5))[1]), sys.argv[2] if len(sys.argv) > 2 else "")
     figures = memory(side) if which == "memory" else comparison(side, which.split(",") if which else [])
-    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
+    sys.stdout.write(json.dumps(figures) + "\n")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sizes import size
 
 from gde.numerics.tabular import solve
 from gde_plugins.grid.generation.mazes import generate
@@ -18,7 +19,9 @@ from gde_plugins.grid.solver.batch import key_door_actions, optimal_actions
 from gde_plugins.grid.solver.dynamics import tabulate
 
 SIZE, DENSITIES = 15, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-GRIDS, PEER_GRIDS, RUNS = 20_000, 300, 5
+GRIDS = size(20_000, 12)
+PEER_GRIDS = size(300, 2)
+RUNS = size(5, 1)
 
 
 def per_second(work: Callable[[], object], n_grids: int) -> float:

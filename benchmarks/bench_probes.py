@@ -25,6 +25,7 @@ from time import perf_counter, process_time
 import numpy as np
 import torch
 from bench_cogmap import SETTINGS, materialised
+from sizes import size
 
 from gde.stages.lanes import in_lanes
 from gde_plugins.probes.config import CogmapConfig
@@ -34,11 +35,15 @@ from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
 from gde_plugins.probes.fitting.weights import CellWeights
 from gde_plugins.probes.maps.classifier import class_weights
 
-WIDTH, SIDE, CLASSES = 3 * 2880, 15, 5
-FEW, MANY, SHARE = 96, 3000, 32
-LAYERS, SWEPT_WIDTH, SWEPT_SIDE, TURNS = 24, 2880, 8, 2000
+CLASSES, SHARE, SWEPT_SIDE = 5, 32, 8
+WIDTH = size(3 * 2880, 64)
+SIDE = size(15, 3)
+FEW, MANY = size((96, 3000), (4, 8))
+LAYERS = size(24, 1)
+SWEPT_WIDTH = size(2880, 64)
+TURNS = size(2000, 32)
 PLANTED = 64  # inputs that tell the classes
-EPOCHS = CogmapConfig().epochs
+EPOCHS = size(CogmapConfig().epochs, 1)
 
 
 def examples(n: int, width: int, side: int, rng: np.random.Generator) -> Examples:

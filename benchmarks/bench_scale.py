@@ -19,9 +19,11 @@ from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-EPISODES = (1_000, 10_000)
+from sizes import size
+
+EPISODES: tuple[int, ...] = size((1_000, 10_000), (4,))
 SIZE = 9
-METRICS = ("success", "accuracy", "efficiency", "outcomes", "length")
+METRICS = size(("success", "accuracy", "efficiency", "outcomes", "length"), ("success",))
 MIB = 1024
 
 

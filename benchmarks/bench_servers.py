@@ -23,6 +23,8 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
+from sizes import size
+
 from gde import Catalogue, Choice, Evidence, Plan, Result
 from gde.data.completion import ChatRequest, Message
 from gde.request.catalogue import load_plugins
@@ -30,7 +32,9 @@ from gde.runs.evaluating import evaluate
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.openai_model import OpenAIModel
 
-IN_FLIGHT = (32, 128, 512)
+IN_FLIGHT = size((32, 128, 512), (2,))
+SECONDS = size(10.0, 0.2)
+LATENCY = size(1.0, 0.02)
 WARM_UP = 12
 """Latencies until everything is in flight."""
 REST = 6
@@ -191,7 +195,7 @@ def cpu_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def main(seconds: float = 10.0, latency: float = 1.0, in_flight: Sequence[int] = IN_FLIGHT) -> None:
+def main(seconds: float = SECONDS, latency: float = LATENCY, in_flight: Sequence[int] = IN_FLIGHT) -> None:
     """Measure and print."""
     port, answers = multiprocessing.Queue(), multiprocessing.Value("q", lock=False)
     process = multiprocessing.Process(target=serve, args=(latency, port, answers), daemon=True)

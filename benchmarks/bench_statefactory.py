@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sizes import size
 
 from gde.data.observation import Observation, World
 from gde.data.trajectory import Trajectory
@@ -81,7 +82,7 @@ def per_pair(chosen: Sequence[Trajectory], vectors: PerPair) -> list[np.ndarray]
 
 def main() -> None:
     """Measure and print."""
-    name, n_tasks, n_turns = (*sys.argv[1:], *["minilm", "1", "3"][len(sys.argv) - 1 :])
+    name, n_tasks, n_turns = (*sys.argv[1:], *[size("minilm", "words"), "1", size("3", "1")][len(sys.argv) - 1 :])
     try:
         embed = embedder(name)
     except Exception as error:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+from sizes import size
 
 from gde import Decision, EpisodeKey, Evidence, Observation, State, Trajectory, Turn, World
 from gde.data.json import Labels
@@ -17,8 +18,9 @@ from gde.request.catalogue import Catalogue
 from gde.testing.context import PlainContext
 
 TRANSFORMS = ("none", "reflect", "rotate90", "swap", "transpose")
-SIZES, DENSITIES = (7, 9, 11, 13, 15), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-GRIDS, REPEATS = 10, 10
+SIZES = size((7, 9, 11, 13, 15), (7, 9, 11))
+DENSITIES = size((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), (0.0, 0.5, 1.0))
+GRIDS, REPEATS = size((10, 10), (2, 1))
 ACTIONS = ("LEFT", "RIGHT", "UP", "DOWN")
 SEEN = Observation(text="", actions=ACTIONS)
 
@@ -39,11 +41,11 @@ def main() -> None:
 
 def study(rng: np.random.Generator) -> Iterator[Trajectory]:
     """Every trajectory of the study."""
-    grids = [(size, density, i) for size in SIZES for density in DENSITIES for i in range(GRIDS)]
+    grids = [(side, density, i) for side in SIZES for density in DENSITIES for i in range(GRIDS)]
     for stratum, transform in enumerate(TRANSFORMS):
-        for number, (size, density, i) in enumerate(grids):
-            base = f"{size} {density} {i}"
-            labels: Labels = {"size": size, "density": density, "distance": size}
+        for number, (side, density, i) in enumerate(grids):
+            base = f"{side} {density} {i}"
+            labels: Labels = {"size": side, "density": density, "distance": side}
             world = World(id=f"{base} {transform}", base=base, labels=labels)
             for repeat in range(REPEATS):
                 key = EpisodeKey(stratum=stratum, world=number, repeat=repeat)

@@ -26,6 +26,8 @@ from statistics import median
 from tempfile import mkdtemp
 from typing import Any
 
+from sizes import size
+
 from gde.offers import AnyOffer
 from gde.request.settings import build
 from gde.testing.context import PlainContext
@@ -33,8 +35,8 @@ from gde_plugins.text_worlds.environment import SimulatedEnvironment
 from gde_plugins.text_worlds.hosting.process import SimulatorProcess
 from gde_plugins.text_worlds.plugin import gde_environments
 
-STEPS = 100
-ROUNDS = 9
+STEPS = size(100, 1)
+ROUNDS = size(9, 1)
 PAUSE = 0.001
 TRIES = 20
 """Walks by chance, until one does not end the game."""
@@ -254,7 +256,7 @@ def lacking(offer: AnyOffer) -> tuple[str, ...]:
 def main() -> None:
     """Measure what is installed and print."""
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else STEPS
-    wanted = sys.argv[2:] or WORLDS
+    wanted = sys.argv[2:] or size([*WORLDS], ["textworld"])
     there = [name for name in wanted if not lacking(OFFERS[WORLDS[name][0]])]
     sys.stdout.write(json.dumps({"steps": steps, **{name: measured(name, steps) for name in there}}) + "\n")
 

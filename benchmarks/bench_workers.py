@@ -15,6 +15,10 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from sizes import size
+
+EPISODES = size("400", "2")
+ROUNDS = size("5", "1")
 WAYS = ("serial", "one", "two")
 Seconds = dict[str, float]
 
@@ -30,7 +34,7 @@ def timed(way: str, executor: str, agent: str, episodes: int, folder: Path) -> f
     return time.perf_counter() - start
 
 
-def main(executor: str = "processes", agent: str = "random", episodes: str = "400", rounds: str = "5") -> None:
+def main(executor: str = "processes", agent: str = "random", episodes: str = EPISODES, rounds: str = ROUNDS) -> None:
     """Measure and print."""
     with TemporaryDirectory() as scratch:
         each: list[Seconds] = [

@@ -1,15 +1,19 @@
-"""Runs every benchmark in a process of its own and prints one table: `python benchmarks/run.py [NAME...]`.
+"""Runs every benchmark in a process of its own and prints one table: `python benchmarks/run.py [--small] [NAME...]`.
 
 A benchmark is a file bench_NAME.py that prints one JSON object of figures. Ratios and shares are what to look at;
-seconds depend on the machine. Exits with 1 when a benchmark failed.
+seconds depend on the machine. With --small each runs at its smallest size (`sizes.py`), to see that it runs at all.
+Exits with 1 when a benchmark failed.
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from sizes import VARIABLE
 
 HERE = Path(__file__).parent
 LONGEST = 1800
@@ -18,7 +22,10 @@ LONGEST = 1800
 
 def main() -> int:
     """Run the named benchmarks, or all."""
-    wanted = sys.argv[1:] or [path.stem.removeprefix("bench_") for path in sorted(HERE.glob("bench_*.py"))]
+    names = [each for each in sys.argv[1:] if each != "--small"]
+    if "--small" in sys.argv:
+        os.environ[VARIABLE] = "1"
+    wanted = names or [path.stem.removeprefix("bench_") for path in sorted(HERE.glob("bench_*.py"))]
     failed = 0
     for name in wanted:
         try:

@@ -13,13 +13,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sizes import size
+
 from gde.request.settings import build
 from gde.seeding import generator
 from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.environment import SimulatedEnvironment
 from gde_plugins.text_worlds.plugin import gde_environments
 
-EPISODES, TURNS, MEGABYTES = 2000, 3, 2000
+EPISODES = size(2000, 1)
+TURNS, MEGABYTES = 3, 2000
 PER_WORLD = 25
 """Episodes of a world."""
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -86,7 +89,7 @@ def soaked(name: str, episodes: int) -> dict[str, float]:
 def main() -> int:
     """Soak what is named, or all."""
     episodes = int(sys.argv[1]) if len(sys.argv) > 1 else EPISODES
-    figures = {name: soaked(name, episodes) for name in sys.argv[2:] or SETTINGS}
+    figures = {name: soaked(name, episodes) for name in sys.argv[2:] or size([*SETTINGS], ["textworld"])}
     sys.stdout.write(json.dumps(figures) + "\n")
     most = 1.2 * MEGABYTES
     bad = [each for each in figures.values() if each["zombies"] or each["left_behind"] or each["largest_mib"] > most]

@@ -107,6 +107,7 @@ def test_tests_mirror_what_they_test() -> None:
     tests = ROOT / "tests"
     assert not list(tests.glob("test_*.py"))
     assert {path.name for path in tests.iterdir() if path.is_dir() and path.name != "__pycache__"} == {
+        "benchmarks",
         "contract",
         "examples",
         "framework",

@@ -11,11 +11,12 @@ def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
     """Refuse interventions, for a model without the facet INTERVENTIONS.
 
     Raises:
-        GdeError: the request has any.
+        GdeError: the request has interventions, which the model would silently ignore.
     """
     if request.interventions:
-        wanted = "a request without any; only models of the facet `interventions` take them"
-        raise GdeError(f"{model.name} takes no interventions: wanted {wanted}; got {len(request.interventions)}")
+        n = len(request.interventions)
+        advice = "take a model with the facet `interventions`"
+        raise GdeError(f"{model.name} takes no interventions, and the request has {n}: {advice}")
 
 
 def check_interventions(
@@ -29,7 +30,7 @@ def check_interventions(
         model: the model, whose layers and width they must fit.
 
     Raises:
-        GdeError: a layer or a mark that is not there, or a vector of another shape.
+        GdeError: a layer or a mark is missing, or a vector has the wrong shape.
     """
     for each in interventions:
         problem = _problem(each, marks, model)

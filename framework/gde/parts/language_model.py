@@ -1,4 +1,4 @@
-"""A model that completes conversations, and one whose activations can be read as well."""
+"""The protocols of language models: completing, enumerating answers, and reading activations."""
 
 from collections.abc import Sequence
 from typing import Protocol, Self, runtime_checkable
@@ -9,7 +9,11 @@ from gde.data.completion import ChatRequest, Completion, ModelInfo, Tokenization
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """Made once per run and worker. Batches concurrent requests itself; a request's answer is the same in any batch."""
+    """Completes conversations.
+
+    A run makes each model once per worker. The model batches concurrent requests itself, and the answer to a request is
+    the same in any batch.
+    """
 
     @property
     def info(self) -> ModelInfo:
@@ -19,7 +23,7 @@ class LanguageModel(Protocol):
         """Answer one request.
 
         Raises:
-            GdeError: the model cannot be reached or refuses the request; recorded as a decision of status "error".
+            GdeError: the model cannot be reached, or refuses the request. The decision gets the status "error".
         """
 
     def close(self) -> None:
@@ -28,12 +32,12 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class HasProbabilities(LanguageModel, Protocol):
-    """Facet ACTION_PROBS: the model tells which answers it can give, instead of drawing one."""
+    """Facet ACTION_PROBS: the model enumerates its answers with their probabilities, instead of drawing one."""
 
     async def completions(self, request: ChatRequest, least: float) -> Sequence[WeighedCompletion]:
-        """Every completion of at least this probability under the request's sampling; its seed plays no part.
+        """Every completion of at least the probability `least` under the request's sampling.
 
-        What is missing to a sum of 1 is spread over completions that are each less probable than `least`.
+        The seed of the request plays no part. All other completions together have the rest of the probability.
 
         Raises:
             GdeError: as `complete`.
@@ -42,17 +46,17 @@ class HasProbabilities(LanguageModel, Protocol):
 
 @runtime_checkable
 class WhiteBox(LanguageModel, Protocol):
-    """Facet ACTIVATIONS: stored tokens can be replayed and the residual stream read."""
+    """Facet ACTIVATIONS: the model replays stored tokens and gives its residual stream."""
 
     def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        """One forward pass over each sequence, keeping only the asked-for layers at the marked tokens.
+        """Replay each sequence in one forward pass, and keep the requested layers at the marked tokens.
 
         Raises:
-            GdeError: a layer that the model does not have.
+            GdeError: the model lacks a requested layer.
         """
 
     def tokenize(self, text: str) -> Tokenization:
-        """The text's token ids with their character spans, no special tokens added."""
+        """The token ids of a text with their character spans, without special tokens."""
 
     def untrained(self, seed: int) -> Self:
         """The same architecture and tokenizer with random weights: the control for every probe."""

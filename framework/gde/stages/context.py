@@ -1,6 +1,6 @@
-"""What the parts of a run are made with, and what they share."""
+"""The resources that the parts of a run share, and the context that each part is made with."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
@@ -32,11 +32,11 @@ from gde.store.journal import Journal
 from gde.store.probes import read_readout
 
 WORLD_FACETS = frozenset({Facet.MDP, Facet.OPTIMUM, Facet.DEMONSTRATION, Facet.SNAPSHOT})
-"""An agent that needs one of these is given the environment itself."""
+"""Facets that only an agent with access to the environment itself can use."""
 
 
 class Resources:
-    """What all parts of a run share in one process: its models, its journal and a folder for scratch."""
+    """What all parts of a run share in one process: models, journal, secrets and a folder for scratch."""
 
     def __init__(
         self,
@@ -46,62 +46,86 @@ class Resources:
         left: Left | None = None,
         keys_to: Collection[str] | None = None,
     ) -> None:
-        """Take the parts of a plan, or for what belongs to no plan all that is offered.
+        """Take the parts of a plan, or the whole catalogue where there is no plan.
 
-        Without a journal, what models answer is not kept; `probes` is where fitted ones are; `left` is the share
-        of one of several processes in the budget, and `keys_to` as in `gde.request.secrets.Secrets`.
+        Args:
+            parts: of a plan, or all that plugins offer.
+            journal: of the run; without one, no answer of a model is kept.
+            probes: folder of the fitted probes.
+            left: the share of one of several processes in the budget.
+            keys_to: the hosts that keys may be sent to, as in `gde.request.secrets.Secrets`.
         """
         self.ready = parts if isinstance(parts, Ready) else None
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
-        self.journal, self.probes = journal, probes
+        self.journal = journal
+        self.probes = probes
         self.secrets = Secrets(keys_to)
         if journal is not None:
             journal.secrets = self.secrets
+
         plan = self.ready.plan if self.ready else None
-        # A plan from a folder, which anyone may have written, names no files here.
-        reuse = Reuse(Path(plan.cache)) if plan and plan.cache and keys_to is None else Reuse()
+        reuse = Reuse()
+        # Anyone may have written the plan in a run folder (`keys_to` is given): it must not open files here.
+        if plan and plan.cache and keys_to is None:
+            reuse = Reuse(Path(plan.cache))
         self.models = Models(self._make_model, journal, Budget(plan, journal, left), reuse)
         self._metrics: dict[str, Metric] = {}
 
     def context(self, kind: str, label: str, scope: Scope | None = None) -> "RunContext":
-        """What a part is made with; agents ask models within the scope of their episode."""
+        """The context of a part; an agent asks models in the scope of its episode."""
         return RunContext(self, kind, label, scope)
 
     def make(self, part: Chosen, scope: Scope | None = None) -> Any:
-        """A new part."""
+        """Make a new part."""
         return part.make(self.context(part.kind, part.label, scope))
 
     @cached_property
     def scratch(self) -> Path:
-        """Gone when the resources are closed."""
+        """A folder that is deleted when the resources are closed."""
         return Path(mkdtemp(prefix="gde-"))
 
     def find_metric(self, name: str) -> Chosen:
-        """Of the run's own metrics the one that is called so, else one with its defaults."""
+        """The run's metric of this label, else its metric of this offer, else the offer with its defaults.
+
+        Raises:
+            UnknownName: there is no such metric.
+        """
         chosen = self.ready.metrics if self.ready else ()
-        own = next((each for each in chosen if each.label == name), None)
-        if own is not None:
-            return own
+        for each in chosen:
+            if each.label == name:
+                return each
+
         entry = self.catalogue.find_metric(name)
-        known = next((each for each in chosen if each.entry is entry), None)
-        config, label = build(entry.offer.config, {}, name), entry.offer.name
-        return known or Chosen(kind="metric", name=label, label=label, entry=entry, config=config)
+        for each in chosen:
+            if each.entry is entry:
+                return each
+
+        label = entry.offer.name
+        config = build(entry.offer.config, {}, name)
+        return Chosen(kind="metric", name=label, label=label, entry=entry, config=config)
 
     def find_reward_model(self, name: str) -> Chosen:
-        """Of the run's own reward models the one that is called so, else one with its defaults."""
-        named = self.ready.judges.get(name) if self.ready else None
-        own = self.ready.rewards if self.ready else ()
-        look = Finder(self.catalogue)
-        return named or next((each for each in own if each.label == name), None) or look.judge(name)
+        """The run's reward model of this name, else the offer with its defaults.
+
+        Raises:
+            UnknownName: there is no such reward model.
+        """
+        if self.ready:
+            if name in self.ready.judges:
+                return self.ready.judges[name]
+            for each in self.ready.rewards:
+                if each.label == name:
+                    return each
+        return Finder(self.catalogue).judge(name)
 
     def metric(self, chosen: Chosen) -> Metric:
-        """A metric, made once: it keeps nothing from one evidence to the next."""
+        """The metric, made once per process: it keeps nothing between two evidences."""
         if chosen.label not in self._metrics:
             self._metrics[chosen.label] = self.make(chosen)
         return self._metrics[chosen.label]
 
     def close(self) -> None:
-        """Release models and scratch."""
+        """Release the models and delete the scratch folder."""
         self.models.close()
         if "scratch" in self.__dict__:
             rmtree(self.scratch, ignore_errors=True)
@@ -123,8 +147,11 @@ class RunContext:
     def __init__(
         self, resources: Resources, kind: str, label: str, scope: Scope | None, through: Through | None = None
     ) -> None:
-        self._resources, self._kind, self._label, self._through = resources, kind, label, through
-        self._find_scope: Callable[[], Scope] = lambda: scope or resources.models.scope(f"{kind} {label}")
+        self._resources = resources
+        self._kind = kind
+        self._label = label
+        self._given_scope = scope
+        self._through = through
 
     @property
     def seed(self) -> int:
@@ -140,14 +167,15 @@ class RunContext:
 
     @cached_property
     def _scope(self) -> Scope:
-        return self._find_scope()
+        # Found only when it is needed, because that reads the journal.
+        return self._given_scope or self._resources.models.scope(f"{self._kind} {self._label}")
 
     def model(self, name: str) -> LanguageModel:
         model = self._scope.model(name)
         return self._through(model) if self._through else model
 
     def reward_model(self, name: str) -> RewardModel:
-        """Of the run's own reward models the one that is called so, else one with its defaults."""
+        """The run's reward model of this name, else the offer with its defaults."""
         chosen = self._resources.find_reward_model(name)
         if chosen.label == self._label and self._kind == "reward_model":
             raise GdeError(f"reward model {name!r} asks for itself")
@@ -155,13 +183,14 @@ class RunContext:
         return made
 
     def secret(self, variable: str, url: str) -> str:
-        secret, journal = self._resources.secrets.give(variable, url), self._resources.journal
+        secret = self._resources.secrets.give(variable, url)
+        journal = self._resources.journal
         if secret and journal is not None:
             journal.add_note(NOTED, {variable: ""})
         return secret
 
     def metric(self, name: str) -> Metric:
-        """Of the run's own metrics the one that is called so, else one with its defaults."""
+        """The run's metric of this name, else the offer with its defaults."""
         chosen = self._resources.find_metric(name)
         if chosen.label == self._label and self._kind == "metric":
             raise GdeError(f"metric {name!r} asks for itself")
@@ -170,19 +199,24 @@ class RunContext:
     def readout(self, probe: str, arm: str) -> Readout:
         resources = self._resources
         probes = resources.ready.probes if resources.ready else ()
-        chosen = next((each for each in probes if each.label == probe), None)
+        by_label = {each.label: each for each in probes}
+        chosen = by_label.get(probe)
         if chosen is None or resources.probes is None or resources.journal is None:
-            known = ", ".join(each.label for each in probes) or "none"
+            known = ", ".join(by_label) or "none"
             raise GdeError(f"readout of probe {probe!r}: wanted a probe of this run, which has {known}")
         variant, arrays = read_readout(resources.journal, resources.probes, probe, arm)
         made: Readout = resources.make(chosen).load(variant, arrays)
         return made
 
     def agent(self, trajectory: Trajectory, through: Through) -> Agent:
-        ready, resources = self._resources.ready, self._resources
-        if ready is None or ready.agent.absent:
-            raise GdeError(f"episode {trajectory.key}: {ready.agent.absent if ready else 'there is no run'}")
-        key, chosen = trajectory.key, ready.agent
+        resources = self._resources
+        ready = resources.ready
+        key = trajectory.key
+        if ready is None:
+            raise GdeError(f"episode {key}: there is no run")
+        chosen = ready.agent
+        if chosen.absent:
+            raise GdeError(f"episode {key}: {chosen.absent}")
         if (WORLD_FACETS | {Facet.SIMULATOR}) & chosen.needs:
             raise GdeError(f"agent {chosen.label!r} is given its world, so it cannot be shown turns again")
         agent: Agent = chosen.make(RunContext(resources, chosen.kind, chosen.label, self._scope, through))
@@ -192,22 +226,22 @@ class RunContext:
 
 
 def agent_seed(root: int, key: EpisodeKey) -> int:
-    """Of the agent in an episode of the run with this root seed."""
+    """The seed of the agent in an episode of the run with this root seed."""
     return derive(root, "agent", key.stratum, key.world, key.repeat)
 
 
 def check_world(known: str, world: World) -> None:
-    """A world that is made again must be the one of the record.
+    """Check that a world that is made again is the one of the record.
 
     Raises:
-        GdeError: it is another.
+        GdeError: it is another world.
     """
     if world.id != known:
         raise GdeError(f"the world is no longer what it was: the record has {known}, the environment {world.id}")
 
 
 def _task(environment: Environment, trajectory: Trajectory) -> Task:
-    """Of the episode; closes the environment."""
+    """The task of the episode, which an environment made for it gives before it is closed."""
     try:
         environment.reset(trajectory.seed)
         check_world(trajectory.world.id, environment.world())

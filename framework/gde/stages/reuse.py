@@ -1,4 +1,4 @@
-"""Answers of earlier runs, for requests that can have one answer only."""
+"""The cache of answers that runs share, for requests that can have only one answer."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,22 @@ from gde.store.rows import to_json
 
 
 class Reuse:
-    """A cache of answers, or none. Only what is asked at temperature 0 is looked up or kept: a sample that were the
-    same in every run would be no sample."""
+    """A cache of answers, or none.
+
+    Only requests at temperature 0 are looked up and kept: samples that were the same in every run would be no samples.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Take the file of answers; None to ask everything."""
+        """Take the file of the cache; None for no cache."""
         self._path = path
         self._answers: Answers | None = None
 
     def key(self, model: LanguageModel, config: Json, request: ChatRequest) -> str:
-        """Differs wherever the answer may: by the model's weights and software, its configuration and the request.
-        Empty where the request is not to be looked up."""
+        """The key of an answer, which differs wherever the answer may: by model, configuration and request.
+
+        Returns:
+            An empty text where the request is not to be looked up.
+        """
         if self._path is None or request.sampling.temperature > 0:
             return ""
         info = model.info
@@ -34,16 +39,16 @@ class Reuse:
         return sha256(to_json(asked).encode()).hexdigest()
 
     def open(self) -> None:
-        """Open the file, or make it.
+        """Open the file, or create it.
 
         Raises:
-            GdeError: it is something else, or cannot be written.
+            GdeError: it is another kind of file, or cannot be written.
         """
         if self._path is not None and self._answers is None:
             self._answers = Answers.open(self._path)
 
     def find(self, key: str) -> Completion | None:
-        """What was answered in an earlier run.
+        """The answer that an earlier run got, if any.
 
         Raises:
             RunFailed: the file cannot be read.
@@ -54,7 +59,7 @@ class Reuse:
             return answers.get(key)
 
     def keep(self, key: str, answer: Completion) -> None:
-        """For later runs.
+        """Keep an answer for later runs.
 
         Raises:
             RunFailed: the file cannot be written.
@@ -80,7 +85,7 @@ class Reuse:
 
 
 def reuse_note(journal: Journal, cache: str) -> Mapping[str, Json]:
-    """What a result's provenance says of it; nothing where no cache was wanted."""
+    """The use of the cache as a result's provenance states it; empty where the plan names none."""
     if not cache:
         return {}
     ((answers, hits),) = journal.query("SELECT count(*), coalesce(sum(cached), 0) FROM calls")

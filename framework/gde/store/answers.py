@@ -1,4 +1,4 @@
-"""Answers of models in earlier runs, in one SQLite file that runs share, by all that can change an answer."""
+"""A SQLite file of model answers that runs share, each under a key of all that can change the answer."""
 
 import json
 import sqlite3
@@ -13,75 +13,77 @@ from gde.store.checksums import checksum
 from gde.store.rows import to_json
 
 APPLICATION = 0x67646561
-"""Marks the file as one of answers, so that no other database is taken for one."""
+"""Marks the file as a cache of answers, so that no other database is taken for one."""
 TABLE = """CREATE TABLE answers (
     key TEXT PRIMARY KEY,   -- SHA-256 of model, configuration, versions and everything that was asked
     answer TEXT NOT NULL,   -- JSON
     checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID"""
-TOLD = ("text", "reasoning", "finish", "n_prompt", "n_completion", "answered_by", "marks", "prompt_tokens", "tokens")
-"""Fields of a completion that come from the model; the others are of the run that asked."""
+TUPLES = ("prompt_tokens", "tokens")
+GIVEN = ("text", "reasoning", "finish", "n_prompt", "n_completion", "answered_by", "marks", *TUPLES)
+"""Fields of a completion that the model gave; the others say in which run and for whom it was asked."""
 
 
 class Answers:
-    """A file of answers, which several runs and processes may read and write at once."""
+    """The file, which several runs and processes may read and write at once."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """The file, made where there is none.
+        """Open the file, or create it.
 
         Raises:
-            GdeError: it is something else, or cannot be written.
+            GdeError: it is another kind of file, or cannot be written.
         """
         wanted = f"run.cache={path}: wanted a file of answers that gde made, or a place to make one"
         try:
             connection = sqlite3.connect(path, timeout=120, isolation_level=None)
         except sqlite3.Error as error:
             raise GdeError(f"{wanted}; {error}") from error
+
         try:
             connection.execute("PRAGMA trusted_schema=OFF")
-            if not _made(connection):
-                raise GdeError(f"{wanted}, got another database")
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-        except (sqlite3.Error, GdeError) as error:
+            ours = _create_or_recognise(connection)
+            if ours:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=NORMAL")
+        except sqlite3.Error as error:
             connection.close()
-            if isinstance(error, GdeError):
-                raise
             raise GdeError(f"{wanted}; {error}") from error
+        if not ours:
+            connection.close()
+            raise GdeError(f"{wanted}, got another database")
         return cls(connection)
 
     def get(self, key: str) -> Completion | None:
-        """The answer under a key; None where there is none, or not as it was written."""
+        """The answer under a key; None where there is none, or where the row is damaged."""
         with closing(self._connection.execute("SELECT answer, checksum FROM answers WHERE key = ?", (key,))) as found:
             row = found.fetchone()
         if row is None or checksum((key, row[0])) != row[1]:
             return None
-        answer = json.loads(row[0])
-
-        # JSON has lists for tuples.
-        answer["marks"] = {name: tuple(places) for name, places in answer["marks"].items()}
-        for name in ("prompt_tokens", "tokens"):
-            answer[name] = tuple(answer[name])
-        return Completion(**answer)
+        fields = json.loads(row[0])
+        for name in TUPLES:
+            fields[name] = tuple(fields[name])
+        fields["marks"] = {name: tuple(places) for name, places in fields["marks"].items()}
+        return Completion(**fields)
 
     def put(self, key: str, answer: Completion) -> None:
-        """Keep an answer; a damaged one is replaced."""
-        told = asdict(answer)
-        text = to_json({name: told[name] for name in TOLD})
-        values = (key, text, checksum((key, text)))
-        self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", values)
+        """Keep an answer, in the place of a damaged one as well."""
+        fields = asdict(answer)
+        text = to_json({name: fields[name] for name in GIVEN})
+        row = (key, text, checksum((key, text)))
+        self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
 
 
-def _made(connection: sqlite3.Connection) -> bool:
-    """Make an empty file one of answers, and say whether the file is one; any other is left as it was."""
+def _create_or_recognise(connection: sqlite3.Connection) -> bool:
+    """Make an empty file a file of answers, and say whether it is one; any other file is left as it was."""
+    # One transaction, so that of two processes that find the file empty only one creates the table.
     connection.execute("BEGIN IMMEDIATE")
     found = connection.execute("SELECT sql FROM sqlite_master").fetchall()
     if not found:

@@ -1,4 +1,4 @@
-"""Reading the residual stream by replay: one forward pass over stored tokens, nothing kept but what was asked for."""
+"""Reading the residual stream by replay: one forward pass over stored tokens, which keeps only what was asked for."""
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,35 +18,37 @@ from gde_plugins.language_models.residual_stream import Change, Visit, changing,
 
 
 class _Prefix(NamedTuple):
-    """What of a sequence is replayed. Causal attention makes all that follows irrelevant."""
+    """The part of a sequence that is replayed: with causal attention, nothing after it matters."""
 
     tokens: tuple[int, ...]
-    """Up to the last place that is read or changed."""
+    """Up to the last token that is read or changed."""
     places: tuple[tuple[str, tuple[int, ...]], ...]
-    """The marks that are read."""
+    """The marks that are read, each with its indices into `tokens`."""
     changes: tuple[Change, ...]
-    """Those at layers that are gone through."""
+    """The interventions at layers up to the deepest that is read."""
 
 
 class _DeepEnoughError(Exception):
-    """The deepest layer that was asked for is done."""
+    """Ends a forward pass after the deepest layer that was asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Places:
-    """Where one batch is read: K tokens in all."""
+    """The K tokens of a batch that are read, sequence by sequence and mark by mark."""
 
     rows: Tensor
+    """(K,) index of the sequence."""
     columns: Tensor
+    """(K,) index of the token."""
     pieces: Sequence[int]
-    """Tokens of each mark of each sequence, in order; they sum to K."""
+    """The number of tokens of each mark of each sequence; they sum to K."""
 
 
 class Reader:
     """Replays sequences through a model.
 
-    On a CPU every sequence runs alone: batches are no faster there, and so no activation can depend on its company.
-    A float64 model is read in float32, which is what is kept, at a third of the time.
+    On a CPU every sequence runs alone: batches are no faster there, and no activation can depend on its company. A
+    float64 model is read in float32, the precision in which activations are kept, in a third of the time.
     """
 
     def __init__(self, model: Any, batch_size: int) -> None:
@@ -55,24 +57,30 @@ class Reader:
 
     @cached_property
     def _model(self) -> Any:
-        return copy.deepcopy(self._original).float() if self._original.dtype == torch.float64 else self._original
+        if self._original.dtype != torch.float64:
+            return self._original
+        return copy.deepcopy(self._original).float()
 
     def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
         """The activations of every sequence, in order.
 
-        Equal prefixes are run once; batches are made of sequences of similar length, padded on the right, where causal
-        attention cannot see it. No logits are computed.
+        Equal prefixes run once. Batches hold sequences of similar length, padded on the right, where causal attention
+        cannot see the padding. No logits are computed.
 
         Raises:
             GdeError: a layer that the model does not have.
         """
         layers = decoder_layers(self._model)
-        if unknown := [layer for layer in request.layers if not EMBEDDING <= layer < len(layers)]:
-            wanted = f"layers from {EMBEDDING} (embeddings) to {len(layers) - 1}"
-            raise GdeError(f"capture: wanted {wanted}, got {unknown[0]}")
+        for layer in request.layers:
+            if not EMBEDDING <= layer < len(layers):
+                raise GdeError(
+                    f"capture: wanted layers from {EMBEDDING} (embeddings) to {len(layers) - 1}, got {layer}"
+                )
+
         prefixes = [_prefix(sequence, request) for sequence in sequences]
-        marked = dict.fromkeys(prefix for prefix in prefixes if prefix.places and request.layers)
-        todo = sorted(marked, key=lambda prefix: (len(prefix.tokens), prefix.tokens, prefix.places))
+        distinct = dict.fromkeys(prefix for prefix in prefixes if prefix.places and request.layers)
+        todo = sorted(distinct, key=lambda prefix: (len(prefix.tokens), prefix.tokens, prefix.places))
+
         records: dict[_Prefix, ActivationRecord] = {}
         for start in range(0, len(todo), self._batch_size):
             batch = todo[start : start + self._batch_size]
@@ -82,10 +90,13 @@ class Reader:
 
 def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
     places = tuple((mark, tuple(sequence.marks[mark])) for mark in request.marks if sequence.marks.get(mark))
-    reached = [each for each in sequence.interventions if each.layer <= max(request.layers, default=EMBEDDING)]
+
+    deepest = max(request.layers, default=EMBEDDING)
+    reached = [each for each in sequence.interventions if each.layer <= deepest]
     changes = Change.of(reached, sequence.marks)
-    indices = [*(indices for _, indices in places), *(change.places for change in changes)]
-    end = max((index for several in indices for index in several), default=-1) + 1
+
+    used = [indices for _, indices in places] + [change.places for change in changes]
+    end = max((index + 1 for indices in used for index in indices), default=0)
     if end > len(sequence.tokens):
         raise ValueError(f"marks point to token {end - 1} of a sequence of {len(sequence.tokens)}")
     return _Prefix(tokens=tuple(sequence.tokens[:end]), places=places, changes=changes)
@@ -94,33 +105,39 @@ def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
 def _capture_batch(
     model: Any, layers: Sequence[Any], batch: Sequence[_Prefix], wanted: Sequence[int]
 ) -> Iterator[ActivationRecord]:
-    width = max(len(prefix.tokens) for prefix in batch)
-    padded = [[*prefix.tokens, *[0] * (width - len(prefix.tokens))] for prefix in batch]
+    """The activations of a batch of prefixes at the wanted layers."""
+    longest = max(len(prefix.tokens) for prefix in batch)
+    padded = [[*prefix.tokens, *[0] * (longest - len(prefix.tokens))] for prefix in batch]
     ids = torch.tensor(padded, device=model.device)
     places = _places(batch, model.device)
+
+    # Interventions come first, so that what is read at a layer is read after them.
     read: dict[int, NDArray[np.float32]] = {}
-    # Changes come first, so that what is read at a layer is read after them.
     changes = changing(model, [prefix.changes for prefix in batch], [0] * len(batch))
     reading = visiting(layers, _readers(wanted, places, read))
     with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading:
         model.get_decoder()(input_ids=ids, use_cache=False)
+
     edges = np.cumsum(places.pieces)[:-1]
     pieces = {layer: iter(np.split(values, edges)) for layer, values in read.items()}
     for prefix in batch:
-        yield ActivationRecord(
-            values=_frozen({(n, mark): next(pieces[n]) for mark, _ in prefix.places for n in wanted})
-        )
+        values = {}
+        for mark, _ in prefix.places:
+            for layer in wanted:
+                values[layer, mark] = next(pieces[layer])
+        yield ActivationRecord(values=_frozen(values))
 
 
 def _places(batch: Sequence[_Prefix], device: Any) -> _Places:
-    found = [(row, indices) for row, prefix in enumerate(batch) for _, indices in prefix.places]
-    rows = [row for row, indices in found for _ in indices]
-    columns = [index for _, indices in found for index in indices]
-    return _Places(
-        rows=torch.tensor(rows, device=device),
-        columns=torch.tensor(columns, device=device),
-        pieces=[len(indices) for _, indices in found],
-    )
+    rows: list[int] = []
+    columns: list[int] = []
+    pieces: list[int] = []
+    for row, prefix in enumerate(batch):
+        for _, indices in prefix.places:
+            rows += [row] * len(indices)
+            columns += indices
+            pieces.append(len(indices))
+    return _Places(rows=torch.tensor(rows, device=device), columns=torch.tensor(columns, device=device), pieces=pieces)
 
 
 def _readers(wanted: Sequence[int], places: _Places, read: dict[int, NDArray[np.float32]]) -> dict[int, Visit]:
@@ -139,7 +156,10 @@ def _readers(wanted: Sequence[int], places: _Places, read: dict[int, NDArray[np.
 
 
 def _frozen(values: dict[tuple[int, str], NDArray[np.float32]]) -> Mapping[tuple[int, str], NDArray[np.float32]]:
-    kept = {key: np.array(value, order="C") for key, value in values.items()}
-    for value in kept.values():
-        value.setflags(write=False)
+    kept = {}
+    for key, value in values.items():
+        # A copy, because a view would keep the whole batch in memory.
+        array = np.array(value, order="C")
+        array.setflags(write=False)
+        kept[key] = array
     return kept

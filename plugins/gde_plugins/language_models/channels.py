@@ -1,8 +1,8 @@
-"""Splitting a completion into reasoning and answer, at the level of token ids, and marking where activations are read.
+"""Splitting a completion into reasoning and answer by its token ids, and marking where activations are read.
 
-The marks are those of Arghal et al. (2026), section 5.1: the last three tokens of the prompt ("pre"), and the three
-tokens that stand in the same place once the model has reasoned ("post"); and all tokens of the reasoning between them
-("reasoning"), another number in every turn.
+The marks are those of Arghal et al. (2026), section 5.1: "pre" is the last three tokens of the prompt, and "post" the
+three tokens in the same place of the template after the reasoning. "reasoning" is all tokens between them, whose number
+differs from turn to turn.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ Decode = Callable[[Sequence[int]], str]
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a completion says."""
+    """A completion, split."""
 
     text: str
     """The answer; empty where the model never came to it."""
@@ -25,11 +25,11 @@ class Reading:
 
 
 class Channels(Protocol):
-    """One way in which models tell reasoning from answer."""
+    """A convention by which models separate reasoning from answer."""
 
     @property
     def stops(self) -> frozenset[int]:
-        """Tokens that end a completion in this way, whatever the checkpoint's own settings say."""
+        """Tokens that end a completion by this convention, besides those of the checkpoint."""
 
     def read(self, prompt: Sequence[int], tokens: Sequence[int]) -> Reading:
         """Split the completion `tokens` that followed `prompt`."""
@@ -37,13 +37,13 @@ class Channels(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Plain:
-    """Models that do not reason aloud."""
+    """Models without visible reasoning."""
 
     decode: Decode
     stops: frozenset[int] = frozenset()
 
     def read(self, prompt: Sequence[int], tokens: Sequence[int]) -> Reading:
-        return Reading(text=self.decode(tokens), reasoning=None, marks=_before_reasoning(prompt))
+        return Reading(text=self.decode(tokens), reasoning=None, marks={"pre": _last_three(len(prompt))})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,20 +59,19 @@ class ThinkTags:
         begin = self._begin(prompt, tokens)
         if begin is None:
             return Plain(decode=self.decode).read(prompt, tokens)
-        marks = _before_reasoning(prompt)
-        if self.unthink not in tokens[begin:]:
-            marks = {**marks, **_reasoned(range(len(prompt) + begin, len(prompt) + len(tokens)))}
-            return Reading(text="", reasoning=self.decode(tokens[begin:]).strip(), marks=marks)
-        close = list(tokens).index(self.unthink, begin)
-        marks = {**marks, **_reasoned(range(len(prompt) + begin, len(prompt) + close))}
-        return Reading(
-            text=self.decode(tokens[close + 1 :]).strip(),
-            reasoning=self.decode(tokens[begin:close]).strip(),
-            marks={**marks, "post": _last_three(len(prompt) + close + 1)},
-        )
+
+        closed = self.unthink in tokens[begin:]
+        close = list(tokens).index(self.unthink, begin) if closed else len(tokens)
+        reasoning = self.decode(tokens[begin:close]).strip()
+        marks = _marks(len(prompt), range(begin, close))
+        if not closed:
+            return Reading(text="", reasoning=reasoning, marks=marks)
+
+        marks["post"] = _last_three(len(prompt) + close + 1)
+        return Reading(text=self.decode(tokens[close + 1 :]).strip(), reasoning=reasoning, marks=marks)
 
     def _begin(self, prompt: Sequence[int], tokens: Sequence[int]) -> int | None:
-        """Where in `tokens` the reasoning begins, None where there is none."""
+        """The index in `tokens` at which the reasoning begins; None where there is none."""
         tags = [token for token in prompt if token in (self.think, self.unthink)]
         if tags and tags[-1] == self.think:
             return 0
@@ -99,24 +98,26 @@ class Harmony:
     message: int
     end: int
     stops: frozenset[int]
-    """<|return|> and <|call|>: the model is done."""
+    """<|return|> and <|call|>, which end the completion."""
 
     def read(self, prompt: Sequence[int], tokens: Sequence[int]) -> Reading:
-        messages = tuple(self._messages(tokens))
-        analysis = [self.decode(message.body) for message in messages if message.channel == "analysis"]
-        final = next((message for message in messages if message.channel == "final"), None)
-        thoughts = [
-            len(prompt) + index
-            for message in messages
-            if message.channel == "analysis"
-            for index in range(message.begin, message.begin + len(message.body))
-        ]
-        marks = {**_before_reasoning(prompt), **_reasoned(thoughts)}
-        if final and tuple(tokens[: final.at][-N_MARKED:][:2]) == (self.end, self.start):
-            marks = {**marks, "post": _last_three(len(prompt) + final.at)}
+        final = None
+        thoughts: list[str] = []
+        thought_at: list[int] = []
+        for message in self._messages(tokens):
+            if message.channel == "analysis":
+                thoughts.append(self.decode(message.body))
+                thought_at += range(message.begin, message.begin + len(message.body))
+            elif message.channel == "final" and final is None:
+                final = message
+
+        marks = _marks(len(prompt), thought_at)
+        # "post" is a place in the template only where a whole message, closed and opened again, precedes the answer.
+        if final is not None and tuple(tokens[: final.at][-N_MARKED:][:2]) == (self.end, self.start):
+            marks["post"] = _last_three(len(prompt) + final.at)
         return Reading(
-            text=self.decode(final.body) if final else "",
-            reasoning="\n".join(analysis) if analysis else None,
+            text="" if final is None else self.decode(final.body),
+            reasoning="\n".join(thoughts) if thoughts else None,
             marks=marks,
         )
 
@@ -126,14 +127,16 @@ class Harmony:
             if token != self.channel or self.message not in tokens[at:]:
                 continue
             begin = list(tokens).index(self.message, at) + 1
-            after = (index for index in range(begin, len(tokens)) if tokens[index] in boundaries)
+            end = begin
+            while end < len(tokens) and tokens[end] not in boundaries:
+                end += 1
             header = self.decode(tokens[at + 1 : begin - 1]).split()
-            body = tokens[begin : next(after, None)]
-            yield _HarmonyMessage(channel=header[0] if header else "", at=at, body=body, begin=begin)
+            channel = header[0] if header else ""
+            yield _HarmonyMessage(channel=channel, at=at, body=tokens[begin:end], begin=begin)
 
 
 def channels_of(tokenizer: Any) -> Channels:
-    """The way of the model that this tokenizer belongs to, told by its vocabulary."""
+    """The convention of a tokenizer's model, recognised by its vocabulary."""
     vocabulary = tokenizer.get_vocab()
 
     def decode(ids: Sequence[int]) -> str:
@@ -153,13 +156,12 @@ def channels_of(tokenizer: Any) -> Channels:
     return Plain(decode=decode)
 
 
-def _before_reasoning(prompt: Sequence[int]) -> Mapping[str, tuple[int, ...]]:
-    return {"pre": _last_three(len(prompt))}
-
-
-def _reasoned(places: Sequence[int]) -> Mapping[str, tuple[int, ...]]:
-    """A mark is left out where it has no tokens."""
-    return {"reasoning": tuple(places)} if places else {}
+def _marks(n_prompt: int, reasoning: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """The marks up to the end of the reasoning, which is at these indices of the completion."""
+    marks = {"pre": _last_three(n_prompt)}
+    if reasoning:
+        marks["reasoning"] = tuple(n_prompt + index for index in reasoning)
+    return marks
 
 
 def _last_three(end: int) -> tuple[int, ...]:

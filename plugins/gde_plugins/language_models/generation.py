@@ -1,8 +1,8 @@
-"""Batched generation in which a request's tokens do not depend on its company.
+"""Batched generation in which the tokens of a request do not depend on the other requests of its batch.
 
-Sampling noise is a function of the request's seed and the place in its completion. What is left of the batch is the
-rounding of its matrix products: in float64 about 1e-15, which practically never moves a draw across the edge between
-two tokens; in bfloat16 on an accelerator it sometimes does, and only a batch size of 1 repeats bit for bit.
+Sampling noise is a function of the request's seed and of the place in its completion. The batch still changes how
+matrix products are rounded. In float64, by about 1e-15, this practically never moves a draw from one token to another.
+In bfloat16 on an accelerator it sometimes does: only a batch size of 1 repeats bit for bit.
 """
 
 from collections.abc import Sequence
@@ -28,19 +28,19 @@ class Job:
     seed: int
     sampling: Sampling
     changes: tuple[Change, ...] = ()
-    """Made while the prompt is read; what is generated sees them through what the model remembers of it."""
+    """Interventions while the prompt is read; generated tokens see them only through the KV cache."""
 
     @property
     def reading(self) -> "Reading":
-        """What the model is to read before it continues."""
+        """What the model reads before it continues."""
         return self.prompt, self.changes
 
 
 Reading = tuple[tuple[int, ...], tuple[Change, ...]]
-"""A prompt, and what is changed as it is read."""
+"""A prompt, and the interventions while it is read."""
 PIECE_CPU, PIECE_ACCELERATOR = 512, 16_384
-"""Tokens of all prompts together that are read in one forward pass. A pass cannot be stopped, and what attention takes
-grows with its square: 8 prompts of 2,735 tokens at once took nano 287 s on a busy core, in pieces 22 s."""
+"""Tokens of all prompts together that one forward pass reads. A pass cannot be interrupted, and the time of attention
+grows with the square of its tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,25 +73,33 @@ class _Row:
 
 
 class Decoder:
-    """Left-padded prompts and what the model remembers of them; `logits` (B, V) are those of each row's next token."""
+    """Left-padded prompts and the model's memory (KV cache) of them."""
+
+    logits: Tensor
+    """(B, V), of the next token of each row."""
 
     def __init__(self, model: Any, readings: Sequence[Reading], halt: Event) -> None:
         self._model = model
-        prompts = [prompt for prompt, _ in readings]
         self._cache = DynamicCache(config=model.config)
+
+        prompts = [prompt for prompt, _ in readings]
         width = max(map(len, prompts))
         padding = [width - len(prompt) for prompt in prompts]
         padded = [[0] * n + list(prompt) for n, prompt in zip(padding, prompts, strict=True)]
+        ids = torch.tensor(padded, device=model.device)
         self._mask = torch.tensor([[0] * n + [1] * (width - n) for n in padding], device=model.device)
+
+        # Positions count from the first token of each prompt, not from its padding.
         positions = (self._mask.cumsum(dim=-1) - 1).clamp(min=0)
         self._last = positions[:, -1:]
         with changing(model, [changes for _, changes in readings], padding):
-            self._read(torch.tensor(padded, device=model.device), positions, halt)
+            self._read(ids, positions, halt)
 
     def _read(self, ids: Tensor, positions: Tensor, halt: Event) -> None:
         """Read the prompts (B, T) piece by piece; when halted, no further."""
         rows, width = ids.shape
-        step = max(1, (PIECE_CPU if ids.device.type == "cpu" else PIECE_ACCELERATOR) // rows)
+        piece = PIECE_CPU if ids.device.type == "cpu" else PIECE_ACCELERATOR
+        step = max(1, piece // rows)
         for start in range(0, width, step):
             if start and halt.is_set():
                 return
@@ -100,19 +108,18 @@ class Decoder:
 
     @classmethod
     def begin(cls, model: Any, readings: Sequence[Reading], halt: Event) -> "Decoder":
-        """All prompts read, each distinct one once: several trajectories in one world often ask the same. A prompt that
-        is read under interventions is another."""
-        places = {reading: place for place, reading in enumerate(dict.fromkeys(readings))}
-        decoder = cls(model, [*places], halt)
-        if len(places) < len(readings):
-            chosen = decoder._choose([places[reading] for reading in readings])
+        """Read all prompts, each distinct one once: episodes in the same world often ask the same."""
+        rows = {reading: row for row, reading in enumerate(dict.fromkeys(readings))}
+        decoder = cls(model, [*rows], halt)
+        if len(rows) < len(readings):
+            chosen = decoder._choose([rows[reading] for reading in readings])
             decoder.logits = decoder.logits[chosen]
         return decoder
 
     def advance(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
-        """Go on with `rows` alone, each by its token; a row that is named several times goes on several ways."""
+        """Continue `rows` alone, each by its token; a row that is named several times continues in several ways."""
         if [*rows] != [*range(len(self._mask))]:
-            # The cache is copied at every step as it grows, so dropping rows at once never costs more than it saves.
+            # Dropping rows at once is never dearer: the cache is copied at every step as it grows.
             self._choose(rows)
         self._mask = torch.cat([self._mask, self._mask.new_ones(len(rows), 1)], dim=-1)
         self._last = self._last + 1
@@ -148,27 +155,25 @@ def generate(model: Any, jobs: Sequence[Job], *, stops: frozenset[int], context:
         jobs: may differ in length and sampling.
         stops: token ids that end a continuation.
         context: longest sequence that the model takes, prompt included.
-        halt: when set, what there is by then is returned.
+        halt: once it is set, the tokens generated so far are returned.
     """
-    rows = [
-        _Row(
-            job=job,
-            room=min(job.sampling.max_tokens, context - len(job.prompt)),
-            stops=stops,
-            rng=np.random.default_rng(job.seed),
-        )
-        for job in jobs
-    ]
+    rows = []
+    for job in jobs:
+        room = min(job.sampling.max_tokens, context - len(job.prompt))
+        rows.append(_Row(job=job, room=room, stops=stops, rng=np.random.default_rng(job.seed)))
+
     going = [row for row in rows if not row.finished]
     decoder = Decoder.begin(model, [row.job.reading for row in going], halt) if going else None
     while decoder and not halt.is_set():
         for row, token in zip(going, _draw(decoder.logits, going), strict=True):
             row.tokens.append(token)
+
         kept = [index for index, row in enumerate(going) if not row.finished]
-        going = [going[index] for index in kept]
-        if not going:
+        if not kept:
             break
+        going = [going[index] for index in kept]
         decoder.advance([row.tokens[-1] for row in going], kept)
+
     return [Generated(tokens=tuple(row.tokens), finish="stop" if row.stopped else "length") for row in rows]
 
 

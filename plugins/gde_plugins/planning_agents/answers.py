@@ -1,4 +1,4 @@
-"""From what the model said to actions, or to what it is told is wrong. Never guesses."""
+"""Reading actions from what a model said, or else what the model is told is wrong. Nothing is guessed."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,9 @@ SEVERAL = re.compile(r"\AThought:.*?(?P<actions>(?:^Action(?: \d+)?:[ \t]*[^\n]+
 ACTION = re.compile(r"^Action(?: \d+)?:[ \t]*([^\n]+)$", re.MULTILINE)
 LABEL = re.compile(r"^(?:Thought|Action|Observation)(?: \d+)?:", re.MULTILINE)
 SHOWN = 80
+"""Characters of a model's text that messages show."""
 FORM = "Thought: your reasoning\nAction: the action"
+FORM_OF_SEVERAL = "Thought: your reasoning\nAction 1: the best action\nAction 2: the next best"
 
 
 @dataclass(frozen=True)
@@ -21,22 +23,22 @@ class Rejected:
 
     status: Status
     detail: str
-    """What was wanted and what came, for the record."""
+    """The problem, for the record."""
     feedback: str
-    """The same for the model."""
+    """The problem, for the model."""
 
 
 def one_action(completion: Completion, actions: Sequence[str] | None) -> str | Rejected:
-    """The action of an answer of a thought and an action.
+    """The action of an answer that has a thought and one action.
 
     Args:
         completion: what the model said.
-        actions: the admissible actions; None where any text may be tried, of several lines too.
+        actions: the admissible actions; None where any text may be tried, also one of several lines.
     """
-    text = completion.text.strip()
-    found = ONE.match(text)
+    found = ONE.match(completion.text.strip())
     action = found["action"].strip() if found else ""
-    if not action or LABEL.search(action) or (actions is not None and "\n" in action):
+    several_lines = actions is not None and "\n" in action
+    if not action or several_lines or LABEL.search(action):
         return _malformed(completion, FORM)
     return admitted(action, actions)
 
@@ -44,37 +46,49 @@ def one_action(completion: Completion, actions: Sequence[str] | None) -> str | R
 def several_actions(
     completion: Completion, actions: Sequence[str] | None, most: int
 ) -> tuple[tuple[str, ...], int] | Rejected:
-    """The distinct admissible actions of an answer of a thought and some actions, and how many others it has."""
+    """The distinct admissible actions of an answer that has a thought and some actions.
+
+    Returns:
+        The first `most` actions and the number of inadmissible ones, or why there is no action.
+    """
     found = SEVERAL.match(completion.text.strip())
     if not found:
-        return _malformed(completion, "Thought: your reasoning\nAction 1: the best action\nAction 2: the next best")
-    read = [admitted(action.strip(), actions) for action in ACTION.findall(found["actions"])]
-    good = dict.fromkeys(each for each in read if isinstance(each, str))
-    bad = [each for each in read if isinstance(each, Rejected)]
-    return (tuple(good)[:most], len(bad)) if good else bad[0]
+        return _malformed(completion, FORM_OF_SEVERAL)
+
+    good: list[str] = []
+    bad: list[Rejected] = []
+    for text in ACTION.findall(found["actions"]):
+        action = admitted(text.strip(), actions)
+        if isinstance(action, Rejected):
+            bad.append(action)
+        elif action not in good:
+            good.append(action)
+    return (tuple(good[:most]), len(bad)) if good else bad[0]
 
 
 def ended(text: str) -> str:
-    """An answer up to the end of the first lines that name actions; all of it where none does."""
-    lines = text.strip().split("\n")
-    named = [ACTION.match(line) is not None for line in lines]
-    first = named.index(True) if any(named) else len(lines)
-    last = named.index(False, first) if False in named[first:] else len(lines)
-    return "\n".join(lines[:last])
+    """An answer up to the end of the first lines that name actions; the whole answer where no line does."""
+    kept: list[str] = []
+    in_actions = False
+    for line in text.strip().split("\n"):
+        names_action = ACTION.match(line) is not None
+        if in_actions and not names_action:
+            break
+        in_actions = in_actions or names_action
+        kept.append(line)
+    return "\n".join(kept)
 
 
 def admitted(action: str, actions: Sequence[str] | None) -> str | Rejected:
-    """The admissible action that is meant, letter case aside."""
+    """The admissible action that is meant, whatever its letter case."""
     if actions is None:
         return action if _writable(action) else Rejected("invalid_action", "wanted a text", "That is no text.")
-    folded = action.casefold()
-    meant = next((each for each in actions if each.casefold() == folded), None)
-    if meant is not None:
-        return meant
+    for each in actions:
+        if each.casefold() == action.casefold():
+            return each
     detail = f"wanted one of {', '.join(actions)}; got {_short(action)}"
-    return Rejected(
-        "invalid_action", detail, f"{_short(action)} cannot be done here. Choose one of the listed actions."
-    )
+    feedback = f"{_short(action)} cannot be done here. Choose one of the listed actions."
+    return Rejected("invalid_action", detail, feedback)
 
 
 def _malformed(completion: Completion, form: str) -> Rejected:
@@ -93,7 +107,7 @@ def _malformed(completion: Completion, form: str) -> Rejected:
 def _writable(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:  # halves of characters, which no journal can hold
+    except UnicodeEncodeError:  # lone surrogates, which no journal can store
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""What the language model is told: the task, what happened so far, and what is wanted of it."""
+"""The messages to the language model: the task, the past turns and the question."""
 
 from collections import deque
 from collections.abc import Callable
@@ -34,26 +34,29 @@ class Conversation:
     """The turns of one episode, as far as they are remembered."""
 
     def __init__(self, task: Task, turns: int, *, example: bool = False) -> None:
-        """Remember the last `turns`; with `example` an answered task of another world comes before all."""
-        self._task, self._example = task, example
+        """Remember the last `turns`; with `example`, begin with an answered task of another world."""
+        self._task = task
+        self._example = example
         self._past: deque[Exchange] = deque(maxlen=turns)
 
     def remember(self, observation: Observation, answer: str) -> None:
-        """A turn is over."""
+        """Remember a turn that is over."""
         self._past.append(Exchange(observation, answer))
 
-    def one(self, now: Observation, told: str = "") -> tuple[Message, ...]:
-        """Asks for one action; `told` goes before the question."""
-        shown = self._shown(lambda other: other.one(SHUT), f"{THOUGHT}\nAction: open the box")
-        return (*shown, *self._messages(now, "\n\n".join(part for part in (told, ONE) if part)))
+    def one(self, now: Observation, advice: str = "") -> tuple[Message, ...]:
+        """The messages that ask for one action, with some advice before the question."""
+        example = self._example_of(lambda other: other.one(SHUT), f"{THOUGHT}\nAction: open the box")
+        question = f"{advice}\n\n{ONE}" if advice else ONE
+        return (*example, *self._messages(now, question))
 
     def several(self, now: Observation, n: int) -> tuple[Message, ...]:
-        """Asks for up to `n` candidates."""
-        shown = self._shown(lambda other: other.several(SHUT, n), f"{THOUGHT}\nAction 1: open the box\nAction 2: wait")
-        return (*shown, *self._messages(now, SEVERAL.format(n=n)))
+        """The messages that ask for up to `n` candidates."""
+        answer = f"{THOUGHT}\nAction 1: open the box\nAction 2: wait"
+        example = self._example_of(lambda other: other.several(SHUT, n), answer)
+        return (*example, *self._messages(now, SEVERAL.format(n=n)))
 
-    def _shown(self, ask: Callable[["Conversation"], tuple[Message, ...]], answer: str) -> tuple[Message, ...]:
-        """The example, asked and answered in the same form."""
+    def _example_of(self, ask: Callable[["Conversation"], tuple[Message, ...]], answer: str) -> tuple[Message, ...]:
+        """The example, asked and answered in the form of the question."""
         if not self._example:
             return ()
         return (*ask(Conversation(EXAMPLE, 0)), Message(role="assistant", content=answer))
@@ -67,10 +70,15 @@ class Conversation:
         return (*messages, self._user(shown, first=not messages))
 
     def _user(self, text: str, *, first: bool) -> Message:
-        task = self._task
-        rules = f"# Rules\n{task.rules}" if task.rules else ""
-        parts = (ROLE, rules, f"# Objective\n{task.objective}", text) if first else (text,)
-        return Message(role="user", content="\n\n".join(part for part in parts if part))
+        parts = []
+        if first:
+            parts.append(ROLE)
+            if self._task.rules:
+                parts.append(f"# Rules\n{self._task.rules}")
+            parts.append(f"# Objective\n{self._task.objective}")
+        if text:
+            parts.append(text)
+        return Message(role="user", content="\n\n".join(parts))
 
 
 def _listed(observation: Observation) -> str:

@@ -1,4 +1,4 @@
-"""What a decision took, as it stands in the record."""
+"""The effort of a decision, as the record states it."""
 
 import re
 from dataclasses import asdict, dataclass, fields
@@ -17,20 +17,20 @@ class Effort:
     judged: int = 0
     """States that the reward model was asked about."""
     unjudged: int = 0
-    """Those of them that it had no reward for."""
+    """Judged states for which it had no reward."""
     malformed: int = 0
-    """Answers in another form than was asked for."""
+    """Answers of another form than was asked for."""
     inadmissible: int = 0
-    """Actions that were named and cannot be taken."""
+    """Inadmissible actions that an answer named."""
 
     @property
     def note(self) -> str:
-        """For `Decision.detail`, at its end."""
+        """The counts as text, for the end of `Decision.detail`."""
         return "planning: " + " ".join(f"{name}={count}" for name, count in asdict(self).items())
 
     @classmethod
     def noted(cls, detail: str) -> "Effort | None":
-        """What the detail of a decision says; None where it says nothing of it."""
+        """The effort that a decision's detail states; None where it states none."""
         found = NOTE.search(detail)
         if not found:
             return None

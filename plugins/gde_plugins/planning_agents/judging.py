@@ -1,9 +1,8 @@
-"""Rewards of situations that may never happen."""
+"""Rewards of imagined situations."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gde.data.observation import Observation
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Decision, Trajectory, Turn
 from gde.parts.reward_model import RewardModel
@@ -16,7 +15,7 @@ Step = tuple[Situation, str]
 
 
 class Judge:
-    """Asks a reward model about situations, as the last turns of trajectories that lead to them."""
+    """Asks a reward model about a situation, as the last turn of a trajectory that leads to it."""
 
     def __init__(self, model: RewardModel, begun: Trajectory, shown: str) -> None:
         """Judge in one episode.
@@ -26,19 +25,21 @@ class Judge:
             begun: the episode without its turns.
             shown: "state" for the first turn and the situation itself, "path" for all turns before it.
         """
-        self._model, self._begun, self._whole = model, begun, shown == "path"
+        self._model = model
+        self._begun = begun
+        self._whole = shown == "path"
         self._past: list[Turn] = []
         self._known: dict[object, float | None] = {}
         self.reason = ""
-        """Why there was no reward, when one was lacking last."""
+        """Why the last situation without a reward had none."""
 
     def taken(self, situation: Situation, decision: Decision) -> None:
-        """The agent has decided."""
+        """Take note of the agent's decision."""
         if self._whole or not self._past:
             self._past.append(_turn(len(self._past), situation, decision))
 
     async def value(self, situation: Situation, path: Sequence[Step], effort: Effort) -> float | None:
-        """The reward of a situation that a path of tried actions leads to; None where there is none."""
+        """The reward of a situation at the end of a path of tried actions; None where the model gives none."""
         identity = None if self._whole else _identity(situation)
         if identity is not None and identity in self._known:
             return self._known[identity]
@@ -54,10 +55,12 @@ class Judge:
 
     def _imagined(self, situation: Situation, path: Sequence[Step]) -> Trajectory:
         turns = [*self._past]
-        # Before the first decision, the first turn is that of the path.
+        # Without the path, one turn comes first: that of the past, or before the first decision, that of the path.
         tried = path if self._whole else path[: 1 - len(turns)]
-        turns += [_turn(len(turns) + i, here, Decision.act(action)) for i, (here, action) in enumerate(tried)]
-        return replace(self._begun, turns=(*turns, _turn(len(turns), situation, UNDECIDED)))
+        for here, action in tried:
+            turns.append(_turn(len(turns), here, Decision.act(action)))
+        turns.append(_turn(len(turns), situation, UNDECIDED))
+        return replace(self._begun, turns=tuple(turns))
 
 
 def _last(trace: RewardTrace) -> float | None:
@@ -65,10 +68,10 @@ def _last(trace: RewardTrace) -> float | None:
 
 
 def _identity(situation: Situation) -> object:
-    seen: Observation = situation.observation
+    """Equal for situations that must have equal rewards."""
     state = situation.state
-    told = None if state is None else (state.index, repr(sorted(state.facts.items())))
-    return seen.text, situation.over, told
+    facts = None if state is None else (state.index, repr(sorted(state.facts.items())))
+    return situation.observation.text, situation.over, facts
 
 
 def _turn(index: int, situation: Situation, decision: Decision) -> Turn:

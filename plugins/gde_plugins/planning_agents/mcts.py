@@ -30,7 +30,9 @@ class Mcts:
 
     def __init__(self, config: MctsConfig, model: LanguageModel | None, reward: RewardModel) -> None:
         """Without a model the prior is uniform and the world model a simulator."""
-        self._config, self._model, self._reward = config, model, reward
+        self._config = config
+        self._model = model
+        self._reward = reward
 
     def begin(self, brief: Brief) -> None:
         config = self._config
@@ -63,7 +65,7 @@ class Mcts:
         return uniform(observation.actions), None
 
     async def _searched(self, here: Situation, prior: Mapping[str, float], effort: Effort) -> str:
-        """The action to take.
+        """The action that the search chooses.
 
         Raises:
             GdeError: the reward model judged nothing of what was tried.
@@ -80,7 +82,7 @@ class Mcts:
         return self._search.decide(root)
 
     async def _simulate(self, root: Node, effort: Effort) -> bool:
-        """One more visit; whether a state was tried that there is a reward for."""
+        """Make one more visit. Gives whether it found a state with a reward."""
         node = self._search.descend(root)
         judged = False
         if node.situation is None and node.parent is not None and node.parent.situation is not None:

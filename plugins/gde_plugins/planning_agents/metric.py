@@ -1,4 +1,4 @@
-"""What did the agent's plans take?"""
+"""The metric `planning`: the effort of planning agents."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -15,8 +15,10 @@ NAMES = tuple(field.name for field in fields(Effort))
 
 
 def planning(evidence: Evidence) -> Sequence[Measurement]:
-    """Means a turn of what decisions took: steps in a simulator, questions to the language model, judged states, and
-    of answers what could not be used. Episodes count alike."""
+    """Mean counts a turn of `Effort`, e.g. simulator steps and questions to the language model.
+
+    Episodes count alike, whatever their number of turns.
+    """
     spent = [(one.world.cluster, _means(one)) for one in played(evidence)]
     if not spent:
         return [unmeasured(f"planning.{name}", UNIT, "no episode with a turn was finished") for name in NAMES]

@@ -1,4 +1,4 @@
-"""Which actions are thought worth trying, before anything is tried."""
+"""Prior weights of actions, before any is tried."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -15,7 +15,7 @@ OPEN = 0.1
 
 
 def uniform(actions: Sequence[str]) -> dict[str, float]:
-    """All alike."""
+    """Equal weights."""
     return dict.fromkeys(actions, 1 / len(actions)) if actions else {}
 
 
@@ -23,23 +23,30 @@ def ranked(proposed: Sequence[str], actions: Sequence[str] | None) -> dict[str, 
     """Proposed actions by their rank: the first has twice the weight of the second, three times that of the third."""
     weights = {action: 1 / (rank + 1) for rank, action in enumerate(proposed)}
     listed = uniform(actions or ())
-    scale = (1 - OPEN if listed else 1.0) / sum(weights.values())
-    return {
-        action: scale * weights.get(action, 0.0) + OPEN * listed.get(action, 0.0)
-        for action in dict.fromkeys([*proposed, *listed])
-    }
+    share = 1 - OPEN if listed else 1.0
+    scale = share / sum(weights.values())
+
+    prior = {}
+    for action in (*proposed, *listed):
+        prior[action] = scale * weights.get(action, 0.0) + OPEN * listed.get(action, 0.0)
+    return prior
 
 
 class Proposer:
-    """The prior of a language model, asked for once a turn."""
+    """Asks a language model for a prior, once a turn."""
 
     def __init__(self, asker: Asker, conversation: Conversation, most: int) -> None:
-        self._asker, self._conversation, self._most = asker, conversation, most
+        self._asker = asker
+        self._conversation = conversation
+        self._most = most
 
     async def prior(
         self, observation: Observation, effort: Effort
     ) -> tuple[Mapping[str, float] | Rejected, Completion | None]:
-        """The weights of actions, all alike where they are listed and the answers cannot be used; and the answer."""
+        """The weights of actions and the model's answer.
+
+        Where no answer can be used, the listed actions have equal weights.
+        """
         read = partial(several_actions, actions=observation.actions, most=self._most)
         messages = self._conversation.several(observation, self._most)
         found, completion = await self._asker.ask(messages, read, effort)

@@ -18,7 +18,8 @@ class React:
     """Asks a language model for a thought and an action; an answer that cannot be used is asked for again."""
 
     def __init__(self, config: ReactConfig, model: LanguageModel) -> None:
-        self._config, self._model = config, model
+        self._config = config
+        self._model = model
 
     def begin(self, brief: Brief) -> None:
         self._asker = Asker(self._model, self._config, brief.seed)
@@ -27,15 +28,16 @@ class React:
     async def act(self, observation: Observation) -> Decision:
         return await self._decide(observation, Effort())
 
-    async def _decide(self, observation: Observation, effort: Effort, told: str = "") -> Decision:
-        messages = self._conversation.one(observation, told)
-        found, completion = await self._asker.ask(messages, partial(one_action, actions=observation.actions), effort)
+    async def _decide(self, observation: Observation, effort: Effort, advice: str = "") -> Decision:
+        messages = self._conversation.one(observation, advice)
+        read = partial(one_action, actions=observation.actions)
+        found, completion = await self._asker.ask(messages, read, effort)
         self._conversation.remember(observation, self._asker.heard(completion).text)
         return decision(found, effort, completion)
 
 
 def decision(found: str | Rejected, effort: Effort, completion: Completion | None = None) -> Decision:
-    """An action, or why there is none, with what it took."""
+    """A decision for an action, or of why there is none, with the effort as its detail."""
     if isinstance(found, Rejected):
         return Decision.unusable(found.status, f"{found.detail}; {effort.note}", completion)
     return Decision(status="ok", action=found, detail=effort.note, completion=completion)

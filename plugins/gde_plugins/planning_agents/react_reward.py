@@ -1,4 +1,4 @@
-"""ReAct that is told what rewards its candidates promise (Shen et al. 2026, appendix C.6.2)."""
+"""ReAct with predicted rewards of its candidates (Shen et al. 2026, appendix C.6.2)."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,15 +18,16 @@ from gde_plugins.planning_agents.react import React, decision
 from gde_plugins.planning_agents.worlds import ImaginedWorld, world_model
 
 Gains = Sequence[tuple[str, float | None]]
-"""Candidates and what each promises; None where there is no reward for it."""
+"""Candidates, each with its predicted gain in reward; None where there is no reward for it."""
 
 
 class ReactReward(React):
-    """Proposes candidates, tries each in a world model, and decides by what their rewards gain."""
+    """Proposes candidates, tries each in a world model, and decides by their gains in reward."""
 
     def __init__(self, config: ReactRewardConfig, model: LanguageModel, reward: RewardModel) -> None:
         super().__init__(config, model)
-        self._settings, self._reward = config, reward
+        self._settings = config
+        self._reward = reward
 
     def begin(self, brief: Brief) -> None:
         super().begin(brief)
@@ -53,13 +54,13 @@ class ReactReward(React):
         effort.inadmissible += others
         gains = await self._gains(here, actions, effort)
         if self._settings.choose == "model":
-            return await self._decide(observation, effort, told=_assessment(gains))
+            return await self._decide(observation, effort, advice=_assessment(gains))
         best = _largest(gains)
         self._conversation.remember(observation, f"Thought: It promises most.\nAction: {best}")
         return decision(best, effort, completion)
 
     async def _gains(self, here: Situation, actions: Sequence[str], effort: Effort) -> Gains:
-        """The difference that each action makes to the reward (eq. 15).
+        """The gain in reward of each action (eq. 15).
 
         Raises:
             GdeError: the reward model judged none of them.
@@ -76,11 +77,13 @@ class ReactReward(React):
 
 
 def _assessment(gains: Gains) -> str:
-    lines = (f"- {action}: {'unknown' if gain is None else format(gain, '+.3f')}" for action, gain in gains)
-    return "Predicted reward of candidates, by how much closer to the objective each leads:\n" + "\n".join(lines)
+    lines = ["Predicted reward of candidates, by how much closer to the objective each leads:"]
+    for action, gain in gains:
+        lines.append(f"- {action}: unknown" if gain is None else f"- {action}: {gain:+.3f}")
+    return "\n".join(lines)
 
 
 def _largest(gains: Gains) -> str:
-    """The first of equals: the model named the best one first."""
-    judged = [(action, gain) for action, gain in gains if gain is not None]
-    return max(judged, key=lambda pair: pair[1])[0]
+    """The action of the largest gain, the first of equals: the model named the best one first."""
+    judged = {action: gain for action, gain in gains if gain is not None}
+    return max(judged, key=judged.__getitem__)

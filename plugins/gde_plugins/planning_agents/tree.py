@@ -1,5 +1,4 @@
-"""The tree of what may happen, and where it is worth to grow (UCT, Kocsis and Szepesvári 2006, with the prior of
-Silver et al. 2017)."""
+"""Tree search by UCT (Kocsis and Szepesvári 2006) with the prior of Silver et al. (2017)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,12 +12,12 @@ from gde.parts.simulator import Situation
 
 @dataclass(eq=False)
 class Node:
-    """A situation, tried or not, and what is known of what follows."""
+    """A situation, tried or not, and the statistics of what follows."""
 
     action: str = ""
-    """What leads here."""
+    """The action that leads here."""
     prior: float = 1.0
-    """How likely the action was thought, 0 to 1."""
+    """The prior weight of the action, 0 to 1."""
     parent: "Node | None" = None
     situation: Situation | None = None
     """None until it is tried."""
@@ -35,15 +34,17 @@ class Node:
         return self.total / self.visits if self.visits else 0.0
 
     def grow(self, prior: Mapping[str, float]) -> None:
-        """Actions that may be taken here."""
+        """Add a child for each action that may be taken here."""
         self.children = [Node(action=action, prior=p, parent=self) for action, p in prior.items()]
 
     def back_up(self, discount: float) -> None:
         """Count a visit here and on the whole way to the root: each step earns what the reward grows by."""
-        node, earned = self, 0.0
+        node = self
+        earned = 0.0
         while node.parent is not None:
             earned = node.value - node.parent.value + discount * earned
-            node.visits, node.total = node.visits + 1, node.total + earned
+            node.visits += 1
+            node.total += earned
             node = node.parent
         node.visits += 1
 
@@ -59,24 +60,26 @@ class Node:
 
 @dataclass(frozen=True)
 class Search:
-    """How the next situation to be tried is found, and which action is taken in the end."""
+    """Finds the next situation to try, and in the end the action to take."""
 
     exploration: float
-    """Weight of the prior and of what has been visited little."""
+    """Weight of the prior and of rarely visited actions."""
     guide: Literal["values", "prior"]
     """Whether values guide the search, or the prior alone does."""
     rng: np.random.Generator
 
     def descend(self, root: Node) -> Node:
-        """From the root to a situation that has not been tried, or that nothing follows on."""
+        """Go from the root to a situation that has not been tried, or that has no successors."""
         node = root
         while node.children and node.situation is not None and not node.situation.over:
             node = self._chosen(node, _Range.of(root))
         return node
 
     def decide(self, root: Node) -> str:
-        """The action that was visited most, or where the prior guided has the best mean; by chance among equals. Before
-        any visit, the likeliest by the prior."""
+        """The most visited action, or the one of the best mean where the prior guides; equals are drawn.
+
+        Before any visit it is the likeliest by the prior.
+        """
         children = self._shuffled(root)
         tried = [child for child in children if child.visits]
         if not tried:

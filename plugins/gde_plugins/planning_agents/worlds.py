@@ -1,4 +1,4 @@
-"""World models that plans are made in: a private copy of the world, or a language model's imagination."""
+"""World models for planning: a private copy of the world, or predictions of a language model."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from gde_plugins.planning_agents.asking import Asker
 from gde_plugins.planning_agents.effort import Effort
 
 SEEN = 4
-"""Earlier steps that whoever imagines the next one is shown."""
+"""Earlier steps that the predicting model sees."""
 PREDICT = """You predict what an agent in a world of text will see next. Say nothing but what it will see, in the form \
 of the observations so far."""
 
@@ -33,11 +33,14 @@ class SimulatedWorld:
 
 
 class ImaginedWorld:
-    """A language model says what would be seen. It lists no actions, so that nothing is tried there: rollouts are of a
-    single step (Shen et al. 2026, appendix C.6.3)."""
+    """A language model predicts the next observation.
+
+    A prediction lists no actions, so rollouts have a single step (Shen et al. 2026, appendix C.6.3).
+    """
 
     def __init__(self, asker: Asker, brief: Brief) -> None:
-        self._asker, self._task = asker, brief.task
+        self._asker = asker
+        self._task = brief.task
         self._past: tuple[tuple[str, str], ...] = ()
         self.begun = _unknown(brief)
 
@@ -49,25 +52,29 @@ class ImaginedWorld:
         text = completion.text.strip()
         if not text:
             effort.malformed += 1
-        # Whoever foresees nothing foresees no change.
+        # An empty prediction is taken for no change.
         return Situation(observation=Observation(text=text or situation.observation.text))
 
     def taken(self, observation: Observation, action: str) -> None:
-        """The agent has acted."""
+        """Take note of the agent's action."""
         self._past = (*self._past, (observation.text, action))[-SEEN:]
 
     def _question(self, now: str, action: str) -> tuple[Message, ...]:
-        task, steps = self._task, (*self._past, (now, action))
-        told = "\n\n".join(f"Observation:\n{seen}\n\nAction: {taken}" for seen, taken in steps)
-        parts = (PREDICT, task.rules, f"The agent's objective: {task.objective}", told, "Next observation:")
-        return (Message(role="user", content="\n\n".join(part for part in parts if part)),)
+        parts = [PREDICT]
+        if self._task.rules:
+            parts.append(self._task.rules)
+        parts.append(f"The agent's objective: {self._task.objective}")
+        for seen, taken in (*self._past, (now, action)):
+            parts.append(f"Observation:\n{seen}\n\nAction: {taken}")
+        parts.append("Next observation:")
+        return (Message(role="user", content="\n\n".join(parts)),)
 
 
 def world_model(kind: str, asker: Asker | None, brief: Brief) -> "SimulatedWorld | ImaginedWorld":
     """The world model of an episode.
 
     Raises:
-        GdeError: there is nothing that it could be made of.
+        GdeError: there is neither a simulator nor a language model.
     """
     if kind == "model" and asker is not None:
         return ImaginedWorld(asker, brief)
@@ -78,7 +85,7 @@ def world_model(kind: str, asker: Asker | None, brief: Brief) -> "SimulatedWorld
 
 
 def _unknown(brief: Brief) -> Trajectory:
-    """The episode as far as an agent knows it that has no simulator."""
+    """The episode as far as an agent without a simulator knows it."""
     task: Task = brief.task
     world = World(id="imagined").asking(task)
     key = EpisodeKey(stratum=0, world=0)

@@ -1,4 +1,4 @@
-"""The reward model: a language model is asked for the score of every turn."""
+"""A reward model that asks a language model for the score of every turn."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,8 +18,10 @@ from gde_plugins.reward_judge.prompts import NOTHING, Step, again, ask
 from gde_plugins.reward_judge.scores import NoScore, parse_belief, parse_score
 
 SHOWN = 1000
-"""Characters of an answer without a score that the model is shown again."""
-ASKED_AGAIN, HELD, FORGOTTEN = "asked again", "no score, held", "no belief, kept"
+"""Characters of an answer without a score that the model sees again."""
+ASKED_AGAIN = "asked again"
+HELD = "no score, held"
+FORGOTTEN = "no belief, kept"
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,14 @@ class Judge:
     def _trace(
         self, trajectory: Trajectory, scores: Sequence[float], counts: Counter[str], failure: str
     ) -> RewardTrace:
-        how = (
-            f"{'with' if self.config.memory else 'without'} memory, {'with' if self.config.thinking else 'no'} thinking"
-        )
+        memory = "with memory" if self.config.memory else "without memory"
+        thinking = "with thinking" if self.config.thinking else "no thinking"
         return RewardTrace(
             model="judge",
             episode=str(trajectory.key),
             values=np.array([] if failure else scores, dtype=np.float64),
             failure=failure,
-            made_by=f"language model {self.config.model}, {how}, effort {self.config.effort}",
+            made_by=f"language model {self.config.model}, {memory}, {thinking}, effort {self.config.effort}",
             counts={name: n for name, n in counts.items() if n},
         )
 
@@ -64,42 +65,65 @@ class _Hearing:
     steps: Sequence[Step]
     scores: list[float] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    """Mishaps, by their names."""
     belief: str = ""
+    """The judge's last note to itself."""
 
     async def judge(self) -> str:
-        """Score every turn; why it cannot be done, or nothing."""
+        """Score every turn.
+
+        Returns:
+            Why a turn has no score; empty where all turns have one.
+        """
         config = self.by.config
         for index in range(len(self.steps)):
-            shown = self.steps[index : index + 1] if config.memory else self.steps[: index + 1]
-            asked = ask(self.goal, shown, self.belief if config.memory else None, config.thinking)
-            reason = await self._score(asked)
-            if reason and not (config.unread == "hold" and self.scores):
+            # A judge with a memory sees its belief in the place of the earlier steps.
+            if config.memory:
+                question = ask(self.goal, self.steps[index : index + 1], self.belief, config.thinking)
+            else:
+                question = ask(self.goal, self.steps[: index + 1], None, config.thinking)
+
+            reason = await self._score(question)
+            if not reason:
+                continue
+            if config.unread != "hold" or not self.scores:
                 return f"turn {index}: {reason}"
-            if reason:
-                self.counts[HELD] += 1
-                self.scores.append(self.scores[-1])
+            self.counts[HELD] += 1
+            self.scores.append(self.scores[-1])
         return ""
 
-    async def _score(self, asked: tuple[Message, ...]) -> str:
-        """Ask until there is a score; the last reason why there is none."""
-        messages, reason = asked, ""
+    async def _score(self, question: tuple[Message, ...]) -> str:
+        """Ask until there is a score.
+
+        Returns:
+            Why the last answer has no score; empty where it has one.
+        """
+        messages = question
+        reason = ""
         for attempt in range(self.by.config.repairs + 1):
-            self.counts[ASKED_AGAIN] += attempt > 0
+            if attempt > 0:
+                self.counts[ASKED_AGAIN] += 1
             answer = ""
             try:
-                completion = await self._said(messages, attempt)
+                completion = await self._complete(messages, attempt)
                 answer = completion.text
                 self.scores.append(parse_score(completion))
             except NoScore as error:
                 reason = str(error)
-                messages = again(asked, answer[:SHOWN].encode("utf-8", "replace").decode(), reason)
-                continue
-            self._remember(answer)
-            return ""
+                # JSON and servers can spell lone surrogates, which no tokenizer takes.
+                shown = answer[:SHOWN].encode("utf-8", "replace").decode()
+                messages = again(question, shown, reason)
+            else:
+                self._remember(answer)
+                return ""
         return reason
 
-    async def _said(self, messages: tuple[Message, ...], attempt: int) -> Completion:
-        """What the model answers; a request that it refuses is answered without a score."""
+    async def _complete(self, messages: tuple[Message, ...], attempt: int) -> Completion:
+        """The model's answer.
+
+        Raises:
+            NoScore: the model refuses the request.
+        """
         config = self.by.config
         sampling = Sampling(temperature=config.temperature, top_p=1.0, max_tokens=config.max_tokens)
         seed = derive(self.by.seed, "judge", attempt)
@@ -112,13 +136,16 @@ class _Hearing:
             raise NoScore(str(error)) from error
 
     def _remember(self, answer: str) -> None:
-        if self.by.config.memory:
-            belief = parse_belief(answer)
-            self.counts[FORGOTTEN] += not belief
-            self.belief = belief or self.belief
+        if not self.by.config.memory:
+            return
+        belief = parse_belief(answer)
+        if belief:
+            self.belief = belief
+        else:
+            self.counts[FORGOTTEN] += 1
 
 
 def _steps(trajectory: Trajectory) -> list[Step]:
-    """What was done before each observation, and the observation."""
+    """The action before each observation, and the observation."""
     before = zip(trajectory.actions_before, trajectory.turns, strict=True)
     return [(action or NOTHING, turn.observation.text) for action, turn in before]

@@ -1,4 +1,4 @@
-"""From what a judge said to a score, or to the reason why there is none. Never guesses, never clips.
+"""Reading a score from what a judge said, or else why there is none. Nothing is guessed or clipped.
 
 A score stands alone on a line: "score: 0.4", with or without "/ 1", quotes or emphasis. A number that is the whole
 answer is one, and so is the value of "score" in a JSON object of one line. Of several the last counts: what a judge
@@ -41,14 +41,14 @@ def parse_score(completion: Completion) -> float:
     text = completion.text
     if len(text) <= LONGEST_LINE and (alone := ALONE.fullmatch(text)):
         return float(alone["score"])
-    found = [each for line in text.splitlines() if (each := _on(line))]
-    if not found:
-        raise NoScore(f'wanted a line "score: NUMBER" with a number from 0 to 1, got {_shown(text)}')
-    return float(found[-1]["score"])
+    for line in reversed(text.splitlines()):
+        if found := _on(line):
+            return float(found["score"])
+    raise NoScore(f'wanted a line "score: NUMBER" with a number from 0 to 1, got {_shown(text)}')
 
 
 def parse_belief(text: str) -> str:
-    """What stands between the last "belief:" and the score after it; empty where there is none."""
+    """The text between the last "belief:" and the score after it; empty where there is none."""
     begins = [each.end() for each in BELIEF.finditer(text)]
     if not begins:
         return ""

@@ -16,20 +16,30 @@ from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import Exchange, compact, converse, paper
 
 EMBEDDED = "nano"
-"""Any training of it, as `nano:plain`, has learned the compact style, and to reason at effort medium."""
+"""Every training of nano has learned the compact style, and to reason at effort medium."""
 LEAST = 0.001
-"""Answers that are each less probable are left out of the probabilities that a turn keeps."""
+"""The least probability of an answer that counts in the action probabilities of a turn."""
 
 
 class TextAgent:
     """Asks a language model for one action a turn; an unusable answer is reported, never repaired."""
 
     def __init__(self, config: TextAgentConfig, model: LanguageModel) -> None:
-        embedded = model.info.name.partition(":")[0] == EMBEDDED
-        style = ("compact" if embedded else "paper") if config.style == "auto" else config.style
-        self._config, self._model = config, model
+        self._config = config
+        self._model = model
+
+        name, _, _ = model.info.name.partition(":")
+        embedded = name == EMBEDDED
+        style = config.style
+        if style == "auto":
+            style = "compact" if embedded else "paper"
         self._prompt = compact if style == "compact" else paper
-        self._effort: Effort = ("medium" if embedded else "low") if config.effort == "auto" else config.effort
+
+        self._effort: Effort
+        if config.effort == "auto":
+            self._effort = "medium" if embedded else "low"
+        else:
+            self._effort = config.effort
         self._sampling = Sampling(temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens)
 
     def begin(self, brief: Brief) -> None:
@@ -40,28 +50,33 @@ class TextAgent:
     async def act(self, observation: Observation) -> Decision:
         """Ask once; an error of the model is a decision of status "error"."""
         request = self._request(observation)
+        probabilities: Mapping[str, float] = {}
         try:
-            told = await self.action_probabilities(observation, LEAST) if self._config.probabilities else {}
+            if self._config.probabilities:
+                probabilities = await self.action_probabilities(observation, LEAST)
             self._turn += 1
             completion = await self._model.complete(request)
         except GdeError as error:
             return Decision.unusable("error", str(error))
         self._past.append(Exchange(observation=observation, answer=completion.text))
-        return replace(decide(completion, observation.actions, strict=self._config.strict), probabilities=told)
+        decision = decide(completion, observation.actions, strict=self._config.strict)
+        return replace(decision, probabilities=probabilities)
 
     async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
-        """Of each action: that of all completions that name it, of those that are as probable as `least` themselves.
+        """The probability of each action: the sum over the completions that name it.
+
+        Completions less probable than `least` are left out.
 
         Raises:
-            GdeError: the language model does not tell what it can answer, or cannot be asked.
+            GdeError: the language model cannot enumerate its answers, or cannot be asked.
         """
         if not isinstance(self._model, HasProbabilities):
-            raise GdeError(f"model {self._model.info.name!r} does not tell how probable its answers are: draw samples")
+            raise GdeError(f"model {self._model.info.name!r} cannot enumerate its answers: draw samples")
         probabilities: dict[str, float] = defaultdict(float)
-        for told in await self._model.completions(self._request(observation), least):
-            action = decide(told.completion, observation.actions, strict=self._config.strict).action
+        for weighed in await self._model.completions(self._request(observation), least):
+            action = decide(weighed.completion, observation.actions, strict=self._config.strict).action
             if action is not None:
-                probabilities[action] += told.probability
+                probabilities[action] += weighed.probability
         return probabilities
 
     def _request(self, observation: Observation) -> ChatRequest:

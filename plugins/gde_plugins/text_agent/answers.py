@@ -1,4 +1,4 @@
-"""From what the model said to an action, or to the reason why there is none. Never guesses."""
+"""Reading an action from what the model said, or else why there is none. Nothing is guessed."""
 
 import json
 import re
@@ -84,7 +84,7 @@ def _admitted(named: str, actions: Sequence[str] | None, completion: Completion)
 
 
 def _writable(text: str) -> bool:
-    """Whether the journal can hold it; JSON can spell halves of characters, which are no text."""
+    """Whether the journal can store the text: JSON can spell lone surrogates, which UTF-8 cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:

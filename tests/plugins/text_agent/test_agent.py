@@ -213,11 +213,11 @@ def test_a_turn_keeps_probabilities_where_they_are_asked_for() -> None:
     assert model.asked[0] == model.asked[1], "both are of the same turn"
     silent = TextAgent(TextAgentConfig(probabilities=True), AnsweringModel(["{}"]))
     silent.begin(Brief(task=TASK, seed=3))
-    assert "does not tell how probable" in asyncio.run(silent.act(SEEN)).detail
+    assert "cannot enumerate its answers" in asyncio.run(silent.act(SEEN)).detail
 
 
 def test_a_model_that_does_not_tell_is_named() -> None:
     agent = TextAgent(TextAgentConfig(), AnsweringModel(["{}"]))
     agent.begin(Brief(task=TASK, seed=3))
-    with pytest.raises(GdeError, match="model 'answering' does not tell how probable its answers are"):
+    with pytest.raises(GdeError, match="model 'answering' cannot enumerate its answers"):
         asyncio.run(agent.action_probabilities(SEEN, 0.01))

@@ -1,11 +1,12 @@
-"""What training minimises: the next token, and three auxiliary losses that read single layers of the residual stream.
+"""The training losses: the next token, and three auxiliary losses that read single layers of the residual stream.
 
-They say early what the next token alone would teach slowly: where a cell of the prompt lies, where agent and goal
-are once the prompt is read, and what lies around a traced cell. Their heads are thrown away after training.
+The auxiliary losses teach early what the next token alone would teach slowly: the place of each cell of the prompt, the
+places of agent and goal once the prompt is read, and the surroundings of a traced cell. Their heads are thrown away
+after training.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -20,11 +21,11 @@ from gde_plugins.language_models.nano.tracing import MOVES
 
 IGNORED = -100
 CELL_LAYER, LOOK_LAYER = 2, 4
-"""Layers run before the residual stream is read."""
+"""The number of layers before the place where the residual stream is read."""
 N_AFTER_GRID = 3
 """Tokens of the prompt after the grid: `<|end|>`, `<|start|>`, `assistant`."""
 N_AROUND = 3
-"""What a neighbour can be: wall, seen or new."""
+"""Kinds of neighbours: wall, seen or new."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +41,20 @@ class Batch:
     ends: Tensor
     """(B, 4) row and column of the agent, then of the goal."""
     notes: Tensor
-    """(B, T, 5) what lies around a traced cell and the direction of its parent, IGNORED elsewhere."""
+    """(B, T, 5) kinds of the neighbours of a traced cell and the direction of its parent, IGNORED elsewhere."""
     n_prompt: int
     """P."""
 
     def to(self, device: str) -> "Batch":
-        """The batch where the model is."""
-        moved = {each.name: getattr(self, each.name).to(device) for each in fields(self) if each.name != "n_prompt"}
-        return replace(self, **moved)
+        """The batch on a device."""
+        return Batch(
+            tokens=self.tokens.to(device),
+            targets=self.targets.to(device),
+            cells=self.cells.to(device),
+            ends=self.ends.to(device),
+            notes=self.notes.to(device),
+            n_prompt=self.n_prompt,
+        )
 
 
 class Heads(nn.Module):
@@ -71,62 +78,78 @@ class Losses:
     ends: Tensor
     """Rows and columns of agent and goal, read at the three template tokens before the reasoning."""
     look: Tensor
-    """Around and parent of every traced cell, read at the cell."""
+    """Neighbours and parent of every traced cell, read at the cell."""
     accuracy: float
     """Share of next tokens that are the likeliest."""
 
 
 def collate(samples: Sequence[Sample], tokenizer: PreTrainedTokenizerFast) -> Batch:
-    """Put samples on grids of one size together."""
+    """Make a batch of samples on grids of one size."""
     vocabulary: Mapping[str, int] = tokenizer.get_vocab()
+
+    # On grids of one size all prompts have the same number of tokens.
     prompts = [tokenizer.encode(sample.prompt, add_special_tokens=False) for sample in samples]
     n_prompt = len(prompts[0])
-    shape = (len(samples), n_prompt + max(len(sample.tokens) for sample in samples))
-    tokens, targets = torch.full(shape, tokenizer.pad_token_id), torch.full(shape, IGNORED)
+    length = n_prompt + max(len(sample.tokens) for sample in samples)
+
+    shape = (len(samples), length)
+    tokens = torch.full(shape, tokenizer.pad_token_id)
+    targets = torch.full(shape, IGNORED)
     notes = torch.full((*shape, len(MOVES) + 1), IGNORED)
+    ends = []
     for row, (prompt, sample) in enumerate(zip(prompts, samples, strict=True)):
-        said = torch.tensor([vocabulary[token] for token in sample.tokens])
+        continuation = torch.tensor([vocabulary[token] for token in sample.tokens])
+        end = n_prompt + len(continuation)
         tokens[row, :n_prompt] = torch.tensor(prompt)
-        tokens[row, n_prompt : n_prompt + len(said)] = said
-        targets[row, n_prompt : n_prompt + len(said)] = said
-        if sample.notes:
-            places = torch.tensor(list(sample.notes)) + n_prompt
-            notes[row, places] = torch.tensor([[*note.around, note.parent] for note in sample.notes.values()])
+        tokens[row, n_prompt:end] = continuation
+        targets[row, n_prompt:end] = continuation
+        for place, note in sample.notes.items():
+            notes[row, n_prompt + place] = torch.tensor([*note.around, note.parent])
+        ends.append([*sample.grid.place_of("agent"), *sample.grid.place_of("goal")])
+
     return Batch(
         tokens=tokens,
         targets=targets,
-        cells=_cells(samples[0].grid.height, n_prompt, shape[1]),
-        ends=torch.tensor([[*sample.grid.place_of("agent"), *sample.grid.place_of("goal")] for sample in samples]),
+        cells=_cells(samples[0].grid.height, n_prompt, length),
+        ends=torch.tensor(ends),
         notes=notes,
         n_prompt=n_prompt,
     )
 
 
 def _cells(size: int, n_prompt: int, length: int) -> Tensor:
-    """(length, 2); every line of the grid is a row index and `size` cells, the line's end belongs to the next."""
+    """(length, 2) row and column of the prompt's cells."""
+    # A line of the grid is the index of its row and `size` cells; one space follows the last line.
+    n_grid = size * (size + 1)
+    first = n_prompt - N_AFTER_GRID - 1 - n_grid
+    lines = torch.arange(first, first + n_grid).reshape(size, size + 1)
+    places = lines[:, 1:].reshape(-1)
+
     cells = torch.full((length, 2), IGNORED)
-    first = n_prompt - N_AFTER_GRID - 1 - size * (size + 1)  # the last cell is followed by one space
-    lines = torch.arange(size * (size + 1)).reshape(size, size + 1)[:, 1:].reshape(-1) + first
-    cells[lines] = torch.cartesian_prod(torch.arange(size), torch.arange(size))
+    cells[places] = torch.cartesian_prod(torch.arange(size), torch.arange(size))
     return cells
 
 
 def measure(model: Any, heads: Heads, batch: Batch) -> Losses:
     """All losses of one batch."""
     output = model.model(input_ids=batch.tokens, output_hidden_states=True, use_cache=False)
-    targets = batch.targets[:, 1:]
-    wanted = targets != IGNORED
+    cell_stream = output.hidden_states[CELL_LAYER]
+    look_stream = output.hidden_states[LOOK_LAYER]
+
+    # The output at each token predicts the next one. Only tokens of the continuation need logits.
+    next_tokens = batch.targets[:, 1:]
+    wanted = next_tokens != IGNORED
+    targets = next_tokens[wanted]
     logits = model.lm_head(output.last_hidden_state[:, :-1][wanted])
-    cell_stream, look_stream = output.hidden_states[CELL_LAYER], output.hidden_states[LOOK_LAYER]
+
     template = look_stream[:, batch.n_prompt - N_AFTER_GRID : batch.n_prompt]
+    ends = batch.ends[:, None].expand(-1, N_AFTER_GRID, -1)
     return Losses(
-        token=cross_entropy(logits, targets[wanted]),
+        token=cross_entropy(logits, targets),
         cell=_cell_loss(heads, cell_stream, batch.cells),
-        ends=cross_entropy(
-            heads.ends(template).reshape(-1, LARGEST), batch.ends[:, None].expand(-1, N_AFTER_GRID, -1).reshape(-1)
-        ),
+        ends=cross_entropy(heads.ends(template).reshape(-1, LARGEST), ends.reshape(-1)),
         look=_look_loss(heads, look_stream, batch.notes),
-        accuracy=(logits.argmax(-1) == targets[wanted]).float().mean().item(),
+        accuracy=(logits.argmax(-1) == targets).float().mean().item(),
     )
 
 

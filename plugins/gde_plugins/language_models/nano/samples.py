@@ -1,4 +1,4 @@
-"""What nano is trained on: a grid's prompt and the tokens that should follow."""
+"""Training samples of nano: the prompt of a grid and the tokens that should follow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from gde_plugins.language_models.nano.tokenizer import coordinates
 from gde_plugins.language_models.nano.tracing import CellNotes, annotate, answer, distances, optimal_moves, search
 
 INSTRUCTION = "Go from A to G by the shortest way; # is wall, _ is free.\n"
-"""What comes before the grid in an episode: the gpt-oss agent's compact style."""
+"""The text before the grid in an episode: the gpt-oss agent's compact style."""
 PRACTICE = "Trace ways.\n"
-"""What comes before the grid in a practice sample: several traces between random cells, each with its move."""
+"""The text before the grid in a practice sample: several traces between random cells, each with its move."""
 N_WAYS = {"episode": 1, "practice": 4}
 OPENING = {"episode": INSTRUCTION, "practice": PRACTICE}
 LONGEST = {"episode": 128, "practice": 60}
 EFFORTS = ("low", "medium", "high")
 AT_ONCE = "low"
-"""The effort at which, where effort means something, nothing is written before the answer."""
+"""The effort at which nothing is written before the answer."""
 DENSITIES = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.8, 0.9, 1, 1, 1, 1)
-"""Drawn from uniformly."""
+"""A sample's density is drawn uniformly from these."""
 
 Kind = Literal["episode", "practice"]
 
@@ -37,14 +37,14 @@ MakeEnvironment = Callable[[int, float], GridWorld]
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One grid and what there is to say about it."""
+    """One grid and what to write about it."""
 
     grid: CellMap
     prompt: str
     tokens: tuple[str, ...]
     """The continuation, each a token of the vocabulary."""
     notes: dict[int, CellNotes]
-    """Index in `tokens` of every traced cell, and what is to be known there."""
+    """The surroundings of every traced cell, by its index in `tokens`."""
 
 
 def render(content: str, effort: str) -> str:
@@ -54,22 +54,28 @@ def render(content: str, effort: str) -> str:
 
 
 def draw_sample(kind: Kind, environment: GridWorld, seed: int, rng: np.random.Generator) -> Sample:
-    """A sample on the environment's grid of this seed. At effort low an episode's answer comes at once, at others after
-    the search."""
+    """A sample on the environment's grid of this seed.
+
+    At effort low the answer of an episode comes at once, at other efforts after the search.
+    """
     text = environment.reset(seed).text
     grid = CellMap.from_record(environment.world(), environment.state())
     walls = grid.where("wall")
     effort = EFFORTS[int(rng.integers(len(EFFORTS)))]
     prompt = render(OPENING[kind] + text, effort)
     if kind == "episode" and effort == AT_ONCE:
-        return Sample(grid=grid, prompt=prompt, tokens=(*_answer(_best_move(grid, rng)),), notes={})
-    tokens, notes = ["<|channel|>", "analysis", "<|message|>"], dict[int, CellNotes]()
+        move = _best_move(grid, rng)
+        return Sample(grid=grid, prompt=prompt, tokens=tuple(_answer(move)), notes={})
+
+    tokens = ["<|channel|>", "analysis", "<|message|>"]
+    notes: dict[int, CellNotes] = {}
     for start, goal in _ways(grid, N_WAYS[kind], rng):
         steps = distances(walls, goal)
         trace = search(walls, start, goal, steps, rng, longest=LONGEST[kind])
         tokens += [" A", coordinates(*start), " G", coordinates(*goal), " path"]
-        notes |= dict(enumerate(annotate(walls, trace), start=len(tokens)))
-        tokens += [coordinates(*position) for position in trace]
+        for position, note in zip(trace, annotate(walls, trace), strict=True):
+            notes[len(tokens)] = note
+            tokens.append(coordinates(*position))
         tokens += _conclusion(kind, answer(walls, steps, trace, rng))
     if kind == "practice":
         tokens.append("<|end|>")
@@ -79,14 +85,18 @@ def draw_sample(kind: Kind, environment: GridWorld, seed: int, rng: np.random.Ge
 def _ways(grid: CellMap, n: int, rng: np.random.Generator) -> list[tuple[Position, Position]]:
     """`n` starts and goals: the agent's own first, the others random."""
     free = [(int(row), int(column)) for row, column in np.argwhere(~grid.where("wall"))]
-    drawn = [rng.choice(len(free), 2, replace=False) for _ in range(n - 1)]
-    return [(grid.place_of("agent"), grid.place_of("goal")), *((free[start], free[goal]) for start, goal in drawn)]
+    ways = [(grid.place_of("agent"), grid.place_of("goal"))]
+    for _ in range(n - 1):
+        start, goal = rng.choice(len(free), 2, replace=False)
+        ways.append((free[start], free[goal]))
+    return ways
 
 
 def _best_move(grid: CellMap, rng: np.random.Generator) -> str:
-    """One of the optimal moves, all equally likely: what is answered at once follows no search."""
+    """One of the optimal moves, all equally likely: an immediate answer follows no search."""
     walls = grid.where("wall")
-    best = sorted(optimal_moves(walls, distances(walls, grid.place_of("goal")), grid.place_of("agent")))
+    steps = distances(walls, grid.place_of("goal"))
+    best = sorted(optimal_moves(walls, steps, grid.place_of("agent")))
     return best[int(rng.integers(len(best)))]
 
 

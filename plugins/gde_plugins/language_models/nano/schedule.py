@@ -1,4 +1,4 @@
-"""The samples of every step."""
+"""The training samples of every step."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,12 @@ POOL = 4
 
 
 def batches(recipe: Recipe, make_environment: MakeEnvironment, start: int = 0) -> Iterator[list[Sample]]:
-    """The samples of every step from `start` on, a multiple of POOL; those of one batch on grids of one size."""
-    sizes = {size for each in PHASES for size in each.sizes}
-    environments = {(size, d): make_environment(size, d) for size in sizes for d in {*DENSITIES}}
+    """The samples of every step from `start` on, a multiple of POOL. A batch has grids of one size."""
+    environments = {}
+    for size in {size for each in PHASES for size in each.sizes}:
+        for density in set(DENSITIES):
+            environments[size, density] = make_environment(size, density)
+
     for first in range(start, recipe.steps, POOL):
         rng = generator(recipe.seed, "pool", first)
         now = phase(recipe, first)
@@ -22,14 +25,16 @@ def batches(recipe: Recipe, make_environment: MakeEnvironment, start: int = 0) -
         n = _batch_size(recipe.tokens, size, kind)
         samples = []
         for index in range(POOL * n):
-            environment = environments[size, DENSITIES[int(rng.integers(len(DENSITIES)))]]
+            density = DENSITIES[int(rng.integers(len(DENSITIES)))]
             seed = derive(recipe.seed, "grid", first, index)
-            samples.append(draw_sample(kind, environment, seed, rng))
+            samples.append(draw_sample(kind, environments[size, density], seed, rng))
+
         samples.sort(key=lambda sample: len(sample.tokens))
         for part in rng.permutation(POOL)[: recipe.steps - first]:
             yield samples[part * n : (part + 1) * n]
 
 
 def _batch_size(tokens: int, size: int, kind: Kind) -> int:
-    said = 30 + 3.5 * size if kind == "practice" else 14 + 1.5 * size
-    return max(6, int(tokens / ((size + 1) ** 2 + 14 + said)))
+    prompt = (size + 1) ** 2 + 14
+    continuation = 30 + 3.5 * size if kind == "practice" else 14 + 1.5 * size
+    return max(6, int(tokens / (prompt + continuation)))

@@ -1,8 +1,8 @@
-"""The analysis that nano is taught: a depth-first search from the agent to the goal, written down cell by cell.
+"""The reasoning that nano learns: a depth-first search from the agent to the goal, written down cell by cell.
 
-The search goes to the new neighbour that is nearest to the goal as the crow flies (Manhattan distance), and where
-there is none, back to the cell it came from. All it needs to know at a cell is what lies around it, so a small model
-can learn to carry it out; on a perfect maze its last departure from the start is the optimal move, elsewhere often.
+The search goes to the new neighbour of least Manhattan distance to the goal. Where there is none, it goes back to the
+cell it came from. It needs to know only the surroundings of a cell, so a small model can learn it. On a perfect maze
+its last departure from the start is the optimal move, and on other grids it often is.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ MOVES: dict[str, tuple[int, int]] = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, 
 WALL, SEEN, NEW = range(3)
 NO_PARENT = len(MOVES)
 P_SHORTEST = 0.15
-"""How often the search is shown the truly shortest way on, so that traces differ and implicit foresight pays."""
+"""How often the search takes the truly shortest way on, so that traces differ and foresight pays."""
 
 Walls = NDArray[np.bool_]
 Distances = NDArray[np.int64]
@@ -25,7 +25,7 @@ Distances = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class CellNotes:
-    """What an auxiliary loss asks of a traced cell."""
+    """The surroundings of a traced cell, which an auxiliary loss asks for."""
 
     around: tuple[int, ...]
     """WALL, SEEN (earlier in this trace) or NEW in each direction, in the order of MOVES."""
@@ -57,7 +57,9 @@ def search(
     walls: Walls, start: Position, goal: Position, steps: Distances, rng: np.random.Generator, *, longest: int
 ) -> list[Position]:
     """The cells that the search stands on, in order, at most `longest`; `steps` are the `distances` to the goal."""
-    way, seen, trace = [start], {start}, [start]
+    way = [start]
+    seen = {start}
+    trace = [start]
     while way[-1] != goal and len(trace) < longest:
         ahead = [cell for cell in neighbours(way[-1]) if not walls[cell] and cell not in seen]
         if ahead:
@@ -81,7 +83,7 @@ def _nearest(ahead: list[Position], goal: Position, steps: Distances, rng: np.ra
 
 
 def optimal_moves(walls: Walls, steps: Distances, position: Position) -> dict[str, Position]:
-    """The moves that come nearer to the goal, and where they lead."""
+    """The moves that come nearer to the goal, each with the cell that it leads to."""
     leads = zip(MOVES, neighbours(position), strict=True)
     return {move: cell for move, cell in leads if not walls[cell] and steps[cell] == steps[position] - 1}
 
@@ -90,9 +92,11 @@ def answer(walls: Walls, steps: Distances, trace: list[Position], rng: np.random
     """The trace's last departure from its start where that is optimal, else any optimal move."""
     optimal = optimal_moves(walls, steps, trace[0])
     last = len(trace) - 1 - trace[::-1].index(trace[0])
-    departure = trace[last + 1 : last + 2]
-    chosen = [move for move, cell in optimal.items() if [cell] == departure]
-    return chosen[0] if chosen else list(optimal)[int(rng.integers(len(optimal)))]
+    departure = trace[last + 1] if last + 1 < len(trace) else None
+    for move, cell in optimal.items():
+        if cell == departure:
+            return move
+    return list(optimal)[int(rng.integers(len(optimal)))]
 
 
 def annotate(walls: Walls, trace: list[Position]) -> list[CellNotes]:
@@ -102,6 +106,11 @@ def annotate(walls: Walls, trace: list[Position]) -> list[CellNotes]:
     for place, position in enumerate(trace):
         if position not in parents:
             parents[position] = neighbours(position).index(trace[place - 1])
-        around = tuple(WALL if walls[cell] else SEEN if cell in parents else NEW for cell in neighbours(position))
-        notes.append(CellNotes(around=around, parent=parents[position]))
+        around = []
+        for cell in neighbours(position):
+            if walls[cell]:
+                around.append(WALL)
+            else:
+                around.append(SEEN if cell in parents else NEW)
+        notes.append(CellNotes(around=tuple(around), parent=parents[position]))
     return notes
