@@ -1,7 +1,7 @@
-"""Trajectories to activations: stored tokens are replayed through the model, and only what is asked for is kept.
+"""From trajectories to activations: stored tokens are replayed through the model, and the wanted activations kept.
 
-What was said under interventions is replayed under them: what is read is the state in which the model spoke. The
-untrained twin is replayed under the same ones, for a control is given all that the model was given.
+Answers that were given under interventions are replayed under them, so that the captured state is the one in which the
+model spoke. The model with random weights is replayed under the same ones: a control is given what the model was given.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,24 +20,25 @@ Records = Iterable[tuple[Row, ActivationRecord]]
 Stored = Mapping[Place, set[Row]]
 """Layer and mark to the turns whose activations there are stored."""
 Made = Callable[[], WhiteBox]
-"""Gives the model. It is called where something has to be replayed, so that what is all stored needs no weights."""
+"""Gives the model. It is called only where something has to be replayed: stored activations need no weights."""
 
 
 def record(found: Sequences, model: Made, source: str, request: CaptureRequest, store: ActivationStore) -> int:
-    """Capture every turn of which something is not stored yet; what is stored stays. Gives the number of turns."""
+    """Capture every turn that is not stored yet, and return the number of these turns."""
     stored = _stored(source, request, store)
-    return store.write(source, _new(_captured(_lacking(found, stored), model, request), stored))
+    records = _captured(_lacking(found, stored), model, request)
+    return store.write(source, _new(records, stored))
 
 
 def record_bags(found: Sequences, model: Made, source: str, marks: Sequence[str], store: ActivationStore) -> int:
-    """Store, for each mark, the mean input embedding of all tokens up to it: which tokens there were, and no more, once
-    for each marked token, so that a probe of it is as wide as one of the activations.
+    """Store, for each mark, the mean input embedding of all tokens up to it: a bag of tokens, without their order.
 
-    The marked tokens themselves are template tokens, the same in every turn, so their own embeddings say nothing.
+    It is stored once for each marked token, so that a probe of it is as wide as one of the activations. The marked
+    tokens themselves are template tokens, the same in every turn, so their own embeddings would say nothing.
     """
     request = CaptureRequest(layers=(EMBEDDING,), marks=tuple(marks))
     stored = _stored(source, request, store)
-    marked: dict[Row, Mapping[str, tuple[int, ...]]] = {}  # of those on their way through the model
+    marked: dict[Row, Mapping[str, tuple[int, ...]]] = {}  # of the turns on their way through the model
 
     def whole() -> Sequences:
         for row, sequence in _lacking(found, stored):
@@ -45,18 +46,19 @@ def record_bags(found: Sequences, model: Made, source: str, marks: Sequence[str]
             yield row, _up_to_marks(sequence)
 
     captured = _captured(whole(), model, request)
-    return store.write(source, _new(((row, _repeated(each, marked.pop(row))) for row, each in captured), stored))
+    bags = ((row, _repeated_mean(record, marked.pop(row))) for row, record in captured)
+    return store.write(source, _new(bags, stored))
 
 
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
-    """One request that keeps what all of them ask for."""
+    """One request for everything that several ask for."""
     layers = sorted({layer for request in requests for layer in request.layers})
     marks = sorted({mark for request in requests for mark in request.marks})
     return CaptureRequest(layers=tuple(layers), marks=tuple(marks))
 
 
 def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
-    """The replayable tokens of every turn that the language model of this name decided and that has any."""
+    """The tokens of every turn that the language model of this name decided, where they can be replayed."""
     for trajectory in trajectories:
         for turn in trajectory.turns:
             completion = turn.decision.completion
@@ -74,16 +76,18 @@ def _stored(source: str, request: CaptureRequest, store: ActivationStore) -> Sto
 
 
 def _lacking(found: Sequences, stored: Stored) -> Sequences:
-    """The sequences of which something that is asked for, and that they have, is not stored."""
+    """The sequences with a wanted mark whose activations are not stored."""
     for row, sequence in found:
-        if any(row not in rows for (_, mark), rows in stored.items() if mark in sequence.marks):
+        stored_at = [row in rows for (_, mark), rows in stored.items() if mark in sequence.marks]
+        if not all(stored_at):
             yield row, sequence
 
 
 def _new(records: Records, stored: Stored) -> Records:
-    """The records without what is stored: its files stay the ones that the index names."""
-    for row, each in records:
-        yield row, ActivationRecord(values={place: of for place, of in each.values.items() if row not in stored[place]})
+    """The records without what is stored: the index keeps naming the files of that."""
+    for row, record in records:
+        new = {place: values for place, values in record.values.items() if row not in stored[place]}
+        yield row, ActivationRecord(values=new)
 
 
 def _captured(wanted: Sequences, model: Made, request: CaptureRequest) -> Records:
@@ -93,17 +97,16 @@ def _captured(wanted: Sequences, model: Made, request: CaptureRequest) -> Record
 
 
 def _up_to_marks(sequence: TokenSequence) -> TokenSequence:
-    """The tokens alone, as no intervention has changed them."""
+    """A sequence whose marks have all tokens up to them, without interventions: embeddings are not changed by any."""
     marks = {mark: tuple(range(max(places) + 1)) for mark, places in sequence.marks.items()}
     return TokenSequence(tokens=sequence.tokens, marks=marks)
 
 
-def _repeated(record: ActivationRecord, marks: Mapping[str, tuple[int, ...]]) -> ActivationRecord:
-    """The mean over all tokens, as many times as the mark has tokens: to the last bit the same of the same tokens in
-    another order, else a probe would read their order from how the sum is rounded."""
-    return ActivationRecord(
-        values={
-            (layer, mark): np.repeat(np.sort(values, axis=0).mean(0, keepdims=True), len(marks[mark]), axis=0)
-            for (layer, mark), values in record.values.items()
-        }
-    )
+def _repeated_mean(record: ActivationRecord, marks: Mapping[str, tuple[int, ...]]) -> ActivationRecord:
+    """The mean over all tokens of each mark, as many times as the mark has tokens."""
+    repeated = {}
+    for (layer, mark), values in record.values.items():
+        # Sorted, for a sum is rounded by the order of its terms, from which a probe could read the order of the tokens.
+        mean = np.sort(values, axis=0).mean(0, keepdims=True)
+        repeated[layer, mark] = np.repeat(mean, len(marks[mark]), axis=0)
+    return ActivationRecord(values=repeated)

@@ -1,4 +1,4 @@
-"""A run folder as evidence: what was recorded, read as it is used, and the decision processes of its worlds."""
+"""A run folder as evidence: trajectories that are read as they are used, and the decision processes of worlds."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -25,10 +25,10 @@ from gde.store.probes import read_reports
 from gde.store.rewards import read_traces
 
 KEPT = 64 * 2**20
-"""Bytes of a journal whose episodes are kept in memory once they are read, where they take up to nine times as much
-(tokens, as Python integers). Those of a larger one are read whenever they are iterated over."""
+"""Largest journal, in bytes, whose episodes are kept in memory once they are read; there they take up to nine times as
+much (tokens are Python integers). Episodes of a larger journal are read anew whenever they are iterated over."""
 RECENT = 64
-"""Decision processes that are kept: episodes come in the order of their worlds."""
+"""Number of decision processes that are kept: episodes come in the order of their worlds."""
 
 
 class Recorded(Sequence[Trajectory]):
@@ -44,7 +44,7 @@ class Recorded(Sequence[Trajectory]):
             return journal.episodes(self._stratum)
 
     def of_stratum(self, stratum: int) -> Sequence[Trajectory]:
-        """Those of one stratum."""
+        """The episodes of one stratum."""
         if self._are_kept:
             return tuple(one for one in self._kept if one.key.stratum == stratum)
         return Recorded(self._path, stratum)
@@ -89,7 +89,7 @@ class Recorded(Sequence[Trajectory]):
 
 
 def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evidence:
-    """Everything that a run recorded, for use in one's own code."""
+    """Load everything that a run recorded, for use in one's own code."""
     folder = RunFolder.open(Path(path))
 
     def ready() -> Ready:
@@ -113,36 +113,49 @@ def gather(
 
 
 def restricted(evidence: Evidence, labels: Labels, stratum: int | None = None) -> Evidence:
-    """The evidence of the episodes with these labels, which are those of a stratum where one is named. Probes are
-    fitted to the whole run and break their own numbers down."""
+    """The evidence of the episodes with these labels, or of the stratum that has them.
+
+    It has no probe reports: probes are fitted to the whole run, and break their own numbers down.
+    """
     every = evidence.trajectories
-    chosen = (
-        every.of_stratum(stratum)
-        if isinstance(every, Recorded) and stratum is not None
-        else tuple(one for one in every if labels.items() <= one.labels.items())
-    )
+    chosen: Sequence[Trajectory]
+    if isinstance(every, Recorded) and stratum is not None:
+        chosen = every.of_stratum(stratum)
+    else:
+        chosen = tuple(one for one in every if labels.items() <= one.labels.items())
+
     traces = evidence.reward_traces
     if traces:
-        episodes = set(chosen.episodes) if isinstance(chosen, Recorded) else {str(one.key) for one in chosen}
+        # The keys of recorded episodes are known without reading the episodes.
+        keys = chosen.episodes if isinstance(chosen, Recorded) else [str(one.key) for one in chosen]
+        episodes = set(keys)
         traces = tuple(trace for trace in traces if trace.episode in episodes)
     return replace(evidence, trajectories=chosen, reward_traces=traces, probe_reports=(), part=labels)
 
 
 class WorldModels:
-    """Makes the decision process of a recorded world again: the same object for all its trajectories as long as
-    somebody holds it."""
+    """Makes the decision processes of recorded worlds again.
+
+    All trajectories of a world share one object for as long as it is held, here or elsewhere.
+    """
 
     def __init__(self, ready: Callable[[], Ready], keys_to: Collection[str] | None = ()) -> None:
-        """Take the parts of the run, looked up only when a process is asked for, and whom keys may be sent to."""
-        self._find, self._keys_to = ready, keys_to
+        """Make processes from the parts of a run, which are looked up when the first process is asked for.
+
+        Args:
+            ready: gives the parts.
+            keys_to: addresses that keys may be sent to.
+        """
+        self._find = ready
+        self._keys_to = keys_to
         self._made: WeakValueDictionary[tuple[int, str], TabularMDP] = WeakValueDictionary()
         self._recent: deque[TabularMDP] = deque(maxlen=RECENT)
 
     def __call__(self, trajectory: Trajectory) -> TabularMDP:
-        """The process that the episode began in.
+        """The decision process of an episode's world.
 
         Raises:
-            GdeError: the environment has none, or no longer makes the world that the record has.
+            GdeError: the environment has none, or no longer makes the recorded world.
         """
         place = trajectory.key.stratum, trajectory.world.id
         mdp = self._made.get(place)

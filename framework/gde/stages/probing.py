@@ -1,4 +1,4 @@
-"""Activations to probe reports: every probe beside the controls without which its numbers mean nothing."""
+"""From activations to probe reports: every probe is fitted beside its controls, on one split of the worlds."""
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -29,18 +29,22 @@ TEST_SHARE = 0.3
 Labelled = dict[str, ProbeLabels]
 """Episode to the labels of its turns."""
 MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
-"""Sources of activations: the run's language model, its twin with random weights, and mean input embeddings."""
+"""Sources of activations: the run's language model, the same with random weights, and mean input embeddings."""
 OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
-"""Controls that differ from layer to layer, that on the model's own activations first; the others are told all that
-they can tell by the first layer."""
+"""Controls that differ from layer to layer; the others read no layer, so that one fit of them will do."""
 
 
 def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
-    """Every variant at every place, with its controls: at the first layer all, at the others those that differ from
-    layer to layer. Fits to the same activations follow each other, so that a probe may prepare them once."""
+    """List the fits of a probe: every variant at every layer and mark, with its controls.
+
+    The first layer has all controls, the others those that differ from layer to layer. Fits to the same activations
+    follow each other, so that a probe may prepare these once.
+    """
     once = tuple(control for control in CONTROLS if control not in OF_A_LAYER)
     for layer in request.layers:
-        controls: tuple[Control, ...] = ("none", *OF_A_LAYER, *(once if layer == request.layers[0] else ()))
+        controls: tuple[Control, ...] = ("none", *OF_A_LAYER)
+        if layer == request.layers[0]:
+            controls += once
         for mark in request.marks:
             for control in controls:
                 for variant in probe.variants:
@@ -48,17 +52,19 @@ def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
 
 
 def shared_out(fits: Sequence[Arm], threads: int) -> list[int]:
-    """Which of so many threads is to do each of the fits: those to the same activations the same one, of which each has
-    about as many to do."""
-    loads, chosen = [0] * threads, {}
-    for place, n in Counter((arm.mark, *_source(arm)) for arm in fits).most_common():
-        chosen[place] = int(np.argmin(loads))
-        loads[chosen[place]] += n
-    return [chosen[arm.mark, *_source(arm)] for arm in fits]
+    """Assign each fit to one of so many threads, evenly; fits to the same activations go to the same one."""
+    n_fits_of = Counter((arm.mark, *_source(arm)) for arm in fits)
+    loads = [0] * threads
+    thread_of: dict[tuple[str, str, int], int] = {}
+    for activations, n_fits in n_fits_of.most_common():
+        least_loaded = int(np.argmin(loads))
+        thread_of[activations] = least_loaded
+        loads[least_loaded] += n_fits
+    return [thread_of[arm.mark, *_source(arm)] for arm in fits]
 
 
 def _source(arm: Arm) -> tuple[str, int]:
-    """Whose activations an arm reads, and of which layer."""
+    """The source and layer of the activations that a fit reads."""
     match arm.control:
         case "untrained":
             return UNTRAINED, arm.layer
@@ -70,11 +76,11 @@ def _source(arm: Arm) -> tuple[str, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What has come of one arm."""
+    """The outcome of one fit."""
 
     report: ProbeReport
     traceback: str = ""
-    """Where an unexpected failure was raised."""
+    """Of an unexpected failure."""
 
 
 @dataclass(kw_only=True)
@@ -86,17 +92,17 @@ class ProbeStage:
     seed: int
     strata: Sequence[Labels]
     threads: int = 1
-    """That fit at once, at most."""
+    """Fits at once, at most."""
     _labelled: dict[int, Labelled] = field(default_factory=dict)
-    """The labels of a probe's episodes, which all of its arms share."""
+    """The labels of each probe (by its id), which all of its fits share."""
     _reading: Lock = field(default_factory=Lock)
-    """What is read is read by one thread at a time, and held for all."""
+    """Held while data is read, so that labels are made once and the journal has one reader."""
 
     def fit(self, work: Iterable[tuple[Probe, Arm]]) -> Generator[Fitted]:
-        """Fit each arm on the training worlds and score it on the held-out ones, in order; what goes wrong is its
-        reason.
+        """Fit each arm on the training worlds and score it on the held-out ones, in order.
 
-        Where a probe allows it, several threads fit to the activations of one layer: those of no other are held.
+        A failure becomes the reason of its report. Where a probe allows it, several threads fit at once, but only to
+        the activations of one layer, so that memory holds those of no other.
         """
         for _, layer in groupby(work, key=lambda each: (id(each[0]), each[1].layer)):
             fits = list(layer)
@@ -112,7 +118,8 @@ class ProbeStage:
             pass_on(error)
             expected = isinstance(error, GdeError | ValueError)
             reason = str(error) if expected else reason_of(error)
-            return Fitted(report=_unmeasured(work[1], reason), traceback=traceback_of(error))
+            _, arm = work
+            return Fitted(report=_unmeasured(arm, reason), traceback=traceback_of(error))
 
     def _fit(self, probe: Probe, arm: Arm) -> ProbeReport:
         with self._reading:
@@ -120,7 +127,7 @@ class ProbeStage:
         if table is None:
             lacking = "" if arm.mark == "pre" else ", which answers without reasoning lack"
             return _unmeasured(arm, f"no turn has activations at mark {arm.mark!r} of layer {arm.layer}{lacking}")
-        # A bag that is the same in every turn tells nothing, which is what its control is there to show.
+        # A bag of tokens may be the same in every turn: that it holds no information is what its control shows.
         if arm.control != "embeddings" and _constant(table):
             place = f"mark {arm.mark!r} of layer {arm.layer}"
             return _unmeasured(arm, f"the activations at {place} are the same in every turn")
@@ -128,17 +135,22 @@ class ProbeStage:
             dataset = self._dataset(probe, table)
             held_out = self._held_out(dataset.groups)
         if held_out.all() or not held_out.any():
-            seen, tested = len(set(dataset.groups[~held_out])), len(set(dataset.groups[held_out]))
-            return _unmeasured(arm, f"wanted worlds to train on and worlds to test on, got {seen} and {tested}")
+            n_train = len(set(dataset.groups[~held_out]))
+            n_test = len(set(dataset.groups[held_out]))
+            return _unmeasured(arm, f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}")
+
         dataset = controlled(dataset, arm.control, held_out, generator(self.seed, "control", arm.name))
-        train, test = dataset.take(~held_out), dataset.take(held_out)
+        train = dataset.take(~held_out)
+        test = dataset.take(held_out)
         readout = probe.fit(arm.variant, train, generator(self.seed, "fit", arm.name))
         write_readout(self.folder.probes, arm, readout.arrays())
-        rows = [row for row, held in zip(table.rows, held_out, strict=True) if held]
-        measurements = probe.score(readout, test, generator(self.seed, "score", arm.name))
+
+        rows = [table.rows[row] for row in np.flatnonzero(held_out)]
+        measurements = [*probe.score(readout, test, generator(self.seed, "score", arm.name))]
         if arm.control == "none":
-            measurements = (*measurements, *self._by_stratum(probe, arm, readout, test, rows))
-        if again := repeated(measurements):
+            measurements += self._by_stratum(probe, arm, readout, test, rows)
+        again = repeated(measurements)
+        if again:
             raise GdeError(f"the probe gives {again!r} twice: {TELL_APART}")
         return ProbeReport(
             arm=arm,
@@ -156,19 +168,22 @@ class ProbeStage:
             return ActivationStore(self.folder.activations, journal).table(source, layer, arm.mark)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
-        labels, worlds = self._labels(probe, {episode for episode, _ in table.rows}), self._worlds
+        episodes = {episode for episode, _ in table.rows}
+        labels = self._labels(probe, episodes)
         return ProbeDataset(
             inputs=table.padded() if input_form(probe) == "tokens" else table.concatenated(),
             labels=np.stack([labels[episode].values[turn] for episode, turn in table.rows]),
-            groups=np.array([worlds[episode] for episode, _ in table.rows]),
-            classes=dataset_classes(labels, {episode for episode, _ in table.rows}),
+            groups=np.array([self._worlds[episode] for episode, _ in table.rows]),
+            classes=dataset_classes(labels, episodes),
         )
 
     def _labels(self, probe: Probe, episodes: set[str]) -> Labelled:
         known = self._labelled.setdefault(id(probe), {})
-        if episodes - known.keys():
-            wanted = [one for one in self.trajectories if str(one.key) in episodes and str(one.key) not in known]
-            known.update({str(one.key): probe.labels(one) for one in wanted})
+        missing = episodes - known.keys()
+        if missing:  # else the trajectories need not be read
+            for trajectory in self.trajectories:
+                if str(trajectory.key) in missing:
+                    known[str(trajectory.key)] = probe.labels(trajectory)
         return known
 
     @cached_property
@@ -177,7 +192,7 @@ class ProbeStage:
 
     @cached_property
     def _test_worlds(self) -> NDArray[np.str_]:
-        """The split is over all worlds of the run, hence the same for every arm."""
+        """The held-out worlds: drawn from all worlds of the run, hence the same for every fit."""
         worlds = np.unique([*self._worlds.values()])
         n_test = max(1, round(TEST_SHARE * len(worlds)))
         chosen: NDArray[np.str_] = generator(self.seed, "split").permutation(worlds)[:n_test]
@@ -190,6 +205,7 @@ class ProbeStage:
     def _by_stratum(
         self, probe: Probe, arm: Arm, readout: Readout, test: ProbeDataset, rows: Sequence[Row]
     ) -> Iterator[Measurement]:
+        """The scores of a fit on each stratum of a sweep alone."""
         if len(self.strata) < 2:
             return
         strata = np.array([int(episode.partition("/")[0]) for episode, _ in rows])
@@ -204,7 +220,7 @@ class ProbeStage:
 
 
 def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
-    """The reports' measurements under full names, saying which arm each belongs to."""
+    """The reports' measurements under full names, with the labels of their fits."""
     for report in reports:
         arm = report.arm
         for measurement in report.measurements:
@@ -217,16 +233,20 @@ def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
 
 
 def dataset_classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
-    """What the labels of all episodes stand for.
+    """The classes of the labels of all episodes.
 
     Raises:
-        GdeError: they stand for one thing here and for another there.
+        GdeError: the classes differ from episode to episode.
     """
-    found = {labels[episode].classes: episode for episode in sorted(episodes)}
-    if len(found) > 1:
-        told = "; ".join(f"{', '.join(classes) or 'none'} in episode {episode}" for classes, episode in found.items())
-        raise GdeError(f"a probe's classes must be the same in all episodes of a run, got {told}")
-    return next(iter(found))
+    episode_with = {labels[episode].classes: episode for episode in sorted(episodes)}
+    if len(episode_with) > 1:
+        differing = []
+        for classes, episode in episode_with.items():
+            named = ", ".join(classes) or "none"
+            differing.append(f"{named} in episode {episode}")
+        raise GdeError(f"a probe's classes must be the same in all episodes of a run, got {'; '.join(differing)}")
+    (classes,) = episode_with
+    return classes
 
 
 def controlled(
@@ -235,22 +255,23 @@ def controlled(
     """The data of a control: without activations, or with the labels of other training turns."""
     if control == "coordinates":
         zeros = np.zeros_like(dataset.inputs)
-        if zeros.ndim == 3:  # how many tokens there were is known without any activations
+        if zeros.ndim == 3:  # the number of tokens is known without any activations
             zeros[np.isnan(dataset.inputs)] = np.nan
         return replace(dataset, inputs=zeros)
     if control == "shuffled":
-        labels, rows = dataset.labels.copy(), np.flatnonzero(~held_out)
-        labels[rows] = dataset.labels[rng.permutation(rows)]
+        labels = dataset.labels.copy()
+        trained = np.flatnonzero(~held_out)
+        labels[trained] = dataset.labels[rng.permutation(trained)]
         return replace(dataset, labels=labels)
-    return dataset
+    return dataset  # the others differ in their source
 
 
 def _constant(table: ActivationTable) -> bool:
-    """Whether all of several turns left the same."""
-    n = len(table.lengths)
-    if n < 2 or (table.lengths != table.lengths[0]).any():
+    """Whether several turns have the same activations."""
+    n_turns = len(table.lengths)
+    if n_turns < 2 or (table.lengths != table.lengths[0]).any():
         return False
-    turns = table.values.reshape(n, -1)
+    turns = table.values.reshape(n_turns, -1)
     return bool((turns == turns[0]).all())
 
 

@@ -1,4 +1,4 @@
-"""Trajectories to reward traces: every reward model on every episode, each in the journal as soon as it is there."""
+"""From trajectories to reward traces: every reward model on every episode, journaled trace by trace."""
 
 import asyncio
 from collections.abc import Iterable
@@ -25,15 +25,15 @@ async def reward(
     journal: Journal,
     reach: Reach | None = None,
 ) -> None:
-    """Write the model's trace of each trajectory that it has not judged yet; an exception becomes a trace's failure.
+    """Write the model's trace of each trajectory that it has not judged yet; an exception becomes the trace's failure.
 
     Args:
         name: what the run calls the model.
-        model: judges.
-        trajectories: to be judged.
-        concurrency: how many at once.
-        journal: is written to.
-        reach: whether the language models answer that are asked for the judgements.
+        model: judges the trajectories.
+        trajectories: of the run.
+        concurrency: number of trajectories judged at once.
+        journal: of the run.
+        reach: whether the model's own language models answer.
 
     Raises:
         RunFailed: the journal cannot be written, or a language model answers nobody.
@@ -62,7 +62,7 @@ async def reward(
 
 
 async def trace(name: str, model: RewardModel, trajectory: Trajectory, journal: Journal | None = None) -> RewardTrace:
-    """The model's rewards of one trajectory, or why there are none; the journal is told where that was raised.
+    """The model's rewards of one trajectory, or the reason why there are none, whose traceback the journal keeps.
 
     Raises:
         RunFailed: the run cannot go on.

@@ -1,4 +1,4 @@
-"""From evidence to measurements: every metric on the whole run and on each stratum of its sweep."""
+"""From evidence to measurements: every metric, on the whole run and on each stratum of its sweep."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -24,14 +24,23 @@ def score(
     seconds: float | None = None,
     watch: Watch = ignore,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
-    """All measurements, in the order of metrics and strata, and the metrics that could not be made or raised.
+    """Measure every metric, in the order of metrics and strata, and collect the failures.
 
-    A sweep of one stratum has no breakdown: it would repeat the whole. A metric that raises in one place is measured
-    in the others, and so is one that takes more than `seconds` there. Of two metrics that give the same measurement,
-    the second is a failure, and so is one that gives the same twice; `known` is what others have given before.
+    A sweep of one stratum has no breakdown: it would repeat the whole. A metric that raises, or takes more than
+    `seconds`, on one part is still measured on the others. A measurement that is given twice makes a failure of the
+    metric that gives it last.
+
+    Args:
+        metrics: name and maker of each.
+        evidence: of the whole run.
+        strata: the labels of each stratum.
+        known: measurements that others have given before.
+        seconds: the time that a metric may take on one part; None for no limit.
+        watch: is told of the progress.
     """
-    parts = [({}, evidence), *((labels, restricted(evidence, labels, i)) for i, labels in enumerate(strata))]
-    parts = parts if len(strata) > 1 else parts[:1]
+    parts: list[tuple[Labels, Evidence]] = [({}, evidence)]
+    if len(strata) > 1:
+        parts += [(labels, restricted(evidence, labels, i)) for i, labels in enumerate(strata)]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {each.identity: each.source for each in known}
@@ -68,9 +77,17 @@ def _measured(name: str, metric: Metric, part: Evidence, labels: Labels) -> Iter
 
 
 def _claim(owners: dict[Identity, str], found: Sequence[Measurement], name: str) -> None:
-    if again := repeated(found):
+    """Note whose the measurements are.
+
+    Raises:
+        GdeError: one is given twice, by this metric or by another before it.
+    """
+    again = repeated(found)
+    if again:
         raise GdeError(f"metric {name!r} gives {again!r} twice: {TELL_APART}")
-    if taken := [each for each in found if each.identity in owners]:
-        owner, label = owners[taken[0].identity], taken[0].label
-        raise GdeError(f"metrics {owner!r} and {name!r} both give {label!r}: leave one out, or rename what it gives")
+    for each in found:
+        if each.identity in owners:
+            owner = owners[each.identity]
+            advice = "leave one out, or rename what it gives"
+            raise GdeError(f"metrics {owner!r} and {name!r} both give {each.label!r}: {advice}")
     owners.update((each.identity, name) for each in found)

@@ -1,4 +1,4 @@
-"""What lies ahead of the agent: the distance to the goal (Arghal et al. 2026, table 5) and its plan (section 5.3)."""
+"""Rows on the distance to the goal (Arghal et al. 2026, table 5) and on plans (section 5.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -19,9 +19,9 @@ TABLE_5: Mapping[tuple[str, str], tuple[float, float]] = {
 """Variant and mark to mean absolute error and R2."""
 READERS = ("mean", "manhattan", "length")
 HORIZON = 10
-"""Actions that are decoded, the end of the episode counted as one."""
+"""Number of decoded actions, the end of the episode counted as one."""
 PREFIXES: Mapping[str, Mapping[int, float]] = {"pre": {1: 0.4031}, "post": {1: 0.5392}}
-"""Mark to what is printed of prefix accuracy; the lengths of the other prefixes are lost."""
+"""Mark to the printed prefix accuracies, by length; the others are lost in the text that we have."""
 GUESSES = ("random", "marginal")
 LENGTHS: Mapping[str, Mapping[str, float]] = {
     "pre": {"exact": 0.1571, "decoded": 4.81, "true": 4.93, "error": 1.0},
@@ -31,10 +31,10 @@ LENGTHS: Mapping[str, Mapping[str, float]] = {
 
 
 def distance_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
-    """Table 5, beside readers of the grid and controls."""
-    for (variant, mark), printed in TABLE_5.items():
-        for name, title, paper in zip(("mae", "r2"), ("mean absolute error", "R2"), printed, strict=True):
-            where: Labels = {"variant": variant, "mark": mark}
+    """Table 5, beside baselines without activations and controls."""
+    for (variant, mark), (mae, r2) in TABLE_5.items():
+        where: Labels = {"variant": variant, "mark": mark}
+        for name, title, paper in (("mae", "mean absolute error", mae), ("r2", "R2", r2)):
             readers = {each: find(numbers, f"distance.{name}.{each}", **where, control="none") for each in READERS}
             controls = {each: find(numbers, f"distance.{name}", **where, control=each) for each in CONTROLS}
             readers["decoded positions"] = find(numbers, f"steps.{name}", variant="mlp", mark=mark, fit="none")
@@ -51,21 +51,24 @@ def distance_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
 def plan_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     """Figure 9 and table 6, beside guesses and controls."""
     for mark, n in product(MARKS, range(1, HORIZON + 1)):
-        yield _plan(numbers, f"prefix.{n}", f"next {n} actions, {MARKS[mark]}", mark, PREFIXES[mark].get(n), "fig. 9")
+        title = f"next {n} actions, {MARKS[mark]}"
+        yield _plan_row(numbers, f"prefix.{n}", title, mark, PREFIXES[mark].get(n), "fig. 9")
     for mark, lengths in LENGTHS.items():
         for name, paper in lengths.items():
-            yield _plan(numbers, f"length.{name}", f"length: {name}, {MARKS[mark]}", mark, paper, "table 6")
+            title = f"length: {name}, {MARKS[mark]}"
+            yield _plan_row(numbers, f"length.{name}", title, mark, paper, "table 6")
 
 
-def _plan(
+def _plan_row(
     numbers: Sequence[Measurement], name: str, title: str, mark: str, paper: float | None, source: str
 ) -> Comparison:
     where: Labels = {"variant": "oneshot", "mark": mark}
-    others = {control: find(numbers, f"plan.{name}", **where, control=control) for control in CONTROLS}
+    others = {}
     if name.startswith("prefix"):
-        guesses = {each: name.replace("prefix", each) for each in GUESSES}
-        guessed = {each: find(numbers, f"plan.{guess}", **where, control="none") for each, guess in guesses.items()}
-        others = {**guessed, **others}
+        for guess in GUESSES:
+            others[guess] = find(numbers, f"plan.{name.replace('prefix', guess)}", **where, control="none")
+    for control in CONTROLS:
+        others[control] = find(numbers, f"plan.{name}", **where, control=control)
     return Comparison(
         quantity=title,
         paper=paper,

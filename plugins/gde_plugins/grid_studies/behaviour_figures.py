@@ -13,12 +13,12 @@ METRICS: Mapping[str, str] = {"success": "goal success rate", "accuracy": "accur
 
 
 def breakdown_figures(result: Result) -> tuple[Figure, ...]:
-    """Accuracy and divergence by distance, size and density (figure 4 and appendix C)."""
+    """Draw accuracy and divergence by distance, size and density (figure 4 and appendix C)."""
     return breakdowns([one for one in result.measurements if one.name in SHOWN], frozenset(), result.meanings)
 
 
 def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:
-    """The difference that each transform makes, with its interval (figure 13); None where nothing was paired."""
+    """Draw the difference that each transform makes (figure 13); None where nothing was paired."""
     names = {f"pairs.{metric}.difference": title for metric, title in METRICS.items()}
     rows = [
         {"metric": names[one.name], "transform": one.where["transform"], **numbers(one)}
@@ -35,13 +35,14 @@ def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:
 
 
 def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
-    """Success and accuracy with the useless key and without; None where neither was measured."""
-    rows = [
-        {"metric": METRICS[one.name], "world": f"{name}, {_with(one)}", **numbers(one)}
-        for name, measurements in worlds.items()
-        for one in measurements
-        if one.name in METRICS and one.value is not None and [*one.where] == ["artefact"]
-    ]
+    """Draw success and accuracy with the useless key and without; None where neither was measured."""
+    rows = []
+    for name, measurements in worlds.items():
+        for one in measurements:
+            if one.name in METRICS and one.value is not None and [*one.where] == ["artefact"]:
+                artefact = "no key" if one.where["artefact"] == "none" else str(one.where["artefact"])
+                row = {"metric": METRICS[one.name], "world": f"{name}, {artefact}", **numbers(one)}
+                rows.append(row)
     if not rows:
         return None
     return Figure(
@@ -49,10 +50,6 @@ def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
         caption="Worlds that differ in the key alone; means with 95 % intervals over worlds.",
         spec=_whiskers(rows, "world", "share"),
     )
-
-
-def _with(one: Measurement) -> str:
-    return "no key" if one.where["artefact"] == "none" else str(one.where["artefact"])
 
 
 def _whiskers(rows: Sequence[Mapping[str, Any]], label: str, title: str) -> dict[str, Any]:

@@ -22,10 +22,10 @@ TRANSFORMS = ("reflect", "rotate90", "swap", "transpose")
 GRIDS, TRAJECTORIES = 10, 10
 """Grids for each pair of size and density, and trajectories on each grid (section 4)."""
 KEY_WORLDS, PATH_PAIRS = 100, 49
-"""Of KeyDoor and KeyNoDoor each (the authors' release); pairs of 2PathKey, which is inferred: the printed 67.3, 71.4
-and 75.5 % are 33, 35 and 37 of 49."""
+"""Worlds of KeyDoor and of KeyNoDoor (the authors' release), and pairs of 2PathKey. The latter is inferred: the printed
+67.3, 71.4 and 75.5 % are 33, 35 and 37 of 49."""
 TRENDS = {"accuracy": "accuracy", "divergence": "policy.jsd", "entropy": "policy.entropy"}
-"""Title to the measurement whose trend it is."""
+"""Title of a trend to its measurement."""
 PAIRED = ("success", "accuracy", "outcomes", "length", "policy", "calibration")
 METRICS = (*PAIRED, "efficiency", "overlap", "difficulty", "trends")
 KEY_METRICS = ("success", "accuracy", "outcomes", "length", "keys")
@@ -91,19 +91,19 @@ class BehaviourStudy:
         return [figure for figure in found if figure is not None]
 
     def _pairs(self, runs: Mapping[str, Run]) -> Sequence[Measurement]:
-        """`pairs` of these runs, worked out once."""
+        """The `pairs` of these runs, computed once."""
         if self._paired is None or self._paired[0] is not runs:
             self._paired = (runs, pairs(self._context, runs))
         return self._paired[1]
 
 
 def pairs(context: Context, runs: Mapping[str, Run]) -> Sequence[Measurement]:
-    """Every transformed grid held against its base grid, which is in another run."""
+    """Compare every transformed grid with its base grid, which is in another run."""
     return context.metric("pairs")(_joined(runs["grids"].evidence, runs["transforms"].evidence))
 
 
 def _joined(base: Evidence, other: Evidence) -> Evidence:
-    """The trajectories of both; those of `other` get strata of their own."""
+    """The trajectories of both; those of `other` are moved to strata of their own."""
     offset = 1 + max((each.key.stratum for each in base.trajectories), default=0)
     moved = (replace(each, key=replace(each.key, stratum=each.key.stratum + offset)) for each in other.trajectories)
     return Evidence(trajectories=(*base.trajectories, *moved), seed=base.seed)
@@ -119,7 +119,7 @@ def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
         metrics=tuple(Choice(name=name) for name in KEY_METRICS),
         episodes=scaled(KEY_WORLDS, scale),
     )
-    # Two trajectories a world: how alike they are is what the likeness of twins is to be held against.
+    # Two trajectories a world: their similarity is the baseline for that of worlds with and without the key.
     compared = (*door.metrics, Choice(name="overlap"), Choice(name="pairs"))
     with_twins = replace(door, metrics=compared, repeats=2)
     return {

@@ -1,4 +1,4 @@
-"""What causes the action: rows that Arghal et al. (2026) do not have, of the causal tests of one run."""
+"""Rows on causal tests, which Arghal et al. (2026) do not have."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -19,11 +19,11 @@ BESIDE: Mapping[str, Sequence[str]] = {
 }
 """Kind of change to its controls."""
 WRONG_LAYER = "its direction at the farthest layer"
-"""Beside steering with a dose of 1. What works there too is no less a cause, for what is in the stream stays in it."""
+"""Beside steering with a dose of 1. It is no control: a cause stays in the stream, so it may work there too."""
 SHIFT = "normalised shift towards the other grid's actions"
 CALLED = {"ablation": "told from its control"}
-"""What else than a cause is called. With the subspace of one thing goes some of what goes with it, so that an ablation
-alone shows no cause."""
+"""Titles of the verdict other than "called a cause". An ablation alone shows no cause: the subspace of one thing holds
+some of the others."""
 CAUSES = "What causes the action (beyond Arghal et al. 2026)"
 
 
@@ -50,10 +50,8 @@ def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: f
     others = {control: find(measurements, "causes.effect", **where, control=control) for control in BESIDE[kind]}
     others.update(_at_wrong_layer(measurements, where))
     others.update(_normalised_shift(measurements, where))
-    told = {
-        title: find(measurements, f"causes.{name}", **where, control="none")
-        for title, name in (("p, corrected", "p"), (CALLED.get(kind, "called a cause"), "called"))
-    }
+    others["p, corrected"] = find(measurements, "causes.p", **where, control="none")
+    others[CALLED.get(kind, "called a cause")] = find(measurements, "causes.called", **where, control="none")
     at = f"layer {layer}, dose {dose:g}" if kind == "steering" else f"layer {layer}"
     return Comparison(
         quantity=f"{change}, {at}: more of the predicted actions",
@@ -61,19 +59,19 @@ def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: f
         ours=find(measurements, "causes.effect", **where, control="none"),
         source="beyond Arghal et al. (2026)",
         table=CAUSES,
-        others={**others, **told},
+        others=others,
     )
 
 
 def _normalised_shift(measurements: Sequence[Measurement], where: Labels) -> Iterator[tuple[str, Measurement]]:
-    """How far the change goes to what the twin grid's prompt brings about; an ablation has no twin."""
+    """The normalised shift towards the counterfactual grid's actions; an ablation has none."""
     for one in measurements:
         if one.name == "causes.normalised_shift" and one.where == {**where, "control": "none"}:
             yield SHIFT, one
 
 
 def _at_wrong_layer(measurements: Sequence[Measurement], where: Labels) -> Iterator[tuple[str, Measurement]]:
-    """The effect of the direction of this layer at another, whichever that is; not every change and dose has one."""
+    """The effect of this layer's direction at another layer; not every change and dose has one."""
     labels: Labels = {
         "change": f"{where['change']} at a wrong layer",
         "dose": where["dose"],

@@ -1,4 +1,4 @@
-"""The probing study of Arghal et al. (2026), section 5.1: what is printed of it, and the plan that re-runs it."""
+"""The probing study of Arghal et al. (2026), section 5.1: its printed numbers, and the plan that re-runs it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,18 +17,18 @@ WORLDS = 10
 MAPS = Choice(name="cogmap", config={"size": max(SIZES), "variants": ["mlp", "linear", "bilinear"]})
 """The general probe in the two forms of the publication, and in one that is linear in the activations and can peak."""
 LEAST, FEW = 30, 1000
-"""Worlds trained on: with fewer than the one nothing is compared, with fewer than the other with a warning. Arghal et
-al. (2026) train on several thousand."""
+"""Numbers of training worlds. With fewer than `LEAST` nothing is compared, with fewer than `FEW` there is a warning.
+Arghal et al. (2026) train on several thousand."""
 CONTROLS = ("coordinates", "shuffled", "untrained", "embeddings")
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number and the measurement of ours that answers it: of all sizes, or the least or greatest of them."""
+    """A printed number, and the measurement that answers it: of all sizes, or the least or greatest of them."""
 
     quantity: str
     value: float | None
-    """None of a form that stands beside the published ones."""
+    """None for a form of the probe that is not published."""
     source: str
     variant: str
     mark: str
@@ -91,7 +91,7 @@ class CogmapStudy:
 def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     """The printed numbers of cognitive maps beside those of a run, its controls and a reader without activations.
 
-    Where the best or worst size is printed, ours and its controls are of the size that is so with us.
+    Where the best or worst size is printed, ours and its controls are of our best or worst size.
     """
     numbers = without_layer(measurements)
     worlds = find(numbers, "maps.worlds", variant="mlp", mark="pre", fit="none")
@@ -116,27 +116,29 @@ def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
 
 
 def without_layer(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """The measurements of whichever layer was read, where it is the only one."""
-    return [replace(one, where={k: v for k, v in one.where.items() if k != "layer"}) for one in measurements]
+    """The measurements without the label of their layer, where only one layer was read."""
+    numbers = []
+    for one in measurements:
+        where = {label: value for label, value in one.where.items() if label != "layer"}
+        numbers.append(replace(one, where=where))
+    return numbers
 
 
 def _ours(numbers: Sequence[Measurement], printed: Printed) -> Measurement:
     where: Labels = {"variant": printed.variant, "mark": printed.mark, "fit": "none"}
     if not printed.of_sizes:
         return find(numbers, printed.measurement, **where)
-    sized = [
-        one
-        for one in numbers
-        if one.name == printed.measurement
-        and one.value is not None
-        and one.where == {**where, "size": one.where.get("size")}
-    ]
+    sized = []
+    for one in numbers:
+        is_of_size = one.where == {**where, "size": one.where.get("size")}
+        if one.name == printed.measurement and one.value is not None and is_of_size:
+            sized.append(one)
     chosen = max if printed.of_sizes == "greatest" else min
     return chosen(sized, key=lambda one: one.value or 0.0, default=find((), printed.measurement, **where))
 
 
 def _beside(numbers: Sequence[Measurement], ours: Measurement) -> Iterator[tuple[str, Measurement]]:
-    """The same quantity of the same size by readers who know less."""
+    """The same quantity of the same size: of baselines and controls."""
     if ours.name == "maps.accuracy":
         if "size" not in ours.where:
             yield "less with shuffled labels", find(numbers, "maps.selectivity", **ours.where)

@@ -1,11 +1,11 @@
-"""What of the studies of Arghal et al. (2026) can be chosen."""
+"""Options of the studies of Arghal et al. (2026)."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class BehaviourConfig:
-    """The behavioural study."""
+    """Options of the behavioural study."""
 
     grids: str = ""
     """A file of base grids (JSON lines, as for env.grids of the grid world) to use instead of random ones. Of grids

@@ -1,4 +1,4 @@
-"""What both studies do: measurements by name and place, and published numbers scaled."""
+"""Measurements by name and labels, and published sample sizes scaled."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -7,7 +7,7 @@ from gde.data.result import Measurement
 
 
 def find(measurements: Sequence[Measurement], name: str, **where: str | int | float) -> Measurement:
-    """The measurement of this name that is restricted to exactly `where`, or one that says that it is not there."""
+    """The measurement with this name and exactly these labels, or one without a value and a reason."""
     for measurement in measurements:
         if measurement.name == name and dict(measurement.where) == where:
             return measurement
@@ -15,5 +15,5 @@ def find(measurements: Sequence[Measurement], name: str, **where: str | int | fl
 
 
 def scaled(published: int, scale: float) -> int:
-    """A share of a published number, rounded up, at least 1."""
+    """A share of a published sample size, rounded up, at least 1."""
     return max(1, ceil(round(published * scale, 9)))  # 10 x 1.1 is a little more than 11 in floating point

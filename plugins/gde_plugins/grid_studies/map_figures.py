@@ -1,4 +1,4 @@
-"""Pictures of decoded maps beside the true ones (Arghal et al. 2026, fig. 5)."""
+"""The figure of decoded maps beside the true ones (Arghal et al. 2026, fig. 5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,16 +18,19 @@ TRUE, DECODED = "true map", "decoded map"
 
 
 def map_figure(evidence: Evidence, probe: str, variant: str, mark: str) -> Figure | None:
-    """The first held-out first turn of each size, as it is and as a probe decodes it; None where it decoded none."""
-    reports = [
-        one
-        for one in evidence.probe_reports
-        if (one.arm.probe, one.arm.variant, one.arm.mark, one.arm.control) == (probe, variant, mark, "none")
-    ]
+    """Draw the first held-out first turn of each size, true and decoded; None where the probe decoded no map."""
+    reports = []
+    for each in evidence.probe_reports:
+        arm = each.arm
+        if (arm.probe, arm.variant, arm.mark, arm.control) == (probe, variant, mark, "none"):
+            reports.append(each)
     if not reports or reports[0].decoded.ndim != 4:
         return None
+
     report = reports[0]
-    rows = [cell for one, decoded in _shown(evidence, report) for cell in _cells(one, decoded, report.classes)]
+    rows: list[dict[str, Any]] = []
+    for trajectory, decoded in _shown(evidence, report):
+        rows += _cells(trajectory, decoded, report.classes)
     kinds = [kind for kind in report.classes if kind != PAD]
     return Figure(
         title="Decoded maps",
@@ -42,24 +45,29 @@ def map_figure(evidence: Evidence, probe: str, variant: str, mark: str) -> Figur
 
 def _shown(evidence: Evidence, report: ProbeReport) -> Iterator[tuple[Trajectory, NDArray[np.float32]]]:
     """One episode of each size, and its first turn as decoded."""
-    first = {episode: place for place, (episode, turn) in enumerate(report.rows) if turn == 0}
-    sizes = set[object]()
-    for one in evidence.trajectories:
-        if str(one.key) in first and one.turns[0].state is not None and one.labels.get("size") not in sizes:
-            sizes.add(one.labels.get("size"))
-            yield one, report.decoded[first[str(one.key)]]
+    row_of = {episode: row for row, (episode, turn) in enumerate(report.rows) if turn == 0}
+    seen = set[object]()
+    for trajectory in evidence.trajectories:
+        key = str(trajectory.key)
+        size = trajectory.labels.get("size")
+        if key in row_of and trajectory.turns[0].state is not None and size not in seen:
+            seen.add(size)
+            yield trajectory, report.decoded[row_of[key]]
 
 
 def _cells(one: Trajectory, decoded: NDArray[np.float32], classes: Sequence[str]) -> Iterator[dict[str, Any]]:
     """A row of data for every cell of the true map and of the decoded one."""
     state = one.turns[0].state
     assert state is not None
-    shown, known = CellMap.from_record(one.world, state), [code for code, kind in enumerate(classes) if kind != PAD]
+    shown = CellMap.from_record(one.world, state)
+    on_map = [code for code, kind in enumerate(classes) if kind != PAD]
     grid = f"{shown.height} x {shown.width}"
     for row, column in np.ndindex(shown.codes.shape):
-        likeliest = classes[known[int(decoded[row, column, known].argmax())]]
-        for which, kind in ((TRUE, shown.kinds[shown.codes[row, column]]), (DECODED, likeliest)):
-            yield {"grid": grid, "which": which, "row": row, "column": column, "kind": kind}
+        true = shown.kinds[shown.codes[row, column]]
+        likeliest = on_map[int(decoded[row, column, on_map].argmax())]
+        cell = {"grid": grid, "row": row, "column": column}
+        yield {**cell, "which": TRUE, "kind": true}
+        yield {**cell, "which": DECODED, "kind": classes[likeliest]}
 
 
 def _panels(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[str, Any]:

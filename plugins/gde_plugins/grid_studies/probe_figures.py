@@ -1,4 +1,4 @@
-"""Curves of what probes decode: maps by size (Arghal et al. 2026, figs. 6 to 8) and plans by length (fig. 9)."""
+"""Figures of decoded maps by size (Arghal et al. 2026, figs. 6 to 8) and of plans by length (fig. 9)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -17,11 +17,11 @@ SCORES: Mapping[str, str] = {"maps.accuracy": "accuracy", **{f"maps.recall.{kind
 READERS = (PROBE, PRINTED, *GUESSES, *CONTROLS)
 DASHES = {"domain": [PROBE, RANDOM], "range": [[1, 0], [4, 3]]}
 DASHED: Mapping[str, Any] = {"field": "reader", "type": "nominal", "scale": DASHES, "legend": None}
-"""A legend of dashes is drawn in no colour; the caption tells what they mean."""
+"""Without a legend, which would show dashes in no colour: the caption explains them."""
 
 
 def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
-    """Scores of decoded maps by size, before and after reasoning; None where none was measured.
+    """Draw scores of decoded maps by size, before and after reasoning; None where none was measured.
 
     Args:
         measurements: without layers.
@@ -41,7 +41,7 @@ def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
 
 
 def prefix_figure(measurements: Sequence[Measurement]) -> Figure | None:
-    """Prefix accuracy by the number of actions, beside guesses and controls; None where none was measured.
+    """Draw prefix accuracy by the number of actions, beside guesses and controls; None where none was measured.
 
     Args:
         measurements: without layers.
@@ -61,19 +61,25 @@ def prefix_figure(measurements: Sequence[Measurement]) -> Figure | None:
 
 def _of_sizes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
     known = [one for one in measurements if one.name in SCORES and one.value is not None]
-    for mark, (fit, reader) in product(MARKS, (("none", PROBE), ("untrained", RANDOM))):
+    readers = {"none": PROBE, "untrained": RANDOM}
+    for mark, fit in product(MARKS, readers):
         for one in known:
+            # Of a size, and of nothing else: not of a density.
             if one.where == {"variant": "mlp", "mark": mark, "fit": fit, "size": one.where.get("size")}:
-                labels = {"score": SCORES[one.name], "mark": MARKS[mark], "reader": reader}
+                labels = {"score": SCORES[one.name], "mark": MARKS[mark], "reader": readers[fit]}
                 yield {**labels, "size": one.where["size"], **numbers(one)}
 
 
 def _prefixes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
-    whose = {PROBE: ("prefix", "none"), **{each: (each, "none") for each in GUESSES}}
-    whose |= {control: ("prefix", control) for control in CONTROLS}
+    readers = {PROBE: ("prefix", "none")}
+    for guess in GUESSES:
+        readers[guess] = (guess, "none")
+    for control in CONTROLS:
+        readers[control] = ("prefix", control)
+
     for mark, n in product(MARKS, range(1, HORIZON + 1)):
         labels = {"mark": MARKS[mark], "actions": n}
-        for reader, (name, control) in whose.items():
+        for reader, (name, control) in readers.items():
             one = find(measurements, f"plan.{name}.{n}", variant="oneshot", mark=mark, control=control)
             if one.value is not None:
                 yield {**labels, "reader": reader, **numbers(one)}

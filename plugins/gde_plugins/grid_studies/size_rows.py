@@ -1,7 +1,6 @@
-"""Probes of grids of one size (Arghal et al. 2026, appendices F.1 and F.2), whose numbers are in figures only."""
+"""Rows on probes of one size (Arghal et al. 2026, appendices F.1 and F.2), printed as figures only."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 
 from gde.data.cell_map import KINDS
 from gde.data.json import Labels
@@ -11,13 +10,17 @@ from gde_plugins.grid_studies.cogmap_study import CONTROLS, without_layer
 from gde_plugins.grid_studies.lookup import find
 
 LAYERS_SIZE = 11
-"""The size whose grids are read at three layers (appendix F.1)."""
+"""The size whose grids are probed at three layers (appendix F.1)."""
 SHOWN = {"maps.accuracy": "cell accuracy", "maps.recall.goal": "recall of the goal", "maps.top1.goal": "goal top-1"}
-"""Of each layer."""
-OF_CLASSES = ("maps.accuracy", *(f"maps.{score}.{kind}" for score, kind in product(("recall", "precision"), KINDS)))
-"""Of each size."""
+"""Measurements of each layer, with their titles."""
+OF_CLASSES = (
+    "maps.accuracy",
+    *(f"maps.recall.{kind}" for kind in KINDS),
+    *(f"maps.precision.{kind}" for kind in KINDS),
+)
+"""Measurements of each size."""
 WITHOUT_LAYER = ("coordinates", "embeddings")
-"""Controls that read no layer: they are fitted once and stand at the first."""
+"""Controls that read no layer: they are fitted once, and carry the label of the first layer."""
 
 
 def layer_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
@@ -35,8 +38,14 @@ def layer_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
 
 
 def size_rows(own: Mapping[int, Sequence[Measurement]], general: Sequence[Measurement]) -> Iterator[Comparison]:
-    """Accuracy, recall and precision of every class by size: of the size's own probe, beside those of the general one
-    in grids of that size (`general`, without layers) and beside its own controls."""
+    """Accuracy, recall and precision of every class by size.
+
+    They are of the size's own probe, beside its controls and the general probe on grids of that size.
+
+    Args:
+        own: size to the measurements of its own probe.
+        general: measurements of the general probe, without layers.
+    """
     where: Labels = {"variant": "mlp", "mark": "pre"}
     for size, measurements in own.items():
         numbers = without_layer(at_middle_layer(measurements))
@@ -53,11 +62,12 @@ def size_rows(own: Mapping[int, Sequence[Measurement]], general: Sequence[Measur
 
 
 def at_middle_layer(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Those of the middle one of the layers that were read, and of controls that read none."""
-    layers = sorted({int(one.where["layer"]) for one in measurements if "layer" in one.where})
-    return [
-        one
-        for one in measurements
-        if "layer" in one.where
-        and (one.where["layer"] == layers[len(layers) // 2] or one.where.get("fit") in WITHOUT_LAYER)
-    ]
+    """The measurements of the middle one of the layers, and of controls that read no layer."""
+    layered = [one for one in measurements if "layer" in one.where]
+    layers = sorted({int(one.where["layer"]) for one in layered})
+    kept = []
+    for one in layered:
+        is_middle = one.where["layer"] == layers[len(layers) // 2]
+        if is_middle or one.where.get("fit") in WITHOUT_LAYER:
+            kept.append(one)
+    return kept

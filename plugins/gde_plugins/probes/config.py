@@ -1,4 +1,4 @@
-"""What of the probes can be chosen."""
+"""Options of the probes and of their metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class ReadingConfig:
     """Decoder layers counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23); `all` for
     every layer. Each is read by a probe of its own."""
     marks: tuple[str, ...] = ("pre", "post")
-    """Token marks read, each by a probe of its own: before and after the reasoning."""
+    """Positions that are read, each by a probe of its own: before and after the reasoning."""
     device: str = "cpu"
     """Where torch trains, e.g. cpu or cuda."""
 
@@ -172,10 +172,10 @@ class CausesConfig:
     mark: str = "pre"
     """The marked tokens of the prompt that are changed."""
     things: tuple[Literal["goal", "agent", "wall"], ...] = ("goal", "agent", "wall")
-    """What is another in the twins of the turns."""
+    """Things that are changed in the counterfactuals of the turns."""
     cases: Annotated[int, Ge(2)] = 24
-    """Turns asked again, of as many held-out worlds, at most."""
+    """Most turns replayed, one of each held-out world."""
     samples: Annotated[int, Ge(1)] = 1
     """Answers to each turn and change."""
     doses: tuple[Annotated[float, Gt(0)], ...] = (0.5, 1.0, 2.0)
-    """How far is steered: at 1, a probe's scores of where the thing is and where it is put are swapped on average."""
+    """Strengths of steering: at 1, a probe's scores of the true and the counterfactual place are swapped on average."""

@@ -1,4 +1,4 @@
-"""What the scores of the probes mean to a reader. `*` is a kind of cell."""
+"""Titles and units of the probes' measurements. `*` is a kind of cell."""
 
 from gde.data.measure import Measure
 
@@ -6,7 +6,7 @@ PLACELESS = {
     "linear": "The variant linear of cogmap cannot find places, having the same slope of logits in every map: its"
     " misses do not show that none can be read linearly."
 }
-"""Told once beneath a table, so not of every number that follows from places. Why: docs/statistics.md."""
+"""Shown once beneath a table, so not of every number that follows from places. Why: docs/statistics.md."""
 MAP = (
     Measure(
         name="distance.*",
@@ -96,16 +96,16 @@ FIRST_MAPS = (
     Measure(name="maps.selectivity.*", title="* top-1, less with shuffled labels", unit="share", group=FIRST),
     Measure(name="maps.worlds", title="Worlds that the probes were trained on", unit="count", group=FIRST),
 )
-TOLD = "Steps to the goal told from decoded positions"
+DERIVED = "Steps to the goal derived from decoded positions"
 STEPS = (
     Measure(
         name="steps.mae",
         title="Error of a line through the decoded Manhattan distance",
         unit="steps",
-        group=TOLD,
+        group=DERIVED,
         caveats=PLACELESS,
     ),
-    Measure(name="steps.r2", title="Variance explained by it", unit="share", better="more", group=TOLD),
+    Measure(name="steps.r2", title="Variance explained by it", unit="share", better="more", group=DERIVED),
 )
 BELIEVED = "Actions against decoded maps"
 BELIEFS = (
@@ -135,7 +135,7 @@ BELIEFS = (
 )
 CAUSED = "What causes the action"
 CAUSES = (
-    Measure(name="causes.effect", title="Predicted actions, with the change less without", unit="share", group=CAUSED),
+    Measure(name="causes.effect", title="Increase of predicted actions with the change", unit="share", group=CAUSED),
     Measure(
         name="causes.normalised_shift",
         title="Normalised shift towards the counterfactual",
@@ -143,8 +143,8 @@ CAUSES = (
         group=CAUSED,
     ),
     Measure(name="causes.moved", title="Changed actions", unit="share", group=CAUSED),
-    Measure(name="causes.p", title="Test of the effect, corrected after Holm", unit="probability", group=CAUSED),
+    Measure(name="causes.p", title="p value of the effect, corrected after Holm", unit="probability", group=CAUSED),
     Measure(name="causes.excess", title="Effect beyond the nearest control", unit="share", group=CAUSED),
-    Measure(name="causes.decoded", title="Found by the probe where it was steered to", unit="share", group=CAUSED),
+    Measure(name="causes.decoded", title="Decoded at the place steered to", unit="share", group=CAUSED),
     Measure(name="causes.called", title="Called a cause (1) or not (0)", unit="share", group=CAUSED),
 )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_probes() -> Sequence[AnyOffer]:
-    """What is decoded from the activations of an agent's model."""
+    """The probes of the activations of an agent's model."""
     from gde_plugins.probes import measures
     from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
 
@@ -58,7 +58,7 @@ def gde_probes() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """What decoded maps say as published, and what of the agent's actions follows from them."""
+    """The metrics of decoded maps."""
     from gde_plugins.probes import measures
     from gde_plugins.probes.config import CausesConfig
 
@@ -92,7 +92,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="causes",
-            summary="turns asked again, the residual stream steered, patched or ablated: is what is decoded a cause?",
+            summary="causal tests: turns replayed with the residual stream steered, patched or ablated",
             config=CausesConfig,
             make=_causes,
             version=2,

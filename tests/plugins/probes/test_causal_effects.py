@@ -104,6 +104,16 @@ def test_a_change_that_moves_no_more_than_its_control_is_no_cause() -> None:
     assert not is_cause(found, tested)
 
 
+def test_the_excess_is_beyond_the_strongest_of_several_controls() -> None:
+    tested = everywhere("steering", MODEL.turning, 2.0)
+    weak = everywhere("steering", random_direction(MODEL.turning, rng()), 2.0, "random direction")
+    strong = everywhere("steering", MODEL.turning, 2.0, "wrong layer")
+    for controls in ((weak, strong), (strong, weak)):
+        found = effects(tested, *controls)
+        assert [number(found, "effect", each) for each in (weak, strong)] == [0, 1]
+        assert number(found, "excess", tested) == 0
+
+
 def test_patching_brings_the_twins_answer_and_ablation_takes_it_away() -> None:
     steered = MODEL.turning * 2
     twins = [activations_of(i) + steered for i in range(N)]

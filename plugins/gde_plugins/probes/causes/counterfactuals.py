@@ -16,7 +16,7 @@ from gde.data.cell_map import CellMap, Position
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves
 from gde.errors import GdeError
-from gde_plugins.probes.maps.estimates import Bools
+from gde_plugins.probes.arrays import Bools
 from gde_plugins.probes.maps.policies import Believed
 
 Different = Literal["goal", "agent", "wall"]

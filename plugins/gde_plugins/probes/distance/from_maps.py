@@ -1,15 +1,15 @@
-"""Steps to the goal told from a decoded map: what a probe of the distance would have to do better than."""
+"""The metric `steps`: steps to the goal derived from a decoded map, a baseline for the probe `distance`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.seeding import generator
+from gde_plugins.probes.arrays import Doubles
 from gde_plugins.probes.distance.probe import errors, line, manhattan
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
@@ -19,35 +19,43 @@ NAMES = (("steps.mae", "steps"), ("steps.r2", "share"))
 
 
 def steps(evidence: Evidence) -> Sequence[Measurement]:
-    """ "steps.mae" and "steps.r2" of a reader who knows where each arm of a probe of maps finds agent and goal, in the
-    held-out turns: he tells the steps to the goal by a line through rows plus columns between the two, the best one
-    through the true ones in the turns of the other worlds. To be held against `distance`, which reads the steps
-    themselves. Of an agent or a goal that no training map had no place is known, and there is the reason alone. Probes
-    are fitted to the whole run, so parts of it have no such numbers."""
+    """Measure "steps.mae" and "steps.r2" of a reader who knows where a probe of maps finds agent and goal.
+
+    In the held-out turns, the reader predicts the steps to the goal by a line through the Manhattan distance between
+    the two: the line that fits the true distances in the turns of all other worlds best. It is a baseline for the probe
+    `distance`, which decodes the steps themselves. Where agent or goal was never trained on there is a reason instead.
+    Probes are fitted to whole runs, so parts of a run have no such numbers.
+    """
     if evidence.part:
         return ()
     arms = [arm for arm in decoded_turns(evidence) if arm.turns]
     if not arms:
         return [unmeasured(name, unit, NONE_DECODED) for name, unit in NAMES]
-    return [each for arm in arms for each in _of_arm(arm, evidence)]
+    measurements: list[Measurement] = []
+    for arm in arms:
+        measurements += _errors_of(arm, evidence)
+    return measurements
 
 
-def _of_arm(arm: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    known = _known(evidence, {*arm.groups.tolist()})
-    if reason := _untold(arm, known):
+def _errors_of(arm: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
+    known = _training_pairs(evidence, {*arm.groups.tolist()})
+    reason = _reason_against(arm, known)
+    if reason:
         yield from arm.under([unmeasured(name, unit, reason) for name, unit in NAMES])
         return
-    truth = np.array([0.0 - turn.value for turn in arm.turns if turn.value is not None])
+
     intercept, slope = line(known[:, 0], known[:, 1])
-    agent, goal = (top(arm.decoded[..., arm.classes.index(name)]) for name in ("agent", "goal"))
-    told = intercept + slope * np.abs(agent - goal).sum(axis=1)
+    agent = top(arm.decoded[..., arm.classes.index("agent")])
+    goal = top(arm.decoded[..., arm.classes.index("goal")])
+    predicted = intercept + slope * np.abs(agent - goal).sum(axis=1)
+    truth = np.array([0.0 - turn.value for turn in arm.turns if turn.value is not None])
     rng = generator(evidence.seed, "metric", "steps", *map(str, arm.where.values()))
-    found = errors(told - truth, truth, arm.groups, "", rng)
+    found = errors(predicted - truth, truth, arm.groups, "", rng)
     yield from arm.under([replace(one, name=f"steps.{one.name}") for one in found])
 
 
-def _untold(arm: DecodedTurns, known: NDArray[np.float64]) -> str:
-    """Why the steps cannot be told; empty where they can."""
+def _reason_against(arm: DecodedTurns, known: Doubles) -> str:
+    """Why the steps cannot be predicted; empty where they can."""
     if not len(known):
         return "no other world was played"
     if any(turn.value is None for turn in arm.turns):
@@ -55,13 +63,14 @@ def _untold(arm: DecodedTurns, known: NDArray[np.float64]) -> str:
     return arm.untrained("agent", "goal")
 
 
-def _known(evidence: Evidence, held_out: set[str]) -> NDArray[np.float64]:
-    """(M, 2) rows plus columns from agent to goal, and steps, in all turns of worlds that are not held out."""
-    pairs = [
-        (manhattan(one, turn), 0.0 - turn.value)
-        for one in evidence.trajectories
-        if one.world.cluster not in held_out
-        for turn in one.turns
-        if turn.value is not None and np.isfinite(turn.value)
-    ]
-    return np.array([pair for pair in pairs if pair[0] >= 0], dtype=np.float64).reshape(-1, 2)
+def _training_pairs(evidence: Evidence, held_out: set[str]) -> Doubles:
+    """(M, 2) Manhattan distance and steps to the goal, of all turns of worlds that are not held out."""
+    pairs = []
+    for trajectory in evidence.trajectories:
+        if trajectory.world.cluster in held_out:
+            continue
+        for turn in trajectory.turns:
+            distance = manhattan(trajectory, turn)
+            if turn.value is not None and np.isfinite(turn.value) and distance >= 0:
+                pairs.append((distance, 0.0 - turn.value))
+    return np.array(pairs, dtype=np.float64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""How far the goal still is: the optimal remaining length, decoded from the activations of one turn."""
+"""The probe `distance`: steps to the goal, decoded from the activations of one turn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +16,7 @@ from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
+from gde_plugins.probes.arrays import Doubles, Floats, Worlds
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.fitting.design import LatestDesign
 from gde_plugins.probes.fitting.one_thread import one_thread
@@ -24,23 +25,22 @@ from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
 from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates, check_finite, z_scores
 
 BESIDE = ("manhattan", "length")
-"""What a reader without activations could tell the distance from: rows plus columns from agent to goal, and tokens of
-the completion."""
+"""Predictors of readers without activations: Manhattan distance from agent to goal, and tokens of the completion."""
 UNKNOWN = -1.0
 PENALTIES = tuple(10.0**power for power in range(-1, 7))
-"""Of ridge regression on z-scored activations, among which the best is chosen."""
+"""Penalties of ridge regression on z-scored activations, among which the best is chosen."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DistanceReadout:
-    """A fitted regression; needs NumPy alone."""
+    """A fitted regression, which needs NumPy alone."""
 
     weights: CellWeights
-    baselines: NDArray[np.float32]
-    """(3, 2) intercept and slope in training of the distance on nothing, on each of `BESIDE`."""
+    baselines: Floats
+    """(3, 2) intercept and slope of the distance in training: on nothing, then on each of `BESIDE`."""
 
     @one_thread()
-    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict(self, inputs: Floats) -> Floats:
         """(N, D) activations to (N,) steps to the goal.
 
         Raises:
@@ -50,11 +50,11 @@ class DistanceReadout:
         chunks = self.weights.logits(np.asarray(inputs, dtype=np.float32), cell_coordinates(()))
         return np.concatenate([steps[:, 0, 0] for _, steps in chunks])
 
-    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+    def arrays(self) -> Mapping[str, Floats]:
         return {**self.weights.arrays(), "baselines": self.baselines}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`."""
         return cls(weights=CellWeights.from_arrays(arrays), baselines=arrays["baselines"])
 
@@ -75,8 +75,9 @@ class DistanceProbe:
         return self.config.capture(model)
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        """(T, 3) steps to the goal by the shortest way, the optimal return with its sign turned; then what is `BESIDE`
-        it, -1 where it is not known.
+        """(T, 3) steps to the goal by the shortest way, and the predictors of `BESIDE`, -1 where they are not known.
+
+        The steps are the optimal return with its sign turned.
 
         Raises:
             GdeError: a turn whose optimal value is not known.
@@ -85,29 +86,27 @@ class DistanceProbe:
         known = [0.0 - value for value in values if value is not None and np.isfinite(value)]
         if len(known) < len(values):
             raise GdeError(f"distance: episode {trajectory.key} has turns without an optimal value; choose --env grid")
-        beside = [(manhattan(trajectory, turn), _length(turn)) for turn in trajectory.turns]
-        return ProbeLabels(values=np.column_stack([known, np.reshape(beside, (-1, 2))]).astype(np.float64))
+        predictors = [(manhattan(trajectory, turn), _length(turn)) for turn in trajectory.turns]
+        columns = np.column_stack([known, np.reshape(predictors, (-1, 2))])
+        return ProbeLabels(values=columns.astype(np.float64))
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
-        """A network of least squared error; as `linear`, ridge regression on z-scored activations, its penalty the one
-        that predicts training worlds left out one at a time best.
+        """Fit a network of least squared error; as `linear`, ridge regression on z-scored activations.
 
         Raises:
             ValueError: activations that are not finite, naming the row; `linear` with one world to train on.
         """
         check_finite(train.inputs)
         steps = train.labels[:, :1].astype(np.float64)
-        weights = (
-            _ridge(train.inputs, steps, train.groups)
-            if variant == "linear"
-            else self._network(train.inputs, steps, rng)
-        )
-        lines = [(steps.mean(), 0.0), *(line(column, steps[:, 0]) for column in train.labels.T[1:])]
+        if variant == "linear":
+            weights = _ridge(train.inputs, steps, train.groups)
+        else:
+            weights = self._network(train.inputs, steps, rng)
+        lines = [(steps.mean(), 0.0)]
+        lines += [line(column, steps[:, 0]) for column in train.labels.T[1:]]
         return DistanceReadout(weights=weights, baselines=np.array(lines, dtype=np.float32))
 
-    def _network(
-        self, inputs: NDArray[np.float32], steps: NDArray[np.float64], rng: np.random.Generator
-    ) -> CellWeights:
+    def _network(self, inputs: Floats, steps: Doubles, rng: np.random.Generator) -> CellWeights:
         config = self.config
         mean, scale = z_scores(steps)
         scored = ((steps - mean) / scale).astype(np.float32)
@@ -122,15 +121,18 @@ class DistanceProbe:
             device=config.device,
         )
         examples = Examples(inputs=inputs, shape=(), targets=scored, weights=np.ones(scored.shape))
-        return _in_steps(fit_network(examples, 1, settings, rng, self.prepare)[0], mean, scale)
+        weights, _ = fit_network(examples, 1, settings, rng, self.prepare)
+        return _in_steps(weights, mean, scale)
 
-    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:  # noqa: ARG002
         return DistanceReadout.from_arrays(arrays)
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """ "mae", the mean absolute error in steps, and "r2", the share of the variance explained; the same with
-        ".mean", ".manhattan" and ".length" of readers who know the mean of the training turns, or the best line
-        through what is `BESIDE`."""
+        """Measure "mae", the mean absolute error in steps, and "r2", the share of the variance explained.
+
+        With ".mean", ".manhattan" and ".length" they are those of readers without activations, who know the mean of
+        the training turns, or the best line through a predictor of `BESIDE`.
+        """
         assert isinstance(readout, DistanceReadout)
         steps = test.labels[:, 0]
         found = errors(readout.predict(test.inputs) - steps, steps, test.groups, "", rng)
@@ -147,14 +149,20 @@ class DistanceProbe:
 
 
 @one_thread()
-def _ridge(inputs: NDArray[np.float32], steps: NDArray[np.float64], worlds: NDArray[np.str_]) -> CellWeights:
-    """Of steps (N, 1), with the penalty of least squared error in worlds (N,) left out one at a time; of equally good
-    ones the largest."""
+def _ridge(inputs: Floats, steps: Doubles, worlds: Worlds) -> CellWeights:
+    """Ridge regression of steps (N, 1), with the penalty of least squared error in left-out worlds (N,).
+
+    Of equally good penalties the largest is taken.
+    """
     rows = rows_of_worlds(worlds)
     mean, scale = z_scores(inputs)
     scored = ((inputs - mean) / scale).astype(np.float64)
     fit = RidgeFits(scored, steps)
-    penalty = min(sorted(PENALTIES, reverse=True), key=lambda each: ((fit.left_out(each, rows) - steps) ** 2).mean())
+
+    def error(penalty: float) -> float:
+        return float(((fit.left_out(penalty, rows) - steps) ** 2).mean())
+
+    penalty = min(sorted(PENALTIES, reverse=True), key=error)
     weights = fit.weights(penalty)
     return CellWeights(
         mean=mean,
@@ -166,9 +174,9 @@ def _ridge(inputs: NDArray[np.float32], steps: NDArray[np.float64], worlds: NDAr
 
 
 def errors(
-    misses: NDArray[Any], steps: NDArray[Any], groups: NDArray[np.str_], suffix: str, rng: np.random.Generator
+    misses: NDArray[Any], steps: NDArray[Any], groups: Worlds, suffix: str, rng: np.random.Generator
 ) -> list[Measurement]:
-    """ "mae" and "r2" of the misses (N,) of the true steps (N,)."""
+    """Measure "mae" and "r2" of predictions that miss the true steps (N,) by `misses` (N,)."""
     deviations = steps - steps.mean()
     mae = cluster_mean(np.abs(misses), groups, rng).measurement(f"mae{suffix}", "steps")
     if not deviations.any():
@@ -178,7 +186,7 @@ def errors(
     return [mae, explained.measurement(f"r2{suffix}", "share")]
 
 
-def line(column: NDArray[Any], steps: NDArray[np.float64]) -> tuple[float, float]:
+def line(column: NDArray[Any], steps: Doubles) -> tuple[float, float]:
     """Intercept and slope of least squares; the mean alone where the column does not vary."""
     spread = column - column.mean()
     slope = float(spread @ steps / (spread @ spread)) if spread.any() else 0.0
@@ -186,22 +194,27 @@ def line(column: NDArray[Any], steps: NDArray[np.float64]) -> tuple[float, float
 
 
 def manhattan(trajectory: Trajectory, turn: Turn) -> float:
-    """Rows plus columns from agent to goal, where the record has a map with both."""
+    """Manhattan distance from agent to goal; -1 where the record has no map with both."""
+    if turn.state is None:
+        return UNKNOWN
     try:
-        shown = CellMap.from_record(trajectory.world, turn.state) if turn.state else None
-        ends = (shown.place_of("agent"), shown.place_of("goal")) if shown else None
+        shown = CellMap.from_record(trajectory.world, turn.state)
+        agent = shown.place_of("agent")
+        goal = shown.place_of("goal")
     except ValueError:
         return UNKNOWN
-    return UNKNOWN if ends is None else float(np.abs(np.subtract(*ends)).sum())
+    return float(np.abs(np.subtract(agent, goal)).sum())
 
 
 def _length(turn: Turn) -> float:
-    """Tokens of the completion, where there is one."""
+    """Tokens of the completion; -1 where there is none."""
     completion = turn.decision.completion
-    return UNKNOWN if completion is None or completion.n_completion is None else float(completion.n_completion)
+    if completion is None or completion.n_completion is None:
+        return UNKNOWN
+    return float(completion.n_completion)
 
 
-def _in_steps(weights: CellWeights, mean: NDArray[np.float32], scale: NDArray[np.float32]) -> CellWeights:
+def _in_steps(weights: CellWeights, mean: Floats, scale: Floats) -> CellWeights:
     """The network whose outputs are those of `weights` in units of `scale` from `mean`."""
     assert weights.output is not None and weights.output_bias is not None
     return replace(weights, output=weights.output * scale, output_bias=weights.output_bias * scale + mean)

@@ -1,4 +1,4 @@
-"""The design matrix: activations as probes learn from them, z-scored and with principal axes evened out."""
+"""The design matrix: activations z-scored, and the variance of their principal axes evened out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,58 +9,60 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gde_plugins.probes.arrays import Floats
 from gde_plugins.probes.fitting.eigen import eigh
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.weights import z_scores
 
-Axes = tuple[NDArray[np.float32], ...]
-"""Matrices whose product is (D, rank): weights are multiplied by one after the other in less time than it takes to make
-the product."""
+Axes = tuple[Floats, ...]
+"""Matrices whose product is (D, rank). Multiplying weights by one after the other is faster than forming it."""
 LEAST_VARIANCE = 1e-6
-"""Relative to the axis with the most: what is below is rounding."""
+"""Axes whose variance is below this share of the largest are rounding."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Design:
-    """What N turns of D activations are for training, in which nothing of their labels is seen."""
+    """The activations of N turns as a probe learns from them; labels have no part in it."""
 
-    mean: NDArray[np.float32]
+    mean: Floats
     """(D,)"""
-    scale: NDArray[np.float32]
+    scale: Floats
     """(D,) standard deviations, 1 where an activation never varies."""
     axes: Axes
-    """As `whitened` gives them; none for z-scores alone."""
-    inputs: NDArray[np.float32]
+    """As of `whitened`; empty for z-scores alone."""
+    inputs: Floats
     """(N, rank), or (N, D) z-scores."""
 
     @classmethod
     def of(cls, captured: NDArray[Any], whiten: bool) -> Self:
-        """Made of activations (N, D) as captured: the same numbers however many threads the machine has."""
+        """Prepare activations (N, D) as captured, on one thread so that the numbers are the same on any machine."""
         mean, scale = z_scores(captured)
         scored = ((captured - mean) / scale).astype(np.float32)
-        with one_thread():
-            inputs, axes = whitened(scored) if whiten else (scored, ())
+        inputs = scored
+        axes: Axes = ()
+        if whiten:
+            with one_thread():
+                inputs, axes = whitened(scored)
         for array in (mean, scale, inputs, *axes):
             array.flags.writeable = False  # several fits may hold it
         return cls(mean=mean, scale=scale, axes=axes, inputs=inputs)
 
-    def on_scores(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(D, K) weights of z-scores that are those (rank, K) of `inputs`."""
+    def on_scores(self, weights: Floats) -> Floats:
+        """Turn weights (rank, K) of `inputs` into the equal ones (D, K) of z-scores."""
         for factor in reversed(self.axes):
             weights = factor @ weights
         return weights
 
 
 Prepare = Callable[[NDArray[Any], bool], Design]
-"""`Design.of`, or what gives the same in less time."""
+"""`Design.of`, or a function that gives the same in less time."""
 
 
 class LatestDesign(local):
-    """`Design.of` that gives the design that the same thread made last again for the same activations.
+    """`Design.of` with a memory of one design for each thread.
 
-    The variants of a probe, and the control with exchanged labels, read the same activations one after the other, and
-    to whiten them takes as long as a linear probe takes to learn. One design is held for each thread that fits; it is
-    let go before the next is made, or with its thread.
+    The variants of a probe, and the control with shuffled labels, read the same activations one after the other, and
+    whitening them takes as long as fitting a linear probe. A design is released before the next is made.
     """
 
     def __init__(self) -> None:
@@ -79,33 +81,38 @@ class LatestDesign(local):
 
 
 def _fingerprint(captured: NDArray[Any], whiten: bool) -> bytes:
-    """Equal where type, shape and every bit are, so that the activations themselves need not be held to compare."""
-    told = sha256(repr((whiten, captured.dtype.str, captured.shape)).encode())
-    told.update(np.ascontiguousarray(captured).data)
-    return told.digest()
+    """A hash of type, shape and every bit: activations can be compared without holding them."""
+    digest = sha256(repr((whiten, captured.dtype.str, captured.shape)).encode())
+    digest.update(np.ascontiguousarray(captured).data)
+    return digest.digest()
 
 
-def whitened(scored: NDArray[np.float32]) -> tuple[NDArray[np.float32], Axes]:
-    """(N, rank) z-scored inputs (N, D) along principal axes, each divided by sqrt(its variance + 1); and these axes.
+def whitened(scored: Floats) -> tuple[Floats, Axes]:
+    """Rotate z-scored inputs (N, D) to their principal axes, each divided by sqrt(its variance + 1).
 
     In a residual stream a few axes (the size of the grid, the place in the text) hold nearly all variance, and
     gradient descent would reach the others last. The 1, the mean variance, keeps axes of mere noise small.
 
-    They are told from the products of turns, or of inputs where there are fewer: a fifth of the time of a singular
-    value decomposition, and as exact where it matters, for what is lost are axes of next to no variance. The
-    eigenvectors of the products of turns are the inputs along the axes already, but for their lengths.
+    Returns:
+        The inputs (N, rank) along the axes, and these axes.
     """
-    n, width = scored.shape
-    products = scored @ scored.T if n < width else scored.T @ scored
-    squared, vectors = eigh(products)
+    # The eigenvectors of the Gram matrix take a fifth of the time of a singular value decomposition. The axes that are
+    # lost have next to no variance.
+    n_turns, width = scored.shape
+    by_turns = n_turns < width
+    gram = scored @ scored.T if by_turns else scored.T @ scored
+    squared, vectors = eigh(gram)
     kept = squared > LEAST_VARIANCE * squared[-1]
-    kept[-1] = True  # of inputs that never vary too there is one axis, of nothing
-    squared, vectors = np.maximum(squared[kept][::-1], np.finfo(np.float32).tiny), vectors[:, kept][:, ::-1]
-    shrunk = np.sqrt(squared / n + 1)
-    if n >= width:
+    kept[-1] = True  # inputs that never vary have one axis, of length 0
+    squared = np.maximum(squared[kept][::-1], np.finfo(np.float32).tiny)
+    vectors = vectors[:, kept][:, ::-1]
+    shrunk = np.sqrt(squared / n_turns + 1)
+    if not by_turns:
         axes = np.asarray(vectors / shrunk, dtype=np.float32)
         return scored @ axes, (axes,)
+
+    # Eigenvectors of the products of turns are the inputs along the axes already, but for their lengths. They are
+    # stored turn by turn, as training takes them.
     lengths = np.sqrt(squared)
-    # Turn by turn in memory, as training takes them.
     inputs = np.ascontiguousarray(vectors * (lengths / shrunk), dtype=np.float32)
     return inputs, (scored.T, np.asarray(vectors / (lengths * shrunk), dtype=np.float32))

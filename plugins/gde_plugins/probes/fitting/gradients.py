@@ -32,15 +32,18 @@ class Batch:
 def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Parameters]:
     """The weighted sum of the batch's losses, and its gradient in every parameter.
 
-    The two shares of the first layer, of the turns and of the cells, are computed once. Their sums follow in chunks
-    of turns, and the chunks' gradients meet in the shares, so that the hidden units of one chunk alone are ever held.
-    Left to autograd, the same takes twice the time.
+    The two shares of the first layer, of the turns and of the cells, are computed once. Their sums are computed in
+    chunks of turns, so that the hidden units of one chunk alone are held. Autograd would take twice the time.
     """
     turns = torch.addmm(parameters["bias"], batch.inputs, parameters["activation"])
     cells = batch.coordinates @ parameters["coordinate"]
     gradients = {name: torch.zeros_like(parameters[name]) for name in SECOND_LAYER if name in parameters}
-    at_turns, at_cells = torch.empty_like(turns), torch.zeros_like(cells)
-    total, step = 0.0, max(1, FLOATS_AT_ONCE // (batch.cells.shape[1] * turns.shape[1]))
+    at_turns = torch.empty_like(turns)
+    at_cells = torch.zeros_like(cells)
+    n_queried = batch.cells.shape[1]
+    n_hidden = turns.shape[1]
+    step = max(1, FLOATS_AT_ONCE // (n_queried * n_hidden))
+    total = 0.0
     for start in range(0, len(turns), step):
         rows = slice(start, start + step)
         queried = batch.cells[rows].flatten()
@@ -48,9 +51,10 @@ def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Par
         logits = _second_layer(parameters, first)
         loss, at_logits = _loss(logits, batch.targets[rows].flatten(), batch.weights[rows].flatten())
         at_first = _back_to_first_layer(parameters, gradients, first, at_logits)
-        at_turns[rows] = at_first.view(-1, batch.cells.shape[1], turns.shape[1]).sum(1)
+        at_turns[rows] = at_first.view(-1, n_queried, n_hidden).sum(1)
         at_cells.index_add_(0, queried, at_first)
         total += loss
+
     gradients["activation"] = batch.inputs.t() @ at_turns
     gradients["bias"] = at_turns.sum(0)
     gradients["coordinate"] = batch.coordinates.t() @ at_cells
@@ -72,7 +76,7 @@ def _second_layer(parameters: Parameters, first: Tensor) -> Tensor:
 
 
 def _back_to_first_layer(parameters: Parameters, gradients: Parameters, hidden: Tensor, at_logits: Tensor) -> Tensor:
-    """Add to the output layer's gradients; gives the gradient (rows, H) in the sums. Overwrites the hidden units."""
+    """Add to the output layer's gradients; return the gradient (rows, H) in the sums. Overwrites hidden units."""
     if "output" not in parameters:
         return at_logits
     gradients["output"].addmm_(at_logits.t(), hidden)
@@ -85,7 +89,8 @@ def _loss(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[float, Tens
     if targets.is_floating_point():
         errors = logits - targets[:, None]
         return float(errors.square()[:, 0] @ weights), 2 * errors * weights[:, None]
-    log_probabilities, truth = logits.log_softmax(1), targets[:, None]
+    log_probabilities = logits.log_softmax(1)
+    truth = targets[:, None]
     loss = -float(log_probabilities.gather(1, truth)[:, 0] @ weights)
     gradient = log_probabilities.exp_().scatter_add_(1, truth, torch.full_like(truth, -1, dtype=logits.dtype))
     return loss, gradient.mul_(weights[:, None])

@@ -1,6 +1,7 @@
 """Fitting a linear read-out of places with torch: AdamW, all cells in every step."""
 
 from dataclasses import replace
+from math import ceil
 
 import numpy as np
 import torch
@@ -31,18 +32,20 @@ def fit_places(
 
 
 def _train(start: PlaceWeights, examples: Examples, settings: Settings, rng: np.random.Generator) -> PlaceWeights:
-    """Weights are held class by class here, (C * F, D), so that every product is one of two large matrices."""
+    """Learn the weights from inputs that are normalised already."""
     n_turns, n_inputs = examples.inputs.shape
-    placed = (-1, start.n_classes, n_inputs)
-    by_class = start.by_place.T.reshape(placed).swapaxes(0, 1).reshape(-1, n_inputs)
+
+    # Held class by class, (C * F, D), so that every product is one of two large matrices.
+    by_class = start.by_place.T.reshape(-1, start.n_classes, n_inputs).swapaxes(0, 1).reshape(-1, n_inputs)
     weight = torch.tensor(by_class, device=settings.device)
     bias = torch.tensor(start.bias.reshape(-1, start.n_classes).T.flatten(), device=settings.device)
     places = torch.from_numpy(incidence(start.places, examples.shape)).to(settings.device)
     optimizer = torch.optim.AdamW(
         (weight, bias), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
     )
-    steps = settings.epochs * -(-n_turns // settings.batch)
+    steps = settings.epochs * ceil(n_turns / settings.batch)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
+
     # Filled anew in every step: to ask the system for new memory would take longer than to fill it.
     held = np.empty((settings.batch, n_inputs), examples.inputs.dtype)
     for _ in range(settings.epochs):
@@ -50,19 +53,26 @@ def _train(start: PlaceWeights, examples: Examples, settings: Settings, rng: np.
         for first in range(0, n_turns, settings.batch):
             turns = order[first : first + settings.batch]
             taken = examples.inputs.take(turns, axis=0, out=held[: len(turns)], mode="clip")
-            batch = (taken, examples.targets[turns], examples.weights[turns].astype(np.float32))
-            inputs, targets, weights = (torch.from_numpy(each).to(settings.device) for each in batch)
+            inputs = torch.from_numpy(taken).to(settings.device)
+            targets = torch.from_numpy(examples.targets[turns]).to(settings.device)
+            weights = torch.from_numpy(examples.weights[turns].astype(np.float32)).to(settings.device)
             at_scores = _gradient(linear(inputs, weight, bias), places, targets, weights)
-            weight.grad, bias.grad = at_scores.t() @ inputs, at_scores.sum(0)
+            weight.grad = at_scores.t() @ inputs
+            bias.grad = at_scores.sum(0)
             optimizer.step()
             cosine.step()
-    by_place = weight.cpu().numpy().reshape(start.n_classes, -1, n_inputs).swapaxes(0, 1).reshape(-1, n_inputs).T
+
+    learned = weight.cpu().numpy().reshape(start.n_classes, -1, n_inputs)
+    by_place = learned.swapaxes(0, 1).reshape(-1, n_inputs).T
     learned_bias = bias.cpu().numpy().reshape(start.n_classes, -1).T.flatten()
     return replace(start, by_place=np.ascontiguousarray(by_place), bias=learned_bias)
 
 
 def _gradient(scores: Tensor, places: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
-    """(B, C * F) gradient of the mean weighted cross-entropy in as many scores of the places."""
+    """(B, C * F) gradient of the mean weighted cross-entropy in the scores (B, C * F) of the places.
+
+    Worked out by hand: it is the error of the probabilities, summed over the cells at each place.
+    """
     n_turns, n_cells = targets.shape
     logits = (scores.view(-1, places.shape[1]) @ places.t()).view(n_turns, -1, n_cells)
     error = logits.softmax(1)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
+
+from gde_plugins.probes.arrays import Floats
 
 Places = Literal["cellwise", "bilinear"]
 
@@ -27,51 +28,54 @@ class PlaceWeights:
 
     places: Places
     n_classes: int
-    mean: NDArray[np.float32]
+    mean: Floats
     """(D,) of the activations in training."""
-    scale: NDArray[np.float32]
+    scale: Floats
     """(D,) standard deviations, 1 where an activation never varies."""
-    by_place: NDArray[np.float32]
+    by_place: Floats
     """(D, F * C)."""
-    bias: NDArray[np.float32]
+    bias: Floats
     """(F * C,)."""
 
     @classmethod
     def initial(cls, places: Places, n_inputs: int, shape: tuple[int, ...], n_classes: int) -> Self:
         """Zeros: the loss is convex, so there is no symmetry to break."""
-        n = len(incidence(places, shape)[0]) * n_classes
+        n_places = incidence(places, shape).shape[1]
+        n_scores = n_places * n_classes
         return cls(
             places=places,
             n_classes=n_classes,
             mean=np.zeros(n_inputs, np.float32),
             scale=np.ones(n_inputs, np.float32),
-            by_place=np.zeros((n_inputs, n), np.float32),
-            bias=np.zeros(n, np.float32),
+            by_place=np.zeros((n_inputs, n_scores), np.float32),
+            bias=np.zeros(n_scores, np.float32),
         )
 
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """All parameters by name; not which places there are, nor how many classes."""
+    def arrays(self) -> dict[str, Floats]:
+        """All parameters by name, without `places` and `n_classes`."""
         return {"mean": self.mean, "scale": self.scale, "by_place": self.by_place, "bias": self.bias}
 
     @classmethod
-    def from_arrays(cls, places: Places, n_classes: int, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+    def from_arrays(cls, places: Places, n_classes: int, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`; other names are ignored."""
         kept = {name: arrays[name] for name in ("mean", "scale", "by_place", "bias")}
         return cls(places=places, n_classes=n_classes, **kept)
 
-    def probabilities(self, inputs: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    def probabilities(self, inputs: Floats, shape: tuple[int, ...]) -> Floats:
         """(N, *shape, C) softmax for every cell."""
         scores = ((inputs - self.mean) / self.scale) @ self.by_place + self.bias
         logits = incidence(self.places, shape) @ scores.reshape(len(inputs), -1, self.n_classes)
-        return np.asarray(softmax(logits, axis=-1), dtype=np.float32).reshape(len(inputs), *shape, -1)
+        probabilities = np.asarray(softmax(logits, axis=-1), dtype=np.float32)
+        return probabilities.reshape(len(inputs), *shape, -1)
 
 
-def incidence(places: Places, shape: tuple[int, ...]) -> NDArray[np.float32]:
+def incidence(places: Places, shape: tuple[int, ...]) -> Floats:
     """(cells, F) 1 where a cell, in C order, is at a place."""
-    n = int(np.prod(shape))
+    n_cells = int(np.prod(shape))
     if places == "cellwise":
-        return np.eye(n, dtype=np.float32)
-    at = np.indices(shape).reshape(len(shape), n)
-    return np.concatenate(
-        [np.eye(side, dtype=np.float32)[index] for side, index in zip(shape, at, strict=True)], axis=1
-    )
+        return np.eye(n_cells, dtype=np.float32)
+
+    # Rows first, then columns: one-hot vectors of each side of the map.
+    indices = np.indices(shape).reshape(len(shape), n_cells)
+    sides = [np.eye(side, dtype=np.float32)[index] for side, index in zip(shape, indices, strict=True)]
+    return np.concatenate(sides, axis=1)

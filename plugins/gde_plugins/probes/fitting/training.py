@@ -1,7 +1,8 @@
-"""Fitting the factored network with torch: AdamW, sampled cells."""
+"""Fitting the factored network with torch: AdamW on half a cosine, sampled cells."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,8 @@ def fit_network(
 ) -> tuple[CellWeights, list[float]]:
     """The network fitted to activations as captured, and the loss of every step.
 
-    On one thread, for the sake of the numbers and of time: the matrices of a step are small, and where another process
-    holds a core, threads that wait for each other at the end of every product take many times as long.
+    One thread computes, for the sake of the numbers and of time: the matrices of a step are small, and where another
+    process holds a core, threads that wait for each other after every product take many times as long.
     """
     design = prepare(examples.inputs, settings.whiten)
     start = CellWeights.initial(design.inputs.shape[1], len(examples.shape), n_outputs, settings.hidden, rng)
@@ -69,13 +70,14 @@ def train(
     start: CellWeights, examples: Examples, settings: Settings, rng: np.random.Generator
 ) -> tuple[CellWeights, list[float]]:
     """The network learned from inputs that are normalised already, and the loss of every step."""
-    arrays = start.arrays().items()
-    parameters = {name: torch.tensor(array, device=settings.device) for name, array in arrays if name not in FIXED}
+    learned = {name: array for name, array in start.arrays().items() if name not in FIXED}
+    parameters = {name: torch.tensor(array, device=settings.device) for name, array in learned.items()}
     optimizer = torch.optim.AdamW(
         parameters.values(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
     )
-    steps = settings.epochs * -(-len(examples.inputs) // settings.batch)
+    steps = settings.epochs * ceil(len(examples.inputs) / settings.batch)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
+
     losses = []
     for batch in _batches(examples, settings, rng):
         loss, gradients = loss_and_gradients(parameters, batch)
@@ -84,7 +86,8 @@ def train(
         optimizer.step()
         cosine.step()
         losses.append(loss)
-    return replace(start, **{name: parameter.cpu().numpy() for name, parameter in parameters.items()}), losses
+    trained = {name: parameter.cpu().numpy() for name, parameter in parameters.items()}
+    return replace(start, **trained), losses
 
 
 def sample_cells(
@@ -97,7 +100,7 @@ def sample_cells(
 
     Args:
         weights: (N, cells) positive.
-        n_cells: how many of each row to take; all of them where there are no more.
+        n_cells: number taken from each row; all where there are no more.
         rng: not drawn from where all cells are taken.
 
     Returns:
@@ -107,8 +110,9 @@ def sample_cells(
         return np.tile(np.arange(weights.shape[1]), (len(weights), 1)), weights
     priority = weights / (1 - rng.random(weights.shape))
     order = np.argpartition(-priority, n_cells, axis=1)
-    taken, threshold = order[:, :n_cells], np.take_along_axis(priority, order[:, n_cells : n_cells + 1], axis=1)
-    return taken, np.maximum(np.take_along_axis(weights, taken, axis=1), threshold)
+    taken = order[:, :n_cells]
+    highest_not_taken = np.take_along_axis(priority, order[:, n_cells : n_cells + 1], axis=1)
+    return taken, np.maximum(np.take_along_axis(weights, taken, axis=1), highest_not_taken)
 
 
 def _batches(examples: Examples, settings: Settings, rng: np.random.Generator) -> Iterator[Batch]:

@@ -1,4 +1,4 @@
-"""The network of a probe, factored over cells: what it has learned, and what it says of every cell.
+"""The network of a probe, factored over cells: its parameters, and its outputs for every cell.
 
 The input of a cell is [h; row; column], and h, the activations of a turn, is the same for all cells of its grid.
 So the first layer falls apart into h @ activation, once a turn, and [row; column] @ coordinate, once a grid:
@@ -18,27 +18,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from gde_plugins.probes.arrays import Bools, Floats
+
 FLOATS_AT_ONCE = 2**19
-"""Hidden units held at once, over all turns and cells in work: 2 MiB stay in the cache."""
+"""Hidden units held at once, over all turns and cells of a chunk: 2 MiB stay in the cache."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellWeights:
     """Parameters of the network; D activations, A coordinates of a cell, H hidden units, C outputs."""
 
-    mean: NDArray[np.float32]
+    mean: Floats
     """(D,) of the activations in training."""
-    scale: NDArray[np.float32]
+    scale: Floats
     """(D,) standard deviations, 1 where an activation never varies."""
-    activation: NDArray[np.float32]
+    activation: Floats
     """(D, H), or (D, C) without an output layer."""
-    coordinate: NDArray[np.float32]
+    coordinate: Floats
     """(A, H), or (A, C) without an output layer."""
-    bias: NDArray[np.float32]
+    bias: Floats
     """(H,), or (C,) without an output layer."""
-    output: NDArray[np.float32] | None = None
+    output: Floats | None = None
     """(C, H); None for a linear probe."""
-    output_bias: NDArray[np.float32] | None = None
+    output_bias: Floats | None = None
     """(C,); None for a linear probe."""
 
     @classmethod
@@ -56,7 +58,7 @@ class CellWeights:
             rng: drawn from in a fixed order.
         """
 
-        def uniform(fan_in: int, *shape: int) -> NDArray[np.float32]:
+        def uniform(fan_in: int, *shape: int) -> Floats:
             bound = 1 / sqrt(max(fan_in, 1))
             return rng.uniform(-bound, bound, shape).astype(np.float32)
 
@@ -71,18 +73,23 @@ class CellWeights:
             coordinate=uniform(n_coordinates, n_coordinates, width),
         )
 
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
+    def arrays(self) -> dict[str, Floats]:
         """All parameters by name; those of an absent output layer are left out."""
-        named = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return {name: array for name, array in named if array is not None}
+        arrays = {}
+        for field in fields(self):
+            array = getattr(self, field.name)
+            if array is not None:
+                arrays[field.name] = array
+        return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`; other names are ignored."""
-        return cls(**{field.name: arrays[field.name] for field in fields(cls) if field.name in arrays})
+        names = [field.name for field in fields(cls) if field.name in arrays]
+        return cls(**{name: arrays[name] for name in names})
 
-    def logits(self, inputs: NDArray[Any], coordinates: NDArray[np.float32]) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """The rows done next and their outputs (rows, cells, C), in chunks of bounded memory and of `inputs`' type.
+    def logits(self, inputs: NDArray[Any], coordinates: Floats) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield rows and their outputs (rows, cells, C), in chunks of bounded memory and of `inputs`' type.
 
         Args:
             inputs: (N, D) activations as captured.
@@ -98,17 +105,20 @@ class CellWeights:
     def _second_layer(self, first: NDArray[Any]) -> NDArray[Any]:
         if self.output is None:
             return first
-        return np.asarray(np.maximum(first, 0, out=first) @ self.output.T + self.output_bias)
+        hidden = np.maximum(first, 0, out=first)
+        return np.asarray(hidden @ self.output.T + self.output_bias)
 
 
-def z_scores(inputs: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def z_scores(inputs: NDArray[Any]) -> tuple[Floats, Floats]:
     """Mean and standard deviation (D,) of the columns; 1 instead of the standard deviation of a constant one."""
-    mean, deviation = inputs.mean(axis=0, dtype=np.float64), inputs.std(axis=0, dtype=np.float64)
+    mean = inputs.mean(axis=0, dtype=np.float64)
+    deviation = inputs.std(axis=0, dtype=np.float64)
+    # Rounding alone makes a constant column vary a little.
     negligible = deviation <= 1e-7 * np.abs(mean) + np.finfo(np.float32).tiny
     return mean.astype(np.float32), np.where(negligible, 1, deviation).astype(np.float32)
 
 
-def cell_coordinates(shape: tuple[int, ...]) -> NDArray[np.float32]:
+def cell_coordinates(shape: tuple[int, ...]) -> Floats:
     """(cells, len(shape)) row and column of every cell in C order, z-scored over the grid.
 
     Every turn queries the same cells, so these are the z-scores over all training rows as well. Labels without a
@@ -121,7 +131,8 @@ def cell_coordinates(shape: tuple[int, ...]) -> NDArray[np.float32]:
 
 def class_probabilities(weights: CellWeights, inputs: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     """(N, *shape, C) softmax of the outputs for every cell, of `inputs`' type."""
-    n_classes = len(weights.bias if weights.output_bias is None else weights.output_bias)
+    last_bias = weights.bias if weights.output_bias is None else weights.output_bias
+    n_classes = len(last_bias)
     probabilities = np.empty((len(inputs), prod(shape), n_classes), dtype=inputs.dtype)
     for rows, logits in weights.logits(inputs, cell_coordinates(shape)):
         probabilities[rows] = softmax(logits, axis=-1)
@@ -143,11 +154,13 @@ def check_tokens(inputs: NDArray[Any]) -> None:
     Raises:
         ValueError: names the first row with another infinite or undefined value, or without any token.
     """
-    lengths = (~np.isnan(inputs).all(axis=2)).sum(axis=1)
-    there = np.arange(inputs.shape[1]) < lengths[:, None]
-    _check_rows((np.isfinite(inputs).all(axis=2) == there).all(axis=1) & (lengths > 0))
+    n_tokens = (~np.isnan(inputs).all(axis=2)).sum(axis=1)
+    is_token = np.arange(inputs.shape[1]) < n_tokens[:, None]
+    is_finite = np.isfinite(inputs).all(axis=2)
+    _check_rows((is_finite == is_token).all(axis=1) & (n_tokens > 0))
 
 
-def _check_rows(finite: NDArray[np.bool_]) -> None:
+def _check_rows(finite: Bools) -> None:
     if not finite.all():
-        raise ValueError(f"activations must be finite, got an infinite or undefined value in row {np.argmin(finite)}")
+        row = np.argmin(finite)
+        raise ValueError(f"activations must be finite, got an infinite or undefined value in row {row}")

@@ -1,17 +1,17 @@
-"""Does the agent do what is best on the map that it holds? (Arghal et al. 2026, section 5.2 and table 2)"""
+"""The metric `beliefs`: is an action optimal on the decoded map? (Arghal et al. 2026, section 5.2 and table 2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
 from gde.seeding import generator
-from gde_plugins.probes.maps.estimates import Bools, mean_distance
+from gde_plugins.probes.arrays import Bools, Doubles, Indices
+from gde_plugins.probes.maps.estimates import mean_distance
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
 from gde_plugins.probes.maps.policies import Believed, Moves
@@ -23,134 +23,152 @@ NO_WAY = "no decoded map has a way from agent to goal"
 
 
 def beliefs(evidence: Evidence) -> Sequence[Measurement]:
-    """Actions held against what is best on the true map and on the decoded one, in held-out turns.
+    """Compare the actions of held-out turns with the optimum on the true map and on the decoded one.
 
-    "beliefs.accuracy.true" over all turns; over those in whose decoded map there is a way from agent to goal, whose
-    share is "beliefs.valid": "beliefs.accuracy.decoded"; "beliefs.agreement", actions that are optimal on both, and
-    "beliefs.agreement.released", turns in which some action is, which the authors' released code counts;
-    "beliefs.recovery", of the actions that are not optimal in truth those that are on the decoded map, and
-    "beliefs.recovery.released", those in whose turn some action is optimal on both, which the code counts under that
-    name. "beliefs.spread.agent" and ".goal": mean distance of all cells so decoded.
+    - "beliefs.accuracy.true": share of actions that are optimal on the true map.
+    - "beliefs.valid": share of decoded maps with a way from agent to goal. The next three are of their turns alone.
+    - "beliefs.accuracy.decoded": share of actions that are optimal on the decoded map.
+    - "beliefs.agreement": share of actions that are optimal on both. ".released" counts turns in which some action is,
+      as the authors' released code does.
+    - "beliefs.recovery": of the actions that are not optimal in truth, the share that is on the decoded map. Again,
+      ".released" counts turns in which some action is optimal on both.
+    - "beliefs.spread.agent", "beliefs.spread.goal": mean distance of all cells decoded so.
+    - "beliefs.expected": probability that the action is optimal on a map drawn from the whole decoded distribution,
+      as the authors' footnote 6 asks, given that the map has a way. ".chance" is that of a uniformly random action.
 
-    "beliefs.expected": the probability that the action is optimal on a map drawn from the whole decoded distribution,
-    which the authors' footnote 6 asks for, given that the map drawn has a way from agent to goal: maps without any are
-    left out, and turns of which no map drawn has one. "beliefs.expected.chance" is that of a uniformly random action.
-    Of an agent or a goal that no training map had no place is known, and there is the reason alone.
-
-    All are averaged within trajectories first, then over them; n counts trajectories, and intervals resample worlds.
-    One for each arm of a probe that decodes maps, controls ("fit") included, by size and density for those that are
-    none. Probes are fitted to the whole run, so parts of it have no such numbers.
+    All are averaged within trajectories first, then over them. n counts trajectories, and intervals resample worlds.
+    There is one of each for every fit of a probe of maps, controls included ("fit"), and by size and density for the
+    trained fits. Where agent or goal was never trained on there is a reason instead. Probes are fitted to whole runs,
+    so parts of a run have no such numbers.
     """
     if evidence.part:
         return ()
     arms = [arm for arm in decoded_turns(evidence) if arm.turns]
     if not arms:
         return [unmeasured("beliefs.accuracy.decoded", "share", NONE_DECODED)]
-    if any(turn.optimal is None for arm in arms for turn in arm.turns):
-        reason = "some held-out turns have no certified optimal actions"
-        return [unmeasured("beliefs.accuracy.decoded", "share", reason)]
-    return [each for arm in arms for each in _of_arm(arm, evidence.seed)]
+    for arm in arms:
+        if any(turn.optimal is None for turn in arm.turns):
+            reason = "some held-out turns have no certified optimal actions"
+            return [unmeasured("beliefs.accuracy.decoded", "share", reason)]
+
+    measurements: list[Measurement] = []
+    for arm in arms:
+        parts = [*arm.parts()] if arm.where["fit"] == "none" else []
+        for part in (arm, *parts):
+            measurements += part.under([*_measured(_judged(part, evidence.seed), evidence.seed)])
+    return measurements
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Judged:
-    """N turns; what was taken is (N,), what is optimal (N, A)."""
+    """The actions of N turns, and which of the A actions are optimal."""
 
     arm: DecodedTurns
     true: Bools
+    """(N, A) optimal on the true map."""
     decoded: Bools
-    taken: NDArray[np.intp]
-    """Index of the action, -1 for none that could be used."""
-    expected: NDArray[np.float64]
+    """(N, A) optimal on the decoded map; none where it has no way."""
+    taken: Indices
+    """(N,) index of the action, -1 for none that could be used."""
+    expected: Doubles
     """(N, A) share of the sampled maps with a way on which each action is optimal; NaN where none has a way."""
 
-    def best(self, optimal: Bools) -> Bools:
-        """(N,) whether the action taken is optimal."""
+    def is_best(self, optimal: Bools) -> Bools:
+        """(N,) whether the action taken is among the optimal ones (N, A)."""
         chosen: Bools = (self.taken >= 0) & optimal[np.arange(len(optimal)), self.taken]
         return chosen
-
-
-def _of_arm(arm: DecodedTurns, seed: int) -> Iterator[Measurement]:
-    yield from arm.under([*_measured(_judged(arm, seed), seed)])
-    if arm.where["fit"] == "none":
-        for part in arm.parts():
-            yield from part.under([*_measured(_judged(part, seed), seed)])
 
 
 def _judged(arm: DecodedTurns, seed: int) -> _Judged:
     moves = _moves(arm)
     names = [*moves]
+
+    # Maps without a way are left out of the expectation, and so are turns of which no sampled map has one.
     rng = generator(seed, "metric", "beliefs", "maps", *map(str, arm.where.values()))
-    drawn = [Believed.sampled(arm.decoded, arm.classes, rng).optimal(moves) for _ in range(SAMPLES)]
-    ways = sum(each.any(axis=1).astype(np.float64) for each in drawn)
-    best = sum(each.astype(np.float64) for each in drawn)
+    n_ways = np.zeros(len(arm.turns))
+    n_best = np.zeros((len(arm.turns), len(names)))
+    for _ in range(SAMPLES):
+        optimal = Believed.sampled(arm.decoded, arm.classes, rng).optimal(moves)
+        n_ways += optimal.any(axis=1)
+        n_best += optimal
     with np.errstate(invalid="ignore"):
-        expected = np.asarray(best) / np.asarray(ways)[:, None]
-    return _Judged(
-        arm=arm,
-        true=np.array([[name in (turn.optimal or ()) for name in names] for turn in arm.turns]),
-        decoded=Believed.likeliest(arm.decoded, arm.classes).optimal(moves),
-        taken=np.array([_index(names, turn.decision.action) for turn in arm.turns]),
-        expected=expected,
-    )
+        expected = n_best / n_ways[:, None]
+
+    true = []
+    taken = []
+    for turn in arm.turns:
+        action = turn.decision.action
+        true.append([name in (turn.optimal or ()) for name in names])
+        taken.append(names.index(action) if action in names else -1)
+    decoded = Believed.likeliest(arm.decoded, arm.classes).optimal(moves)
+    return _Judged(arm=arm, true=np.array(true), decoded=decoded, taken=np.array(taken), expected=expected)
 
 
 def _moves(arm: DecodedTurns) -> Moves:
-    told = arm.trajectories[0].world.facts["moves"]
-    assert isinstance(told, Mapping)
-    return {str(action): (move[0], move[1]) for action, move in told.items()}  # type: ignore[index,misc]
-
-
-def _index(names: Sequence[str], action: str | None) -> int:
-    return names.index(action) if action in names else -1
+    moves = arm.trajectories[0].world.facts["moves"]
+    assert isinstance(moves, Mapping)
+    return {str(action): (move[0], move[1]) for action, move in moves.items()}  # type: ignore[index,misc]
 
 
 def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
-    untrained = judged.arm.untrained("agent", "goal")
+    arm = judged.arm
+    untrained = arm.untrained("agent", "goal")
     every: Bools = np.ones(len(judged.true), dtype=bool)
     placed: Bools = np.full(len(every), not untrained)
     valid: Bools = placed & judged.decoded.any(axis=1)
-    true, decoded = judged.best(judged.true), judged.best(judged.decoded)
-    both: Bools = np.asarray((judged.true & judged.decoded).any(axis=1))
+    true = judged.is_best(judged.true)
+    decoded = judged.is_best(judged.decoded)
+    some_both: Bools = np.asarray((judged.true & judged.decoded).any(axis=1))
     wrong: Bools = valid & ~true
     for name, hits, among, reason in (
         ("beliefs.accuracy.true", true, every, ""),
         ("beliefs.valid", valid, placed, ""),
         ("beliefs.accuracy.decoded", decoded, valid, NO_WAY),
         ("beliefs.agreement", true & decoded, valid, NO_WAY),
-        ("beliefs.agreement.released", both, valid, NO_WAY),
+        ("beliefs.agreement.released", some_both, valid, NO_WAY),
         ("beliefs.recovery", decoded, wrong, NO_ERROR),
-        ("beliefs.recovery.released", both, wrong, NO_ERROR),
+        ("beliefs.recovery.released", some_both, wrong, NO_ERROR),
     ):
-        yield _averaged(judged.arm, name, hits.astype(np.float64), among, seed, untrained or reason)
+        yield _averaged(arm, name, hits.astype(np.float64), among, seed, untrained or reason)
+
     known: Bools = placed & ~np.isnan(judged.expected).any(axis=1)
-    rows = np.arange(len(known))
-    at_action = np.where(judged.taken >= 0, judged.expected[rows, judged.taken], 0.0)
-    for name, values in (("beliefs.expected", at_action), ("beliefs.expected.chance", judged.expected.mean(axis=1))):
-        yield _averaged(judged.arm, name, np.where(known, values, 0.0), known, seed, untrained or NO_WAY)
-    yield from _spreads(judged.arm, seed)
+    of_action = np.where(judged.taken >= 0, judged.expected[np.arange(len(known)), judged.taken], 0.0)
+    of_chance = judged.expected.mean(axis=1)
+    for name, values in (("beliefs.expected", of_action), ("beliefs.expected.chance", of_chance)):
+        yield _averaged(arm, name, np.where(known, values, 0.0), known, seed, untrained or NO_WAY)
 
-
-def _spreads(arm: DecodedTurns, seed: int) -> Iterator[Measurement]:
     for kind in ("agent", "goal"):
-        code = arm.classes.index(kind)
-        called, true = arm.decoded.argmax(axis=-1) == code, arm.cells == code
-        known = called.any(axis=(1, 2)) & true.any(axis=(1, 2))
-        values = np.array([mean_distance(*both) if ok else 0.0 for *both, ok in zip(called, true, known, strict=True)])
-        yield _averaged(arm, f"beliefs.spread.{kind}", values, known, seed, f"no cell was decoded as {kind}", "cells")
+        yield _spread(arm, kind, seed)
+
+
+def _spread(arm: DecodedTurns, kind: str, seed: int) -> Measurement:
+    """The mean distance of all cells decoded as agent or goal to the true one."""
+    code = arm.classes.index(kind)
+    called = arm.decoded.argmax(axis=-1) == code
+    true = arm.cells == code
+    known = called.any(axis=(1, 2)) & true.any(axis=(1, 2))
+    values = np.zeros(len(known))
+    for turn in np.flatnonzero(known):
+        values[turn] = mean_distance(called[turn], true[turn])
+    return _averaged(arm, f"beliefs.spread.{kind}", values, known, seed, f"no cell was decoded as {kind}", "cells")
 
 
 def _averaged(
-    arm: DecodedTurns, name: str, values: NDArray[np.float64], among: Bools, seed: int, reason: str, unit: str = "share"
+    arm: DecodedTurns, name: str, values: Doubles, among: Bools, seed: int, reason: str, unit: str = "share"
 ) -> Measurement:
-    """The mean of some turns' values within each trajectory that has any, then over trajectories."""
+    """The mean of some turns' values within each trajectory, then over trajectories."""
     if not among.any():
         return unmeasured(name, unit, reason)
-    of_trajectory: dict[str, tuple[str, list[float]]] = {}
-    for one, value in zip(np.array(arm.trajectories, dtype=object)[among], values[among], strict=True):
-        of_trajectory.setdefault(str(one.key), (one.world.cluster, []))[1].append(float(value))
-    clusters = [cluster for cluster, _ in of_trajectory.values()]
-    means = [float(np.mean(found)) for _, found in of_trajectory.values()]
+    values_of: dict[str, list[float]] = {}
+    cluster_of: dict[str, str] = {}
+    for row in np.flatnonzero(among):
+        trajectory = arm.trajectories[row]
+        key = str(trajectory.key)
+        values_of.setdefault(key, []).append(float(values[row]))
+        cluster_of[key] = trajectory.world.cluster
+
+    means = [float(np.mean(each)) for each in values_of.values()]
+    clusters = [*cluster_of.values()]
     rng = generator(seed, "metric", name, *map(str, arm.where.values()))
     estimate = cluster_share if unit == "share" else cluster_mean
     return estimate(means, clusters, rng).measurement(name, unit)

@@ -1,4 +1,4 @@
-"""The probes as scikit-learn estimators."""
+"""The network of `cogmap` as a scikit-learn estimator."""
 
 from dataclasses import fields
 from typing import Any, Self
@@ -68,7 +68,7 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, prepare: Prepare = Design.of) -> Self:
-        """Learn from activations (N, D) and labels (N, *shape); fits that share `prepare` may share what it makes."""
+        """Fit to activations (N, D) and labels (N, *shape); fits that share `prepare` may share its design matrix."""
         X, codes = self._encoded(X, y)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         weights = class_weights(codes, len(self.classes_)) if self.balanced else np.ones(codes.shape)
@@ -105,4 +105,6 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
     """Weights of mean 1 that give each of the classes the same total; shape of `codes`."""
-    return np.asarray((codes.size / n_classes / np.bincount(codes.ravel(), minlength=n_classes))[codes])
+    counts = np.bincount(codes.ravel(), minlength=n_classes)
+    weights = codes.size / n_classes / counts
+    return np.asarray(weights[codes])

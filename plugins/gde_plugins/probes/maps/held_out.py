@@ -1,10 +1,9 @@
-"""The held-out turns of a run with the maps that a probe decoded in them, beside the true ones."""
+"""The held-out turns of a run: the maps that a probe decoded in them, beside the true ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.cell_map import CellMap
 from gde.data.evidence import Evidence
@@ -12,7 +11,7 @@ from gde.data.json import Labels
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
-from gde_plugins.probes.maps.estimates import Bools
+from gde_plugins.probes.arrays import Bools, Codes, Floats, Worlds
 from gde_plugins.probes.maps.scores import never_trained
 
 SWEPT = ("size", "density")
@@ -21,30 +20,32 @@ SWEPT = ("size", "density")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DecodedTurns:
-    """N turns of one arm."""
+    """N turns decoded by one fit of a probe."""
 
     where: Labels
-    """Which arm, in labels that are not those of a probe's own numbers: a control is a "fit"."""
+    """Labels of the fit; those of a probe's own numbers have "control", these have "fit"."""
     trajectories: tuple[Trajectory, ...]
     """Of each turn."""
     turns: tuple[Turn, ...]
-    decoded: NDArray[np.float32]
+    decoded: Floats
     """(N, size, size, C) class probabilities."""
-    cells: NDArray[np.int64]
+    cells: Codes
     """(N, size, size) true classes."""
     classes: tuple[str, ...]
     unknown: frozenset[str]
-    """Classes that the probe was never trained on: their probability is 0 in every cell of every turn of the arm."""
+    """Classes that the probe was never trained on: their probability is 0 everywhere."""
 
     @property
-    def groups(self) -> NDArray[np.str_]:
+    def groups(self) -> Worlds:
         """(N,) worlds."""
         return np.array([one.world.cluster for one in self.trajectories])
 
     def untrained(self, *names: str) -> str:
-        """Why nothing is known of where these classes are believed to be; empty where all were trained on."""
-        absent = [name for name in names if name in self.unknown]
-        return never_trained(absent[0]) if absent else ""
+        """Why the places of these classes are not known; empty where all were trained on."""
+        for name in names:
+            if name in self.unknown:
+                return never_trained(name)
+        return ""
 
     def take(self, rows: Bools) -> "DecodedTurns":
         """The turns where `rows` (N,) is true."""
@@ -58,46 +59,56 @@ class DecodedTurns:
         )
 
     def parts(self) -> "Iterator[DecodedTurns]":
-        """The turns of each value of what is swept, alone."""
+        """The turns of each size and of each density, where several were played."""
         for label in SWEPT:
             values = [one.labels.get(label) for one in self.trajectories]
-            for value in sorted({each for each in values if each is not None}):
+            known = {value for value in values if value is not None}
+            for value in sorted(known):
                 rows = np.array([each == value for each in values])
                 if not rows.all():
                     yield replace(self.take(rows), where={**self.where, label: value})
 
     def under(self, measurements: Sequence[Measurement]) -> Iterator[Measurement]:
-        """The measurements, saying what they are of."""
+        """The measurements with the labels of these turns."""
         for one in measurements:
             yield replace(one, where={**self.where, **one.where})
 
 
 def decoded_turns(evidence: Evidence) -> Iterator[DecodedTurns]:
-    """Of every arm that decoded maps, in the order of the reports; failed episodes are left out."""
+    """The turns of every fit that decoded maps, in the order of the reports, without failed episodes."""
     trajectories = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
     for report in evidence.probe_reports:
         if report.decoded.ndim == 4 and {"agent", "goal", "wall"} <= {*report.classes}:
-            yield _turns(report, trajectories)
+            yield _turns_of(report, trajectories)
 
 
-def _turns(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> DecodedTurns:
-    kept = [i for i, (episode, _) in enumerate(report.rows) if episode in trajectories]
-    played = [trajectories[report.rows[i][0]] for i in kept]
-    turns = [one.turns[report.rows[i][1]] for one, i in zip(played, kept, strict=True)]
-    arm, size = report.arm, report.decoded.shape[1]
-    maps = [true_map(one, turn, size) for one, turn in zip(played, turns, strict=True)]
+def _turns_of(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> DecodedTurns:
+    arm = report.arm
+    size = report.decoded.shape[1]
+
+    rows, played, turns, maps = [], [], [], []
+    for row, (episode, index) in enumerate(report.rows):
+        if episode in trajectories:
+            trajectory = trajectories[episode]
+            turn = trajectory.turns[index]
+            rows.append(row)
+            played.append(trajectory)
+            turns.append(turn)
+            maps.append(true_map(trajectory, turn, size))
+
+    never_decoded = [name for code, name in enumerate(report.classes) if not report.decoded[..., code].any()]
     return DecodedTurns(
         where={"variant": arm.variant, "layer": arm.layer, "mark": arm.mark, "fit": arm.control},
         trajectories=tuple(played),
         turns=tuple(turns),
-        decoded=report.decoded[kept],
+        decoded=report.decoded[rows],
         cells=np.array(maps, dtype=np.int64).reshape(-1, size, size),
         classes=report.classes,
-        unknown=frozenset(name for code, name in enumerate(report.classes) if not report.decoded[..., code].any()),
+        unknown=frozenset(never_decoded),
     )
 
 
-def true_map(trajectory: Trajectory, turn: Turn, size: int) -> NDArray[np.int64]:
-    """(size, size) true classes; turns that a probe of maps has decoded have a state and a map."""
+def true_map(trajectory: Trajectory, turn: Turn, size: int) -> Codes:
+    """(size, size) true classes of a turn, which has a state because a probe of maps has decoded it."""
     assert turn.state is not None
     return CellMap.from_record(trajectory.world, turn.state).padded(size)

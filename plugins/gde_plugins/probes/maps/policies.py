@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.cell_map import PAD
-from gde_plugins.probes.maps.estimates import Bools
+from gde_plugins.probes.arrays import Bools, Codes, Floats, Indices
 
 Moves = Mapping[str, tuple[int, int]]
 """Action to rows and columns moved."""
@@ -18,71 +17,92 @@ class Believed:
     """N maps, each with one agent and one goal."""
 
     free: Bools
-    """(N, size, size) where one can go; agent and goal always."""
-    agent: NDArray[np.intp]
+    """(N, size, size) cells that can be entered; those of agent and goal always can."""
+    agent: Indices
     """(N, 2) row and column."""
-    goal: NDArray[np.intp]
-    """(N, 2)."""
+    goal: Indices
+    """(N, 2) row and column."""
 
     @classmethod
-    def likeliest(cls, decoded: NDArray[np.float32], classes: Sequence[str]) -> "Believed":
-        """Each cell's likeliest class, agent and goal in the one cell with the highest probability of each; what else
-        is called agent or goal is free, padding is wall (Arghal et al. 2026, section 5.2)."""
+    def likeliest(cls, decoded: Floats, classes: Sequence[str]) -> "Believed":
+        """Take each cell's likeliest class (Arghal et al. 2026, section 5.2).
+
+        Agent and goal are in the one cell with the highest probability of each; other cells so decoded are free.
+        Padding is wall.
+        """
         named = decoded.argmax(axis=-1)
         free = (named != classes.index("wall")) & (named != classes.index(PAD))
-        agent, goal = (top(decoded[..., classes.index(name)]) for name in ("agent", "goal"))
+        agent = top(decoded[..., classes.index("agent")])
+        goal = top(decoded[..., classes.index("goal")])
         return cls(free=_opened(free, agent, goal), agent=agent, goal=goal)
 
     @classmethod
-    def sampled(cls, decoded: NDArray[np.float32], classes: Sequence[str], rng: np.random.Generator) -> "Believed":
-        """One map drawn from each decoded distribution (N, size, size, C): the places of agent and goal by their
-        probabilities over all cells, and every other cell by its own, wall (or padding) or free, given that it is
-        neither."""
-        agent, goal = (_drawn(decoded[..., classes.index(name)], rng) for name in ("agent", "goal"))
+    def sampled(cls, decoded: Floats, classes: Sequence[str], rng: np.random.Generator) -> "Believed":
+        """Draw one map from each decoded distribution (N, size, size, C).
+
+        The places of agent and goal are drawn by their probabilities over all cells. Every other cell is drawn by its
+        own, closed (wall or padding) or free, given that it is neither agent nor goal.
+        """
+        of_agent = decoded[..., classes.index("agent")]
+        of_goal = decoded[..., classes.index("goal")]
+        agent = _drawn_cells(of_agent, rng)
+        goal = _drawn_cells(of_goal, rng)
+
         closed = decoded[..., classes.index("wall")] + decoded[..., classes.index(PAD)]
-        others = decoded.sum(axis=-1) - decoded[..., classes.index("agent")] - decoded[..., classes.index("goal")]
+        others = decoded.sum(axis=-1) - of_agent - of_goal
         free = rng.random(closed.shape) * np.maximum(others, 1e-12) >= closed
         return cls(free=_opened(free, agent, goal), agent=agent, goal=goal)
 
     def optimal(self, moves: Moves) -> Bools:
         """(N, A) actions that begin a shortest way; none where there is no way, or nowhere to go."""
-        steps = _steps(np.pad(self.free, ((0, 0), (1, 1), (1, 1))), self.goal + 1, moves)
-        rows, here = np.arange(len(steps)), self.agent + 1
-        now = steps[rows, here[:, 0], here[:, 1]]
-        ahead = [steps[rows, here[:, 0] + down, here[:, 1] + right] for down, right in moves.values()]
-        return np.stack([(now > 0) & (after >= 0) & (after == now - 1) for after in ahead], axis=1)
+        # A closed border around every map, so that a step off the map needs no case of its own.
+        steps = _steps_to(self.goal + 1, np.pad(self.free, ((0, 0), (1, 1), (1, 1))), moves)
+        maps = np.arange(len(steps))
+        row, column = (self.agent + 1).T
+        now = steps[maps, row, column]
+
+        best = []
+        for down, right in moves.values():
+            after = steps[maps, row + down, column + right]
+            best.append((now > 0) & (after >= 0) & (after == now - 1))
+        return np.stack(best, axis=1)
 
 
-def top(probabilities: NDArray[np.float32]) -> NDArray[np.intp]:
+def top(probabilities: Floats) -> Indices:
     """(N, 2) row and column of the highest of (N, size, size)."""
     best = probabilities.reshape(len(probabilities), -1).argmax(axis=1)
     return np.stack(np.divmod(best, probabilities.shape[2]), axis=1)
 
 
-def _drawn(probabilities: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.intp]:
+def _drawn_cells(probabilities: Floats, rng: np.random.Generator) -> Indices:
     """(N, 2) cells drawn by their probabilities (N, size, size), which need not sum to one."""
-    summed = np.cumsum(probabilities.reshape(len(probabilities), -1).astype(np.float64), axis=1)
-    drawn = (summed < rng.random((len(summed), 1)) * summed[:, -1:]).sum(axis=1)
-    return np.stack(np.divmod(np.minimum(drawn, summed.shape[1] - 1), probabilities.shape[2]), axis=1)
+    flat = probabilities.reshape(len(probabilities), -1)
+    summed = np.cumsum(flat.astype(np.float64), axis=1)
+    thresholds = rng.random((len(summed), 1)) * summed[:, -1:]
+    drawn = np.minimum((summed < thresholds).sum(axis=1), summed.shape[1] - 1)
+    return np.stack(np.divmod(drawn, probabilities.shape[2]), axis=1)
 
 
-def _opened(free: Bools, *places: NDArray[np.intp]) -> Bools:
+def _opened(free: Bools, *places: Indices) -> Bools:
+    """The maps with a cell of each freed."""
     opened = free.copy()
     for place in places:
         opened[np.arange(len(free)), place[:, 0], place[:, 1]] = True
     return opened
 
 
-def _steps(free: Bools, goal: NDArray[np.intp], moves: Moves) -> NDArray[np.int64]:
+def _steps_to(goal: Indices, free: Bools, moves: Moves) -> Codes:
     """(N, H, W) steps to the goal, -1 where there is no way; the border of every map is closed."""
     steps = np.full(free.shape, -1, dtype=np.int64)
     frontier = np.zeros(free.shape, dtype=bool)
     frontier[np.arange(len(free)), goal[:, 0], goal[:, 1]] = True
-    n = 0
+    n_steps = 0
     while frontier.any():
-        steps[frontier] = n
-        # The cells from which an action leads into the frontier; the closed border takes what is rolled round.
-        sources = [np.roll(frontier, (-down, -right), axis=(1, 2)) for down, right in moves.values()]
-        frontier = np.logical_or.reduce(sources) & free & (steps < 0)
-        n += 1
+        steps[frontier] = n_steps
+        # Cells from which an action leads into the frontier. What is rolled round lands on the closed border.
+        reached = np.zeros_like(frontier)
+        for down, right in moves.values():
+            reached |= np.roll(frontier, (-down, -right), axis=(1, 2))
+        frontier = reached & free & (steps < 0)
+        n_steps += 1
     return steps

@@ -1,11 +1,10 @@
-"""The cognitive map: what each cell of the world holds, decoded from the activations of one turn."""
+"""The probe `cogmap`: the kind of every cell of a map, decoded from the activations of one turn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
 from gde.data.cell_map import CellMap, decoded_classes, kinds_of
@@ -15,6 +14,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.parts.probe import Readout
+from gde_plugins.probes.arrays import Codes, Floats
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.fitting.design import LatestDesign
 from gde_plugins.probes.fitting.one_thread import one_thread
@@ -25,51 +25,56 @@ from gde_plugins.probes.maps.classifier import CogmapClassifier, class_weights
 from gde_plugins.probes.maps.scores import of_known, score_maps
 
 PLACES: Mapping[str, Places] = {"bilinear": "bilinear", "cellwise": "cellwise", "ridge": "cellwise"}
-"""Variants whose weights belong to places."""
+"""Variant to what its weights belong to, for those that are linear in the activations place by place."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CogmapReadout:
-    """A fitted map decoder; needs NumPy alone."""
+    """A fitted map decoder, which needs NumPy alone."""
 
     weights: CellWeights | PlaceWeights
     size: int
     """Side of the decoded square."""
     n_classes: int
     """C: kinds of cells, and padding."""
-    trained: NDArray[np.int64]
+    trained: Codes
     """Classes that occurred in training, in the order of the network's outputs."""
-    prior: NDArray[np.float32]
+    prior: Floats
     """(size, size, C) share of the training turns in which a cell was of each class."""
 
     @one_thread()
-    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict(self, inputs: Floats) -> Floats:
         """(N, D) activations to (N, size, size, C) probabilities of the classes; 0 for one never trained on.
 
         Raises:
             ValueError: activations that are not finite, naming the row.
         """
         check_finite(inputs)
-        maps = np.zeros((len(inputs), self.size, self.size, self.n_classes), dtype=np.float32)
-        shape, inputs = (self.size, self.size), np.asarray(inputs, dtype=np.float32)
+        inputs = np.asarray(inputs, dtype=np.float32)
+        shape = (self.size, self.size)
         if isinstance(self.weights, PlaceWeights):
-            maps[..., self.trained] = self.weights.probabilities(inputs, shape)
+            probabilities = self.weights.probabilities(inputs, shape)
         else:
-            maps[..., self.trained] = class_probabilities(self.weights, inputs, shape)
+            probabilities = class_probabilities(self.weights, inputs, shape)
+
+        maps = np.zeros((len(inputs), *shape, self.n_classes), dtype=np.float32)
+        maps[..., self.trained] = probabilities
         return maps
 
-    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+    def arrays(self) -> Mapping[str, Floats]:
         """The network's arrays, "prior", and "trained", the classes trained on."""
         return {**self.weights.arrays(), "prior": self.prior, "trained": self.trained.astype(np.float32)}
 
     @classmethod
-    def from_arrays(cls, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
+    def from_arrays(cls, variant: str, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`, of a readout of this variant."""
-        places = PLACES.get(variant)
+        weights: CellWeights | PlaceWeights
+        if variant in PLACES:
+            weights = PlaceWeights.from_arrays(PLACES[variant], len(arrays["trained"]), arrays)
+        else:
+            weights = CellWeights.from_arrays(arrays)
         return cls(
-            weights=PlaceWeights.from_arrays(places, len(arrays["trained"]), arrays)
-            if places
-            else CellWeights.from_arrays(arrays),
+            weights=weights,
             size=arrays["prior"].shape[0],
             n_classes=arrays["prior"].shape[-1],
             trained=arrays["trained"].astype(np.int64),
@@ -101,22 +106,26 @@ class CogmapProbe:
         Raises:
             GdeError: a turn without a recorded map, or a map larger than the decoded square.
         """
-        size, maps = self.config.size, [self._cells(trajectory, turn) for turn in trajectory.turns]
-        classes = decoded_classes(kinds_of(trajectory.world))
-        return ProbeLabels(values=np.array(maps, dtype=np.int64).reshape(-1, size, size), classes=classes)
+        size = self.config.size
+        maps = [self._cells(trajectory, turn) for turn in trajectory.turns]
+        cells = np.array(maps, dtype=np.int64).reshape(-1, size, size)
+        return ProbeLabels(values=cells, classes=decoded_classes(kinds_of(trajectory.world)))
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
-        """A network trained on all cells of the training turns.
+        """Fit a decoder of all cells to the training turns.
 
         Raises:
             ValueError: activations that are not finite, naming the row; `ridge` with one world to train on.
         """
         check_finite(train.inputs)
         codes = train.labels.astype(np.int64)
-        prior = np.stack([(codes == code).mean(axis=0) for code in range(len(train.classes))], axis=-1)
-        weights, trained = (
-            self._places(variant, train, rng) if variant in PLACES else self._network(variant == "linear", train, rng)
-        )
+        frequencies = [(codes == code).mean(axis=0) for code in range(len(train.classes))]
+        prior = np.stack(frequencies, axis=-1)
+        weights: CellWeights | PlaceWeights
+        if variant in PLACES:
+            weights, trained = self._places(variant, train, rng)
+        else:
+            weights, trained = self._network(variant == "linear", train, rng)
         return CogmapReadout(
             weights=weights,
             size=self.config.size,
@@ -125,9 +134,7 @@ class CogmapProbe:
             prior=prior.astype(np.float32),
         )
 
-    def _network(
-        self, linear: bool, train: ProbeDataset, rng: np.random.Generator
-    ) -> tuple[CellWeights, NDArray[np.int64]]:
+    def _network(self, linear: bool, train: ProbeDataset, rng: np.random.Generator) -> tuple[CellWeights, Codes]:
         """The probe of the publication, and the classes that it was trained on."""
         config = self.config
         classifier = CogmapClassifier(
@@ -144,29 +151,26 @@ class CogmapProbe:
         ).fit(train.inputs, train.labels, prepare=self.prepare)
         return classifier.weights_, classifier.classes_
 
-    def _places(
-        self, variant: str, train: ProbeDataset, rng: np.random.Generator
-    ) -> tuple[PlaceWeights, NDArray[np.int64]]:
+    def _places(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> tuple[PlaceWeights, Codes]:
         """A linear probe of places, and the classes that it was trained on."""
         trained, codes = np.unique(train.labels, return_inverse=True)
         codes = codes.reshape(len(train.labels), -1).astype(np.int64)
-        fitted = (
-            fit_ridge(train.inputs, codes, len(trained), train.groups, self.config.penalties)
-            if variant == "ridge"
-            else self._descended(PLACES[variant], train.inputs, codes, len(trained), rng)
-        )
-        return fitted, trained.astype(np.int64)
+        if variant == "ridge":
+            weights = fit_ridge(train.inputs, codes, len(trained), train.groups, self.config.penalties)
+        else:
+            weights = self._descended(PLACES[variant], train.inputs, codes, len(trained), rng)
+        return weights, trained.astype(np.int64)
 
     def _descended(
         self,
         places: Places,
-        inputs: NDArray[np.float32],
-        codes: NDArray[np.int64],
+        inputs: Floats,
+        codes: Codes,
         n_classes: int,
         rng: np.random.Generator,
     ) -> PlaceWeights:
-        """A linear probe of places learned step by step."""
-        # Imported here, like the classifier's network is by scikit-learn's users: a readout needs NumPy alone.
+        """A linear probe of places, learned by gradient descent."""
+        # Imported here because it needs torch, and a read-out needs NumPy alone.
         from gde_plugins.probes.fitting.place_training import fit_places
         from gde_plugins.probes.fitting.training import Examples, Settings
 
@@ -187,17 +191,19 @@ class CogmapProbe:
         examples = Examples(inputs=inputs, shape=shape, targets=codes, weights=weights)
         return fit_places(places, examples, n_classes, settings, rng, self.prepare)
 
-    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
         return CogmapReadout.from_arrays(variant, arrays)
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """See `score_maps`; of a class that was never trained on, the reason alone."""
+        """Score the decoded maps, see `score_maps`; a class that was never trained on has a reason instead."""
         assert isinstance(readout, CogmapReadout)
-        decoded, cells = readout.predict(test.inputs), test.labels.astype(np.int64)
-        found = score_maps(decoded, cells, test.groups, test.classes, rng, readout.prior)
-        return of_known(found, {name for code, name in enumerate(test.classes) if code not in readout.trained})
+        decoded = readout.predict(test.inputs)
+        cells = test.labels.astype(np.int64)
+        measurements = score_maps(decoded, cells, test.groups, test.classes, rng, readout.prior)
+        unknown = {name for code, name in enumerate(test.classes) if code not in readout.trained}
+        return of_known(measurements, unknown)
 
-    def _cells(self, trajectory: Trajectory, turn: Turn) -> NDArray[np.int64]:
+    def _cells(self, trajectory: Trajectory, turn: Turn) -> Codes:
         where = f"cogmap: turn {turn.index} of episode {trajectory.key}"
         if turn.state is None:
             raise GdeError(f"{where} has no recorded state; choose an environment that gives one, e.g. grid")

@@ -1,9 +1,9 @@
-"""The plan decoder: learned queries, one for each action to come, that look at the marked tokens.
+"""The plan decoder: learned queries, one for each action to come, that attend to the marked tokens.
 
-Every token goes through one bottleneck, a linear map and a layer normalisation; a transformer decoder looks at them
-from the queries; a linear head names an action, or the end, for each (Arghal et al. 2026, section 5.3). One shot, no
-query sees what another has named. The autoregressive decoder is given the actions before, those that were taken in
-training and those that it has named itself later.
+Every token goes through one bottleneck, a linear map and a layer normalisation. A transformer decoder attends to them
+from the queries, and a linear head names an action, or the end, for each (Arghal et al. 2026, section 5.3). In the
+one-shot form no query sees what another has named. The autoregressive form is given the actions before: those taken in
+training, and those that it has named itself when it decodes.
 """
 
 import math
@@ -61,7 +61,8 @@ class PlanDecoder(nn.Module):
         """(N, H, C) of each action; autoregressive, given the likeliest ones before it."""
         self.eval()
         device = self.mean.device
-        chunks = [self._decoded(part.to(device)) for part in torch.from_numpy(np.array(tokens)).split(256)]  # type: ignore[no-untyped-call]
+        parts = torch.from_numpy(np.array(tokens)).split(256)  # type: ignore[no-untyped-call]
+        chunks = [self._decoded(part.to(device)) for part in parts]
         return torch.cat(chunks).softmax(-1).cpu().numpy()
 
     def _decoded(self, tokens: Tensor) -> Tensor:
@@ -86,18 +87,20 @@ def fit_decoder(
     decay: float,
     rng: np.random.Generator,
 ) -> None:
-    """Teach the decoder the plans (N, H) of tokens (N, T, D); -1 where a plan is over, which it is not taught.
+    """Fit the decoder to the plans (N, H) of tokens (N, T, D).
 
-    Cross-entropy, an action's weight falling by `decay` from each to the next, AdamW on half a cosine, gradients cut at
-    norm 1.
+    Cross-entropy, where the weight of an action falls by `decay` from each to the next, and those after a plan's end
+    (-1) have none; AdamW on half a cosine; gradients are clipped at norm 1.
     """
-    there = tokens[~np.isnan(tokens[:, :, 0])]
-    deviation = there.std(axis=0, dtype=np.float64)
-    decoder.mean.copy_(torch.from_numpy(there.mean(axis=0, dtype=np.float64)))
+    present = tokens[~np.isnan(tokens[:, :, 0])]
+    deviation = present.std(axis=0, dtype=np.float64)
+    decoder.mean.copy_(torch.from_numpy(present.mean(axis=0, dtype=np.float64)))
     decoder.scale.copy_(torch.from_numpy(np.where(deviation > 1e-7, deviation, 1.0)))
     device = decoder.mean.device
-    inputs, targets = torch.from_numpy(np.array(tokens)), torch.from_numpy(plans)
+    inputs = torch.from_numpy(np.array(tokens))
+    targets = torch.from_numpy(plans)
     weights = decay ** torch.arange(plans.shape[1], dtype=torch.float32, device=device)
+
     optimizer = torch.optim.AdamW(decoder.parameters(), lr=learning_rate)
     steps = epochs * math.ceil(len(plans) / batch)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
@@ -113,7 +116,7 @@ def fit_decoder(
 
 
 def _loss(decoder: PlanDecoder, tokens: Tensor, plans: Tensor, weights: Tensor) -> Tensor:
-    """Weighted mean over the actions that plans have."""
+    """Weighted mean over the actions before the ends of the plans."""
     before = plans.clamp(min=0) if decoder.form == "autoregressive" else None
     logits = decoder(tokens, before)
     losses = nn.functional.cross_entropy(logits.transpose(1, 2), plans.clamp(min=0), reduction="none")

@@ -1,12 +1,12 @@
-"""The actions to come, decoded all at once from the activations of one turn (Arghal et al. 2026, section 5.3)."""
+"""The probe `plan`: the actions to come, decoded from the activations of one turn (Arghal et al. 2026, 5.3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from math import ceil
+from typing import ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
@@ -15,6 +15,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import Readout
+from gde_plugins.probes.arrays import Codes, Floats, Indices
 from gde_plugins.probes.config import PlanConfig, PlanVariant
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.weights import check_tokens
@@ -22,8 +23,11 @@ from gde_plugins.probes.plans.decoder import PlanDecoder, fit_decoder
 from gde_plugins.probes.plans.scores import score_plans
 
 WIDEST = 1024
-END, OVER = 0, -1
-"""The plan ends here; it has ended before, or the turn is none that is decoded. Actions are counted from 1."""
+"""Largest default width of the decoder."""
+END = 0
+"""The plan ends here. Actions are counted from 1."""
+OVER = -1
+"""The plan has ended before, or the turn is not decoded."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,12 +35,12 @@ class PlanReadout:
     """A fitted decoder."""
 
     decoder: PlanDecoder
-    marginal: NDArray[np.float32]
-    """(H, C) share of the training plans, of those that came so far, in which each action came at each place."""
+    marginal: Floats
+    """(H, C) share of the training plans of that length with each action at each place."""
     heads: int
 
     @one_thread()
-    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict(self, inputs: Floats) -> Floats:
         """(N, T, D) padded activations to (N, H, C) probabilities of the actions and the end.
 
         Raises:
@@ -45,7 +49,7 @@ class PlanReadout:
         check_tokens(inputs)
         return self.decoder.probabilities(inputs)
 
-    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+    def arrays(self) -> Mapping[str, Floats]:
         """The decoder's parameters, "marginal" and "heads" (1,)."""
         learned = {name: tensor.cpu().numpy() for name, tensor in self.decoder.state_dict().items()}
         return {**learned, "marginal": self.marginal, "heads": np.array([self.heads], np.float32)}
@@ -53,7 +57,7 @@ class PlanReadout:
 
 @dataclass(frozen=True)
 class PlanProbe:
-    """Decodes which actions the agent is going to take, up to the end of its episode."""
+    """Decodes the actions that the agent is going to take, up to the end of its episode."""
 
     config: PlanConfig
     inputs: ClassVar[InputForm] = "tokens"
@@ -66,28 +70,32 @@ class PlanProbe:
         return self.config.capture(model)
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        """(T, H) the actions taken from each turn on, counted from 1 in the order of those that are admissible, then
-        `END`, then `OVER`; only `OVER` for a turn that is not decoded: one with H or more actions to come, or with
-        `turns=first` a later one.
+        """(T, H) the actions taken from each turn on, in the order of the admissible ones, then `END`, then `OVER`.
+
+        A turn that is not decoded has `OVER` alone: one with H or more actions to come, or, with `turns=first`, any but
+        the first.
 
         Raises:
-            GdeError: the environment does not tell its actions, or not the same in all turns.
+            GdeError: the environment does not list its actions, or not the same in all turns.
         """
-        told = {turn.observation.actions for turn in trajectory.turns}
-        if None in told or len(told) > 1:
+        listed = {turn.observation.actions for turn in trajectory.turns}
+        if None in listed or len(listed) > 1:
             wanted = "an environment that tells its actions, the same in every turn"
             raise GdeError(f"plan: wanted {wanted}; episode {trajectory.key} is of another")
-        actions = [action for each in told for action in each or ()]
-        horizon, taken = self.config.horizon, [turn.decision.action for turn in trajectory.turns]
+        actions = [*(next(iter(listed), None) or ())]
+
+        horizon = self.config.horizon
+        taken = [turn.decision.action for turn in trajectory.turns]
+        n_decoded = len(taken) if self.config.turns == "all" else min(1, len(taken))
         plans = np.full((len(taken), horizon), OVER, dtype=np.int64)
-        for place in range(len(taken) if self.config.turns == "all" else min(1, len(taken))):
-            ahead = [1 + actions.index(action) for action in taken[place:] if action in actions]
+        for turn in range(n_decoded):
+            ahead = [1 + actions.index(action) for action in taken[turn:] if action in actions]
             if len(ahead) < horizon:
-                plans[place, : len(ahead) + 1] = [*ahead, END]
+                plans[turn, : len(ahead) + 1] = [*ahead, END]
         return ProbeLabels(values=plans)
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
-        """A decoder of this form.
+        """Fit a decoder of this form.
 
         Raises:
             ValueError: activations that are not finite, naming the row, or no plan that is short enough.
@@ -96,9 +104,11 @@ class PlanProbe:
         if not len(plans):
             raise ValueError(f"no training turn has fewer than {self.config.horizon} actions to come")
         check_tokens(train.inputs)
-        config, kinds = self.config, int(plans.max()) + 1
+        config = self.config
+        kinds = int(plans.max()) + 1
+        # Attention wants a width that the number of heads divides.
         width = config.width or min(WIDEST, train.inputs.shape[-1])
-        width = -(-width // config.heads) * config.heads
+        width = ceil(width / config.heads) * config.heads
         with torch.random.fork_rng(), one_thread():
             torch.manual_seed(int(rng.integers(2**31)))
             decoder = PlanDecoder(
@@ -123,11 +133,13 @@ class PlanProbe:
             )
         return PlanReadout(decoder=decoder, marginal=_marginal(plans, kinds), heads=config.heads)
 
-    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
         state = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
-        marginal, heads = state.pop("marginal").numpy(), int(state.pop("heads").item())
+        marginal = state.pop("marginal").numpy()
+        heads = int(state.pop("heads").item())
         width, inputs = state["bottleneck.0.weight"].shape
-        depth = 1 + max(int(name.split(".")[2]) for name in state if name.startswith("decoder.layers."))
+        layers = [name for name in state if name.startswith("decoder.layers.")]
+        depth = 1 + max(int(name.split(".")[2]) for name in layers)
         decoder = PlanDecoder(
             form=_form(variant),
             inputs=inputs,
@@ -142,10 +154,12 @@ class PlanProbe:
         return PlanReadout(decoder=decoder.to(self.config.device), marginal=marginal, heads=heads)
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """See `score_plans`."""
+        """Score the decoded plans, see `score_plans`."""
         assert isinstance(readout, PlanReadout)
         plans, rows = _plans(test)
-        decoded = readout.predict(test.inputs[rows]) if len(plans) else np.zeros((0, *readout.marginal.shape))
+        decoded = np.zeros((0, *readout.marginal.shape), dtype=np.float32)
+        if len(plans):
+            decoded = readout.predict(test.inputs[rows])
         return score_plans(decoded, plans, readout.marginal, test.groups[rows], rng)
 
 
@@ -153,13 +167,15 @@ def _form(variant: str) -> PlanVariant:
     return "autoregressive" if variant == "autoregressive" else "oneshot"
 
 
-def _plans(dataset: ProbeDataset) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+def _plans(dataset: ProbeDataset) -> tuple[Codes, Indices]:
     """(M, H) plans and the rows that have one."""
     labels = dataset.labels.astype(np.int64)
     rows = np.flatnonzero(labels[:, 0] != OVER)
     return labels[rows], rows
 
 
-def _marginal(plans: NDArray[np.int64], kinds: int) -> NDArray[Any]:
+def _marginal(plans: Codes, kinds: int) -> Floats:
+    """(H, C) share of each action at each place."""
     counts = np.stack([(plans == kind).sum(axis=0) for kind in range(kinds)], axis=-1)
-    return np.asarray(counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1), dtype=np.float32)
+    totals = np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+    return np.asarray(counts / totals, dtype=np.float32)

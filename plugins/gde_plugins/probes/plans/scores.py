@@ -1,35 +1,36 @@
-"""How well decoded plans agree with what the agent went on to do."""
+"""How well decoded plans agree with the actions that the agent took."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
+from gde_plugins.probes.arrays import Bools, Codes, Floats, Indices, Worlds
 
 NO_PLAN = "no held-out turn has fewer actions to come than are decoded"
 
 
 def score_plans(
-    decoded: NDArray[np.float32],
-    plans: NDArray[np.int64],
-    marginal: NDArray[np.float32],
-    groups: NDArray[np.str_],
+    decoded: Floats,
+    plans: Codes,
+    marginal: Floats,
+    groups: Worlds,
     rng: np.random.Generator,
 ) -> Sequence[Measurement]:
-    """Prefix accuracy and lengths (Arghal et al. 2026, section 5.3 and table 6), with intervals clustered by world.
+    """Prefix accuracy and lengths (Arghal et al. 2026, section 5.3 and table 6), with intervals over worlds.
 
-    "prefix.n": of the plans of n actions or more, the end counted as one, those whose first n are all decoded;
-    "marginal.n": the same of the likeliest action of each place in training, and "random.n" of uniform guesses among
-    the actions, as published. "length.exact", the share of plans whose length is decoded; "length.decoded" and
-    "length.true", the mean number of actions before the end; "length.bias", their difference, and
-    "length.error", the median of its size.
+    - "prefix.n": share of the plans of n actions or more, the end counted as one, whose first n are all decoded.
+    - "marginal.n": the same of the commonest action of each place in training.
+    - "random.n": the same of uniform guesses among the actions, as published.
+    - "length.exact": share of plans whose length is decoded.
+    - "length.decoded", "length.true": mean number of actions before the end.
+    - "length.bias", "length.error": mean and median size of their difference.
 
     Args:
         decoded: (N, H, C) probabilities of the end, which is 0, and of the actions.
-        plans: (N, H) which it was; -1 where a plan is over.
+        plans: (N, H) the actions taken; -1 where a plan is over.
         marginal: (H, C) frequencies in training.
         groups: (N,) worlds.
         rng: for resampling.
@@ -43,11 +44,11 @@ def score_plans(
 
 
 def _prefixes(
-    named: NDArray[np.intp],
-    plans: NDArray[np.int64],
-    commonest: NDArray[np.intp],
+    named: Indices,
+    plans: Codes,
+    commonest: Indices,
     n_actions: int,
-    groups: NDArray[np.str_],
+    groups: Worlds,
     rng: np.random.Generator,
 ) -> Iterator[Measurement]:
     right = np.logical_and.accumulate(named == plans, axis=1)
@@ -56,17 +57,17 @@ def _prefixes(
         long = plans[:, n - 1] >= 0
         for name, hits in (("prefix", right), ("marginal", guessed)):
             if not long.any():
-                reason = f"no held-out plan has {n} actions"
-                yield unmeasured(f"{name}.{n}", "share", reason)
+                yield unmeasured(f"{name}.{n}", "share", f"no held-out plan has {n} actions")
             else:
-                yield cluster_share(hits[long, n - 1], groups[long], rng).measurement(f"{name}.{n}", "share")
-        yield Measurement(name=f"random.{n}", value=float(max(n_actions, 1)) ** -n, unit="share", n=int(long.sum()))
+                estimate = cluster_share(hits[long, n - 1], groups[long], rng)
+                yield estimate.measurement(f"{name}.{n}", "share")
+        chance = float(max(n_actions, 1)) ** -n
+        yield Measurement(name=f"random.{n}", value=chance, unit="share", n=int(long.sum()))
 
 
-def _lengths(
-    named: NDArray[np.intp], plans: NDArray[np.int64], groups: NDArray[np.str_], rng: np.random.Generator
-) -> Iterator[Measurement]:
-    decoded, true = _ends(named == 0), _ends(plans == 0)
+def _lengths(named: Indices, plans: Codes, groups: Worlds, rng: np.random.Generator) -> Iterator[Measurement]:
+    decoded = _ends(named == 0)
+    true = _ends(plans == 0)
     errors = decoded - true
     yield cluster_share(errors == 0, groups, rng).measurement("length.exact", "share")
     for name, values in (("decoded", decoded), ("true", true), ("bias", errors)):
@@ -75,7 +76,8 @@ def _lengths(
     yield Measurement(name="length.error", value=median, unit="actions", n=len(errors))
 
 
-def _ends(is_end: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _ends(is_end: Bools) -> Codes:
     """(N,) actions before the first end; all of them where there is none."""
-    places: NDArray[np.int64] = np.where(is_end.any(axis=1), is_end.argmax(axis=1), is_end.shape[1]).astype(np.int64)
+    ends = is_end.any(axis=1)
+    places: Codes = np.where(ends, is_end.argmax(axis=1), is_end.shape[1]).astype(np.int64)
     return places
