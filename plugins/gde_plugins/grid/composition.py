@@ -1,4 +1,4 @@
-"""The grid world that a configuration describes: the grid, what happens half-way in it, and the fog around it."""
+"""The grid world of a configuration: the grid, its perturbation, and the fog around it."""
 
 from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld
 from gde_plugins.grid.conditions.perturbed import PerturbedGrid

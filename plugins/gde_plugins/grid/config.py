@@ -1,4 +1,4 @@
-"""What of the grid world can be chosen."""
+"""Settings of the grid world."""
 
 import math
 from dataclasses import dataclass, fields
@@ -41,7 +41,7 @@ def _selection(text: str) -> object:
 
 
 RANDOM = ("size", "density", "min_distance", "max_distance")
-"""Settings that say which random grids are made."""
+"""Settings of random grids."""
 
 
 @dataclass(frozen=True, kw_only=True)

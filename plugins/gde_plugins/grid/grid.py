@@ -1,4 +1,4 @@
-"""A text grid with its agent and goal, as all that makes, shows and solves grids hands it on."""
+"""A text grid with its agent and goal, and its origin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

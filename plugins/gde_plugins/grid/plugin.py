@@ -1,4 +1,4 @@
-"""Offers the grid world and the key worlds, and the metrics that only they can be asked."""
+"""Offers the grid world, the key worlds, and their metrics."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -86,7 +86,7 @@ def _make_two_path_key(config: "TwoPathKeyConfig", _: "Context") -> "Environment
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """What keys, fog and perturbations do to an agent."""
+    """Effects of keys, fog and perturbations."""
     from gde_plugins.grid import measures
 
     optimum = frozenset({Facet.OPTIMUM})

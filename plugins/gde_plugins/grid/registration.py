@@ -21,7 +21,7 @@ CONFIGS: Mapping[str, type[Any]] = {
     "gde/KeyNoDoor-v0": KeyNoDoorConfig,
     "gde/TwoPathKey-v0": TwoPathKeyConfig,
 }
-"""What the keyword arguments of `gymnasium.make` are the fields of."""
+"""Classes whose fields are the keyword arguments of `gymnasium.make`."""
 
 
 def register() -> None:

@@ -1,4 +1,4 @@
-"""What every world of this plugin does alike: an agent walks from state to state of a tabulated world."""
+"""The common part of this plugin's worlds: an agent walks from state to state of a tabulated world."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from gde.errors import GdeError
 
 
 class Walk(Protocol):
-    """What stays the same from reset to reset, worked out once so that a step only looks things up."""
+    """Everything that stays the same from reset to reset, computed once so that a step only looks things up."""
 
     @property
     def mdp(self) -> TabularMDP:
@@ -77,4 +77,4 @@ class Walker(ABC, Generic[WalkT]):
 
     @abstractmethod
     def _observe(self) -> Observation:
-        """What is to be seen in the present state."""
+        """The observation of the present state."""

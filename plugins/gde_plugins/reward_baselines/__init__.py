@@ -1,2 +1,1 @@
-"""Reward models that read nothing of what is shown, as marks to hold others against, and the distance of rewards from
-certified progress (Shen et al. 2026)."""
+"""Baseline reward models, and the EPIC distance of rewards from certified progress (Shen et al. 2026)."""

@@ -1,4 +1,4 @@
-"""How did the rewards come about that a run compares?"""
+"""How the compared rewards were made."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -6,24 +6,31 @@ from collections.abc import Iterator, Mapping
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 
-MADE_BY, COUNTED = "rewards.made_by", "rewards.counted"
+MADE_BY = "rewards.made_by"
+COUNTED = "rewards.counted"
 
 
 def account(judged: Mapping[str, Mapping[str, RewardTrace]]) -> Iterator[Measurement]:
-    """What the traces of reward models, by model and episode, say of themselves; nothing where they say nothing.
+    """Provenance and counts of reward traces, by model and episode; nothing for models that report neither.
 
-    "rewards.made_by" is the share of episodes whose rewards were made in each of a reward model's ways, and
-    "rewards.counted" how often what a reader should know of happened on the way, in all episodes together.
+    "rewards.made_by" is the share of episodes for each way in which a reward model made its rewards. "rewards.counted"
+    is the number of each kind of event that a reader should know of, in all episodes together.
     """
     for model, traces in judged.items():
-        ways = Counter(trace.made_by for trace in traces.values() if trace.made_by and not trace.failure)
-        n = sum(not trace.failure for trace in traces.values())
-        for way, times in sorted(ways.items()):
-            where = {"reward": model, "made by": way}
-            yield Measurement(name=MADE_BY, value=times / n, unit="share", n=n, where=where)
+        ways: Counter[str] = Counter()
         counts: Counter[str] = Counter()
+        n_judged = 0
         for trace in traces.values():
             counts.update(trace.counts)
-        for what, times in sorted(counts.items()):
-            where = {"reward": model, "what": what}
-            yield Measurement(name=COUNTED, value=float(times), unit="count", n=len(traces), where=where)
+            if trace.failure:
+                continue
+            n_judged += 1
+            if trace.made_by:
+                ways[trace.made_by] += 1
+
+        for way, n in sorted(ways.items()):
+            where = {"reward": model, "made by": way}
+            yield Measurement(name=MADE_BY, value=n / n_judged, unit="share", n=n_judged, where=where)
+        for event, n in sorted(counts.items()):
+            where = {"reward": model, "what": event}
+            yield Measurement(name=COUNTED, value=float(n), unit="count", n=len(traces), where=where)

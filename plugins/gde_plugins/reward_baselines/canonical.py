@@ -1,10 +1,10 @@
-"""Distances between reward functions of a tabulated world that no potential shaping changes.
+"""Distances between reward functions of a tabulated world that are invariant to potential shaping.
 
-A reward R[s, a, s'] is first brought to canonical form, in which potentials P cancel: R and all
-R + discount * P[s'] - P[s] have the same. Then it is correlated with the other over a distribution of transitions. EPIC
-(Gleave et al. 2021) takes states and actions of that form independently of the dynamics; DARD (Wulfe et al. 2022) takes
-what the dynamics lead to, and so says less of transitions that never happen. Both are 0 for rewards that differ by a
-positive scale, a constant and a potential alone, sqrt(1/2) for unrelated ones and 1 for R and -R.
+Both rewards are brought to canonical form, in which potentials P cancel: R[s, a, s'] and
+R[s, a, s'] + discount * P[s'] - P[s] have the same. Then they are correlated over a distribution of transitions. EPIC
+(Gleave et al. 2021) draws states and actions independently of the dynamics. DARD (Wulfe et al. 2022) follows the
+dynamics, so that transitions that never happen count less. Both are 0 for rewards that differ by a positive scale, a
+constant and a potential alone, sqrt(1/2) for unrelated rewards and 1 for R and -R.
 """
 
 from collections.abc import Hashable, Sequence
@@ -19,7 +19,7 @@ from gde.numerics.stats import Estimate, Floats, cluster_mean
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Where rewards are compared: the dynamics, and which states and actions count how much."""
+    """The distribution of transitions that rewards are compared on."""
 
     transition: Floats
     """(S, A, S') probabilities."""
@@ -31,8 +31,9 @@ class Setting:
 
     @classmethod
     def uniform(cls, mdp: TabularMDP) -> "Setting":
-        """All states and actions of a process alike, with its dynamics and its discount."""
-        S, A = mdp.n_states, mdp.n_actions
+        """Uniform over states and actions, with the dynamics and the discount of a process."""
+        S = mdp.n_states
+        A = mdp.n_actions
         transition = np.stack([matrix.toarray() for matrix in mdp.transition], axis=1)
         return cls(transition, np.full(S, 1 / S), np.full(A, 1 / A), mdp.discount)
 
@@ -64,16 +65,19 @@ def dard_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
 def epic_canonical(reward: ArrayLike, setting: Setting) -> Floats:
     """(S, A, S') R[s, a, s'] + E[discount R[s', A, Y] - R[s, A, Y] - discount R[X, A, Y]], where A, X and Y are drawn
     from the setting's actions and states (Gleave et al. 2021)."""
-    R, g = full_reward(reward, setting), setting.discount
+    R = full_reward(reward, setting)
+    g = setting.discount
     leaving = np.einsum("sat,a,t->s", R, setting.actions, setting.states)
-    shaped: Floats = R + g * leaving[None, None, :] - leaving[:, None, None] - g * (setting.states @ leaving)
+    overall = g * (setting.states @ leaving)
+    shaped: Floats = R + g * leaving[None, None, :] - leaving[:, None, None] - overall
     return shaped
 
 
 def dard_canonical(reward: ArrayLike, setting: Setting) -> Floats:
     """(S, A, S') R[s, a, s'] + E[discount R[s', A, Y] - R[s, A, X] - discount R[X, A, Y]], where A is drawn from the
     setting's actions, X follows s and Y follows s' (Wulfe et al. 2022)."""
-    R, g = full_reward(reward, setting), setting.discount
+    R = full_reward(reward, setting)
+    g = setting.discount
     leaving = np.einsum("sat,a,sat->s", R, setting.actions, setting.transition)
     # X after (s, a), Y after (s', a): transitions from X to Y that need not be possible themselves.
     between = np.einsum("a,sax,tay,xay->st", setting.actions, setting.transition, setting.transition, R, optimize=True)
@@ -87,12 +91,13 @@ def full_reward(reward: ArrayLike, setting: Setting) -> Floats:
     Raises:
         ValueError: it has another shape, or is not finite.
     """
-    given, shape = np.asarray(reward, dtype=np.float64), setting.transition.shape
-    if given.shape not in {shape[:1], shape[:2], shape} or not np.isfinite(given).all():
-        raise ValueError(
-            f"a reward: wanted finite numbers of shape {shape[:1]}, {shape[:2]} or {shape}, got {given.shape}"
-        )
-    return np.broadcast_to(given.reshape(given.shape + (1,) * (3 - given.ndim)), shape)
+    R = np.asarray(reward, dtype=np.float64)
+    shape = setting.transition.shape
+    if R.shape not in {shape[:1], shape[:2], shape} or not np.isfinite(R).all():
+        wanted = f"finite numbers of shape {shape[:1]}, {shape[:2]} or {shape}"
+        raise ValueError(f"a reward: wanted {wanted}, got {R.shape}")
+    missing_axes = (1,) * (3 - R.ndim)
+    return np.broadcast_to(R.reshape(R.shape + missing_axes), shape)
 
 
 def over_tasks(distances: Sequence[float], tasks: Sequence[Hashable], rng: np.random.Generator) -> Estimate:
@@ -101,12 +106,22 @@ def over_tasks(distances: Sequence[float], tasks: Sequence[Hashable], rng: np.ra
 
 
 def _distance(a: Floats, b: Floats, weights: Floats) -> float:
-    """sqrt((1 - r) / 2) with the weighted correlation r; 0 for two that do not vary, sqrt(1/2) where one does not."""
-    a, b = (each - np.sum(weights * each) for each in (a, b))
-    scale_a, scale_b = (float(np.sqrt(np.sum(weights * each**2))) for each in (a, b))
-    flat = [scale <= 1e-9 * max(1.0, float(np.abs(each).max())) for scale, each in ((scale_a, a), (scale_b, b))]
-    if any(flat):
-        return 0.0 if all(flat) else float(np.sqrt(0.5))
-    a, b = a / scale_a, b / scale_b
-    # Without the difference of two numbers that are nearly one: 1 - r is half the mean square of a - b.
+    """sqrt((1 - r) / 2) with the weighted correlation r; 0 for two constants, sqrt(1/2) where one is constant."""
+    a = _standardised(a, weights)
+    b = _standardised(b, weights)
+    if not a.any() and not b.any():
+        return 0.0
+    if not a.any() or not b.any():
+        return float(np.sqrt(0.5))
+    # 1 - r is half the mean square of a - b, which avoids the difference of two numbers that are nearly one.
     return float(np.sqrt(np.clip(np.sum(weights * (a - b) ** 2) / 4, 0, 1)))
+
+
+def _standardised(R: Floats, weights: Floats) -> Floats:
+    """R with weighted mean 0 and variance 1; all zeros where it does not vary."""
+    centred = R - np.sum(weights * R)
+    scale = float(np.sqrt(np.sum(weights * centred**2)))
+    if scale <= 1e-9 * max(1.0, float(np.abs(centred).max())):
+        return np.zeros_like(centred)
+    standardised: Floats = centred / scale
+    return standardised

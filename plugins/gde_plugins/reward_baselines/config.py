@@ -1,11 +1,11 @@
-"""What of the baselines can be chosen."""
+"""Settings of the baselines."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConstantConfig:
-    """One number for all."""
+    """The constant baseline."""
 
     value: float = 0.0
     """The reward of every turn."""

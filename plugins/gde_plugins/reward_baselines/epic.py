@@ -1,4 +1,4 @@
-"""How far are predicted rewards from certified progress?"""
+"""EPIC distance of predicted rewards from the true ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,9 @@ from gde.numerics.stats import Floats, cluster_mean
 from gde_plugins.reward_baselines.account import account
 from gde_plugins.reward_baselines.truth import is_recorded, truth, unknown
 
-EPIC, UNJUDGED, ONE_SIDED = "epic", "epic.unjudged", "epic.one_sided"
+EPIC = "epic"
+UNJUDGED = "epic.unjudged"
+ONE_SIDED = "epic.one_sided"
 UNIT = "distance"
 SIDE = "side"
 """The label of a recorded world that tells a success from a failure."""
@@ -35,8 +37,8 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
     r = 1. A task of recorded truth is a cluster of worlds, e.g. a success and a failure at the same; one that has not
     both is left out, as there, and counted by "epic.one_sided". Elsewhere a task is a world, and all of them count.
 
-    "epic.unjudged" is the share of finished episodes for which the reward model gave nothing: they are left out. How
-    the rewards came about is told by `account`.
+    "epic.unjudged" is the share of finished episodes without rewards of the reward model, which are left out.
+    `account` adds how the rewards were made.
     """
     trajectories = [one for one in finished(evidence) if one.turns]
     judged: dict[str, dict[str, RewardTrace]] = {}
@@ -44,12 +46,12 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
         judged.setdefault(trace.model, {})[trace.episode] = trace
     if reason := _unmeasurable(trajectories, judged):
         return [unmeasured(EPIC, UNIT, reason)]
-    distances = [
-        replace(one, where={"reward": model})
-        for model, traces in judged.items()
-        for one in _of_model(evidence, trajectories, {key: one for key, one in traces.items() if not one.failure})
-    ]
-    return [*distances, *account(judged)]
+    measured: list[Measurement] = []
+    for model, traces in judged.items():
+        usable = {episode: trace for episode, trace in traces.items() if not trace.failure}
+        found = _of_model(evidence, trajectories, usable)
+        measured.extend(replace(one, where={"reward": model}) for one in found)
+    return [*measured, *account(judged)]
 
 
 def distance(predicted: Floats, truth: Floats) -> float:
@@ -62,9 +64,17 @@ def distance(predicted: Floats, truth: Floats) -> float:
 
 
 def _pearson(a: Floats, b: Floats) -> float:
-    """Of series that vary, each brought to the size of 1 first so that no square overflows or vanishes."""
-    a, b = ((each - each.mean()) / np.abs(each - each.mean()).max() for each in (a, b))
+    """Correlation of two series that vary."""
+    a = _centred(a)
+    b = _centred(b)
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+def _centred(series: Floats) -> Floats:
+    """The series with mean 0 and greatest size 1, so that no square overflows or vanishes."""
+    centred = series - series.mean()
+    scaled: Floats = centred / np.abs(centred).max()
+    return scaled
 
 
 def _unmeasurable(trajectories: Sequence[Trajectory], judged: Mapping[str, Traces]) -> str:
@@ -72,29 +82,38 @@ def _unmeasurable(trajectories: Sequence[Trajectory], judged: Mapping[str, Trace
         return "no reward model has judged an episode"
     if not trajectories:
         return NOTHING_FINISHED
-    lacking = [reason for one in trajectories if (reason := unknown(one))]
-    return f"{len(lacking)} of {len(trajectories)} episodes have no certified progress: {lacking[0]}" if lacking else ""
+    reasons = [reason for one in trajectories if (reason := unknown(one))]
+    if not reasons:
+        return ""
+    return f"{len(reasons)} of {len(trajectories)} episodes have no certified progress: {reasons[0]}"
 
 
 def _of_model(evidence: Evidence, trajectories: Sequence[Trajectory], traces: Traces) -> Iterator[Measurement]:
-    known = [one for one in trajectories if str(one.key) in traces]
-    tasks = _tasks(known)
-    whole = {place: of for place, of in tasks.items() if not is_recorded(of[0]) or len({*map(_side, of)}) == 2}
-    distances = {place: _of_task(of, traces) for place, of in whole.items()}
+    tasks = _tasks([one for one in trajectories if str(one.key) in traces])
+    distances = {place: _of_task(episodes, traces) for place, episodes in tasks.items() if _is_complete(episodes)}
     if distances:
         yield over_worlds(evidence, EPIC, UNIT, distances, cluster_mean)
     else:
         no_pair = "no task has both a success and a failure that were judged; env.share takes whole tasks"
         yield unmeasured(EPIC, UNIT, no_pair if tasks else "the reward model gave rewards for none of the episodes")
-    everything = _tasks(trajectories)
+    all_tasks = _tasks(trajectories)
     if any(is_recorded(one) for one in trajectories):
-        yield over_worlds(evidence, ONE_SIDED, "share", {place: float(place not in whole) for place in everything})
-    unjudged = {place: sum(str(one.key) not in traces for one in of) / len(of) for place, of in everything.items()}
+        one_sided = {place: float(place not in distances) for place in all_tasks}
+        yield over_worlds(evidence, ONE_SIDED, "share", one_sided)
+    unjudged: dict[Place, float] = {}
+    for place, episodes in all_tasks.items():
+        n_unjudged = sum(str(one.key) not in traces for one in episodes)
+        unjudged[place] = n_unjudged / len(episodes)
     yield over_worlds(evidence, UNJUDGED, "share", unjudged)
 
 
+def _is_complete(episodes: Sequence[Trajectory]) -> bool:
+    """Whether the episodes of a recorded task have both sides; every other task is complete."""
+    return not is_recorded(episodes[0]) or len({*map(_side, episodes)}) == 2
+
+
 def _tasks(trajectories: Sequence[Trajectory]) -> dict[Place, list[Trajectory]]:
-    """The episodes whose series are joined."""
+    """The episodes of each task, whose series are joined."""
     return by_world((_task(one), one) for one in trajectories)
 
 
@@ -103,7 +122,7 @@ def _task(one: Trajectory) -> Place:
 
 
 def _side(one: Trajectory) -> str | bool:
-    """Success or failure: as the record says it, else as the episode ended."""
+    """Success or failure: the label of the record, else the end of the episode."""
     side = one.world.labels.get(SIDE)
     return side if isinstance(side, str) else bool(one.succeeded)
 

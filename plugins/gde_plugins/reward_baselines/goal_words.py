@@ -1,8 +1,6 @@
-"""Rewards for naming what is wanted."""
+"""Rewards for actions that name the objective."""
 
 import re
-from itertools import accumulate
-from operator import or_
 
 import numpy as np
 
@@ -13,14 +11,14 @@ from gde_plugins.reward_baselines.models import trace
 
 WORD = re.compile(r"[^\W_]+")
 COMMON = frozenset(WORD.findall("a an and are as be goal have i in is it of on that the to what with you your"))
-"""Words that say nothing of what is wanted."""
+"""Words that are left out of objectives."""
 
 
 class GoalWords:
-    """The share of the objective's words that stand in the actions so far; no observation is read.
+    """The share of the objective's words in the actions so far; reads no observation.
 
-    Where failures are random walks, as in the benchmark of Shen et al. (2026), their actions seldom name what is
-    wanted, so this much can be had without knowing anything of the world's state.
+    Where failures are random walks, as in the benchmark of Shen et al. (2026), their actions seldom name the objective.
+    A reward model has to be better than this to show that it knows the world's state.
     """
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
@@ -29,7 +27,7 @@ class GoalWords:
 
 
 class GoalClock:
-    """The same share, times the number of the turn: who has named what is wanted is nearer to it the later it is."""
+    """The same share, times the number of the turn."""
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         named, failure = _named(trajectory)
@@ -37,12 +35,17 @@ class GoalClock:
 
 
 def _named(trajectory: Trajectory) -> tuple[Floats, str]:
-    """(T,) the share by each turn, or nothing and the reason."""
+    """(T,) the share at each turn, or an empty array and the reason."""
     objective = trajectory.world.objective
-    if not (wanted := _words(objective)):
+    wanted = _words(objective)
+    if not wanted:
         return np.empty(0), f"wanted an objective with words in it, got {objective!r}"
-    said = map(_words, trajectory.actions_before)
-    return np.array([len(wanted & so_far) / len(wanted) for so_far in accumulate(said, or_)]), ""
+    shares: list[float] = []
+    named: set[str] = set()
+    for action in trajectory.actions_before:
+        named |= wanted & _words(action)
+        shares.append(len(named) / len(wanted))
+    return np.array(shares), ""
 
 
 def _words(text: str) -> frozenset[str]:

@@ -27,14 +27,19 @@ class Clock:
 
 
 class Unrepeated:
-    """Turns since an observation was seen again, and 0 when one is: observations are compared and not read. Who walks
-    at random comes back to where it was; who knows the way does not."""
+    """Turns since an observation was seen again, and 0 when one is; compares observations and does not read them.
+
+    Random walks come back to where they were, and agents that know the way do not.
+    """
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        seen, since, values = set[str](), 0.0, []
+        seen: set[str] = set()
+        values: list[float] = []
+        since = 0.0
         for turn in trajectory.turns:
-            since = 0.0 if turn.observation.text in seen else since + 1
-            seen.add(turn.observation.text)
+            text = turn.observation.text
+            since = 0.0 if text in seen else since + 1
+            seen.add(text)
             values.append(since)
         return trace("unrepeated", trajectory, np.array(values))
 
@@ -62,15 +67,19 @@ class Random:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """Uniform in [0, 1) for every observation of a world, the same wherever it is seen again: as if the truth had been
-    dealt out to the wrong states."""
+    """Uniform in [0, 1) for every observation of a world, the same wherever it is seen again.
+
+    A control: rewards that belong to states as the truth does, but to the wrong ones.
+    """
 
     seed: int
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        world = trajectory.world.id
-        drawn = [derive(self.seed, "shuffled", world, turn.observation.text) / 2**63 for turn in trajectory.turns]
-        return trace("shuffled", trajectory, np.array(drawn, dtype=np.float64))
+        values: list[float] = []
+        for turn in trajectory.turns:
+            number = derive(self.seed, "shuffled", trajectory.world.id, turn.observation.text)
+            values.append(number / 2**63)
+        return trace("shuffled", trajectory, np.array(values, dtype=np.float64))
 
 
 class Oracle:
@@ -82,5 +91,5 @@ class Oracle:
 
 
 def trace(model: str, trajectory: Trajectory, values: Floats, failure: str = "") -> RewardTrace:
-    """What a model says of an episode."""
+    """The rewards of an episode, or the reason why there are none."""
     return RewardTrace(model=model, episode=str(trajectory.key), values=values, failure=failure)

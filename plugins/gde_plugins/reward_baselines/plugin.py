@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def gde_reward_models() -> Sequence[AnyOffer]:
-    """What rewards are worth that read no observation, and what the truth would score."""
+    """Baselines that read no observation, controls, and the oracle."""
     from gde_plugins.reward_baselines.config import ConstantConfig
 
     return (
@@ -69,7 +69,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """How far rewards are from the truth."""
+    """The EPIC distance of reward models from the truth."""
     from gde.data.measure import Measure
 
     return (
@@ -83,7 +83,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             measures=(
                 Measure(
                     name="epic",
-                    title="Distance of rewards from progress",
+                    title="EPIC distance",
                     unit="distance",
                     better="less",
                     group="Reward models",
@@ -98,11 +98,11 @@ def gde_metrics() -> Sequence[AnyOffer]:
                 ),
                 Measure(
                     name="rewards.made_by",
-                    title="Episodes whose rewards were made so",
+                    title="Provenance of rewards",
                     unit="share",
                     group="Reward models",
                 ),
-                Measure(name="rewards.counted", title="On the way to rewards", unit="count", group="Reward models"),
+                Measure(name="rewards.counted", title="Events in reward models", unit="count", group="Reward models"),
                 Measure(
                     name="epic.one_sided",
                     title="Tasks without both a success and a failure",

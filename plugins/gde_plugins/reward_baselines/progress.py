@@ -1,4 +1,4 @@
-"""The truth that rewards are held against: progress towards the goal along the certified value."""
+"""True rewards from certified values: progress towards the goal."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def unknown(trajectory: Trajectory) -> str:
 
 
 def progress(trajectory: Trajectory) -> Floats:
-    """(T,) the share of the way to the goal that is behind the agent before each decision, in [0, 1].
+    """(T,) the share of the way to the goal that the agent has covered before each decision, in [0, 1].
 
     With V(t) the optimal expected return before turn t, minus the cost of reaching the goal, it is 1 - V(t) / V(0):
     linear from 0 along an optimal episode, as the ground truth that Shen et al. (2026), appendix A.1, interpolate along

@@ -1,4 +1,4 @@
-"""The truth that rewards are held against: what a record tells, else certified progress."""
+"""The true rewards: recorded ones, else certified progress."""
 
 from collections.abc import Iterable
 
@@ -11,11 +11,11 @@ from gde_plugins.reward_baselines.progress import progress
 from gde_plugins.reward_baselines.progress import unknown as no_progress
 
 REWARD = "reward"
-"""The fact of a state that tells its true reward, e.g. in recorded trajectories of a benchmark."""
+"""The fact of a state with its true reward, e.g. in recorded trajectories of a benchmark."""
 
 
 def is_recorded(trajectory: Trajectory) -> bool:
-    """Whether the true rewards stand in the record, one a turn."""
+    """Whether every turn has a recorded true reward."""
     return bool(trajectory.turns) and all(is_number(fact) for fact in _facts(trajectory))
 
 
@@ -30,7 +30,9 @@ def truth(trajectory: Trajectory) -> Floats:
     Raises:
         ValueError: there is none, see `unknown`.
     """
-    return np.array([*_facts(trajectory)], dtype=np.float64) if is_recorded(trajectory) else progress(trajectory)
+    if not is_recorded(trajectory):
+        return progress(trajectory)
+    return np.array([*_facts(trajectory)], dtype=np.float64)
 
 
 def _facts(trajectory: Trajectory) -> Iterable[object]:

@@ -1,4 +1,4 @@
-"""gde train-reward: preferences to a reward model."""
+"""gde train-reward: train a reward model on preferences."""
 
 import json
 from dataclasses import asdict
@@ -46,10 +46,10 @@ def train_reward(
     except ModuleNotFoundError as error:
         raise MissingExtra("gde train-reward", [error.name or "torch"], "rewards") from error
     trained = asdict(train(preferences, recipe, out, _watch))
-    typer.echo(json.dumps({"schema": 1, "out": str(out), **trained}) if as_json else _told(trained, out))
+    typer.echo(json.dumps({"schema": 1, "out": str(out), **trained}) if as_json else _line(trained, out))
 
 
-def _told(trained: dict[str, object], out: Path) -> str:
+def _line(trained: dict[str, object], out: Path) -> str:
     accuracy = trained["accuracy"]
     held = "nothing held out" if accuracy is None else f"{accuracy:.3f} of {trained['n_held_out']} held-out pairs right"
     return f"{out}: {trained['n_pairs']} pairs, loss {trained['first_loss']:.3f} to {trained['last_loss']:.3f}, {held}"

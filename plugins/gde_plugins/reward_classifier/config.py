@@ -1,4 +1,4 @@
-"""What of trained reward models, and of their training, can be chosen."""
+"""Settings of trained reward models and of their training."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ SCRATCH = "scratch"
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierConfig:
-    """Which trained model judges."""
+    """The trained model of a reward model."""
 
     source: str = ""
     """The folder that `gde train-reward` wrote."""

@@ -11,7 +11,7 @@ from gde_plugins.reward_classifier.scorer import Scorer
 from gde_plugins.reward_classifier.texts import beginnings
 
 DOMAIN = "domain"
-"""The fact of a world that tells the domain of its task, where it belongs to one."""
+"""The fact of a world with the domain of its task, where it has one."""
 CUT = "texts cut to length"
 
 
@@ -22,24 +22,25 @@ class Classifier:
     name: str
     scorer: Scorer
     domains: frozenset[str]
-    """Whose preferences it was trained on."""
+    """Domains of its training preferences."""
     base: str
     foreign: bool
-    """Whether it judges only what it was not trained on."""
+    """Whether it judges only domains that it was not trained on."""
     batch_size: int
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
-        texts, failure = beginnings(trajectory), self._unfit(trajectory)
+        texts = beginnings(trajectory)
+        failure = self._unfit(trajectory)
         if not failure and trajectory.turns and not texts:
             failure = "the world has no fact `objective` that says what is asked for"
-        cut = sum(map(self.scorer.cut, texts)) if not failure else 0
+        n_cut = 0 if failure else sum(map(self.scorer.cut, texts))
         return RewardTrace(
             model=self.name,
             episode=str(trajectory.key),
             values=np.empty(0) if failure else self._scored(texts),
             failure=failure,
             made_by=f"{self.base} trained on {'+'.join(sorted(self.domains))}",
-            counts={CUT: cut} if cut else {},
+            counts={CUT: n_cut} if n_cut else {},
         )
 
     def _unfit(self, trajectory: Trajectory) -> str:
@@ -49,8 +50,9 @@ class Classifier:
         return ""
 
     def _scored(self, texts: list[str]) -> np.ndarray:
+        if not texts:
+            return np.empty(0)
         with torch.inference_mode():
-            batches = [
-                self.scorer.rewards(texts[i : i + self.batch_size]) for i in range(0, len(texts), self.batch_size)
-            ]
-        return torch.cat(batches).cpu().numpy().astype(np.float64) if batches else np.empty(0)
+            starts = range(0, len(texts), self.batch_size)
+            batches = [self.scorer.rewards(texts[start : start + self.batch_size]) for start in starts]
+        return torch.cat(batches).cpu().numpy().astype(np.float64)

@@ -19,7 +19,7 @@ IMPORTS, EXTRA = ("torch", "transformers", "safetensors"), "rewards"
 
 @hookimpl
 def gde_reward_models() -> Sequence[AnyOffer]:
-    """What was trained on the domain that it judges, and what was not."""
+    """Classifiers of trained domains, and of foreign ones."""
     from gde_plugins.reward_classifier.config import ClassifierConfig
 
     return (

@@ -1,4 +1,4 @@
-"""A sequence classifier with one number, and texts as it reads them."""
+"""A sequence classifier with one output, and the texts as it reads them."""
 
 import json
 import warnings
@@ -26,10 +26,10 @@ class Scorer:
 
     @classmethod
     def load(cls, folder: Path, base: str, device: str) -> Self:
-        """What `gde train-reward` wrote. Weights are read as safetensors, and no code is taken from the folder.
+        """Load a folder of `gde train-reward`; reads weights as safetensors and runs no code of the folder.
 
         Raises:
-            ConfigError: it wrote nothing there, or an adapter's base is not where it was.
+            ConfigError: the folder holds no trained model, or the base of its adapter is missing.
             MissingExtra: peft is not installed.
         """
         card = read_card(folder)
@@ -59,11 +59,11 @@ class Scorer:
         return rewards
 
     def cut(self, text: str) -> bool:
-        """Whether a text is too long to be read whole."""
+        """Whether a text is too long to be read in full."""
         return len(self.tokenizer(text, add_special_tokens=False)["input_ids"]) > self.max_length
 
     def _ids(self, text: str) -> list[int]:
-        """Of a text that is too long the goal, which comes first, and the end, which tells how it stands."""
+        """Token ids; of a text that is too long those of the goal, which comes first, and of the end."""
         head, ruler, rest = text.partition(RULER)
         first: list[int] = self.tokenizer(head + ruler, add_special_tokens=False)["input_ids"]
         then: list[int] = self.tokenizer(rest, add_special_tokens=False)["input_ids"] if rest else []

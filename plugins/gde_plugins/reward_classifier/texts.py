@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from gde.data.trajectory import Trajectory
@@ -14,7 +15,7 @@ RULER = "\n---\n"
 
 @dataclass(frozen=True)
 class Preference:
-    """Two beginnings of episodes at one task, of which one is worth more."""
+    """Two beginnings of episodes at one task, the more valuable first."""
 
     chosen: str
     rejected: str
@@ -23,24 +24,27 @@ class Preference:
 
 
 def beginnings(trajectory: Trajectory) -> list[str]:
-    """What happened up to every turn; empty where the world does not say what is asked for."""
+    """The text of the episode up to every turn; empty where the world has no objective."""
     goal = trajectory.world.objective
     if not goal:
         return []
-    steps = [
-        f"<ACTION> {action or NOTHING} </ACTION>\n<STATE> {turn.observation.text} </STATE>"
-        for action, turn in zip(trajectory.actions_before, trajectory.turns, strict=True)
-    ]
-    return [f"<GOAL> {goal} </GOAL>{RULER}" + "\n".join(steps[: end + 1]) for end in range(len(steps))]
+    texts: list[str] = []
+    text = f"<GOAL> {goal} </GOAL>{RULER}"
+    for action, turn in zip(trajectory.actions_before, trajectory.turns, strict=True):
+        if texts:
+            text += "\n"
+        text += f"<ACTION> {action or NOTHING} </ACTION>\n<STATE> {turn.observation.text} </STATE>"
+        texts.append(text)
+    return texts
 
 
 def read_preferences(files: Sequence[Path]) -> list[Preference]:
-    """The lines of `gde rewardbench build --train`.
+    """Read the files of `gde rewardbench build --train`.
 
     Raises:
         GdeError: a file cannot be read, holds something else, or nothing.
     """
-    found = [each for file in files for each in _lines(file)]
+    found = [*chain.from_iterable(map(_lines, files))]
     if not found:
         raise GdeError("--data: wanted files with preferences (`gde rewardbench build --train N`), got none")
     return found

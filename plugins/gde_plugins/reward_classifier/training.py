@@ -1,9 +1,10 @@
-"""Preferences to a reward model: a contrastive ranking loss with centred rewards (Shen et al. 2026, eq. 13)."""
+"""Training on preferences: a contrastive ranking loss with centred rewards (Shen et al. 2026, eq. 13)."""
 
 import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,12 @@ from gde_plugins.reward_classifier.scratch import scratch_model, scratch_tokeniz
 from gde_plugins.reward_classifier.texts import Preference
 
 Watch = Callable[[int, int, float], None]
-"""Told after every step its number, their number and the loss."""
+"""Takes, after every step, its number, the number of all, and the loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """What came of it."""
+    """The outcome of a training."""
 
     n_pairs: int
     n_held_out: int
@@ -32,12 +33,11 @@ class Trained:
     last_loss: float
     """Means over the first and the last tenth of the steps."""
     accuracy: float | None
-    """Share of the held-out pairs that are ranked as they should be; None where there are none."""
+    """Share of the held-out pairs that are ranked correctly; None where there are none."""
 
 
 def ranking_loss(chosen: torch.Tensor, rejected: torch.Tensor, centring: float) -> torch.Tensor:
-    """Minus the mean log likelihood that the chosen (N,) are ranked above the rejected (N,), and what keeps their sums
-    about zero."""
+    """Minus the mean log likelihood of ranking chosen (N,) above rejected (N,), plus a penalty on their sums."""
     ranked = torch.nn.functional.logsigmoid(chosen - rejected).mean()
     return -ranked + centring * (chosen + rejected).square().mean()
 
@@ -46,8 +46,8 @@ def train(preferences: Sequence[Preference], recipe: Recipe, out: Path, watch: W
     """Train a model and write it to a new folder, with a card that says on what.
 
     Raises:
-        ConfigError: `out` exists, the base cannot be had, nothing is left to train on, or what was learned is no
-            numbers; nothing is written.
+        ConfigError: `out` exists, the base is not available, nothing is left to train on, or the training diverged;
+            nothing is written.
     """
     with new_folder(out) as folder:
         return _train(preferences, recipe, folder, watch)
@@ -81,9 +81,8 @@ def ranked_right(scorer: Scorer, preferences: Sequence[Preference], batch_size: 
     with torch.inference_mode():
         for i in range(0, len(preferences), batch_size):
             batch = preferences[i : i + batch_size]
-            chosen, rejected = (
-                scorer.rewards([getattr(one, side) for one in batch]) for side in ("chosen", "rejected")
-            )
+            chosen = scorer.rewards([one.chosen for one in batch])
+            rejected = scorer.rewards([one.rejected for one in batch])
             right += int((chosen > rejected).sum())
     return right / len(preferences)
 
@@ -93,13 +92,17 @@ def _split(preferences: Sequence[Preference], recipe: Recipe) -> tuple[list[Pref
     tasks = sorted({(one.domain, one.task) for one in preferences})
     order = generator(recipe.seed, "held out").permutation(len(tasks))
     held = {tasks[i] for i in order[: int(recipe.held_out * len(tasks))]}
-    kept = [one for one in preferences if (one.domain, one.task) not in held]
-    return kept, [one for one in preferences if (one.domain, one.task) in held]
+    kept: list[Preference] = []
+    held_out: list[Preference] = []
+    for one in preferences:
+        (held_out if (one.domain, one.task) in held else kept).append(one)
+    return kept, held_out
 
 
 def _begun(preferences: Sequence[Preference], recipe: Recipe) -> Scorer:
     if recipe.base == SCRATCH:
-        tokenizer = scratch_tokenizer(text for one in preferences for text in (one.chosen, one.rejected))
+        texts = chain.from_iterable((one.chosen, one.rejected) for one in preferences)
+        tokenizer = scratch_tokenizer(texts)
         model = scratch_model(tokenizer, recipe)
     else:
         tokenizer = base_tokenizer(recipe.base)
@@ -138,7 +141,8 @@ def _fit(scorer: Scorer, preferences: Sequence[Preference], recipe: Recipe, watc
                 raise _diverged(f"loss {losses[-1]} at step {len(losses)} of {n_steps}", recipe)
             watch(len(losses), n_steps, losses[-1])
     scorer.model.eval()
-    with torch.inference_mode():  # the last loss is of the weights before the last step
+    # The last loss is that of the weights before the last step, so that these have to be checked as well.
+    with torch.inference_mode():
         rewards = scorer.rewards([one.chosen for one in preferences[: recipe.batch_size]])
     if not rewards.isfinite().all():
         raise _diverged(f"rewards {rewards[~rewards.isfinite()][0]} after step {n_steps}", recipe)

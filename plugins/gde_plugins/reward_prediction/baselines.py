@@ -1,4 +1,4 @@
-"""Who takes part in the study: reward models by the names of their printed rows, and planning agents."""
+"""The parts that the study compares: reward models by the names of their printed rows, and planning agents."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,22 +8,24 @@ from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
 
 BASELINES = ("monotonic", "clock", "goal-words", "goal-clock", "unrepeated", "constant", "random", "oracle")
-REACT, REACT_REWARD = "react", "react-reward"
+REACT = "react"
+REACT_REWARD = "react-reward"
 ASKING = (REACT, REACT_REWARD)
 """The agents of table 2, which ask a language model."""
 AGENTS = (*ASKING, "mcts", "random")
-"""They, a search that asks none, and what all have to be better than."""
+"""They, a tree search that asks none, and the random baseline."""
 AS_IN_TABLE_1 = ("level-4", "goal-online", "embedder-words", "effort-medium")
-"""Rows of the ablations that are StateFactory as it stands, which is not asked again."""
+"""Rows of the ablations that are StateFactory with its defaults, which need no run of their own."""
 PLANNED = ("alfworld", "scienceworld", "blocksworld")
 """The domains of table 2."""
+CONCURRENCY = 4
+"""Episodes at once: each may hold several simulators."""
 
 
-def rivals(config: StudyConfig) -> list[Choice]:
-    """Table 1: baselines, StateFactory, and the judges where there is a language model to ask."""
-    named = [Choice(name=each) for each in config.rewards.split("+") if each]
-    taken = {each.label for each in named}
-    own = [*(Choice(name=each) for each in BASELINES), _factory("statefactory", config)]
+def baselines(config: StudyConfig) -> list[Choice]:
+    """Table 1: the baselines, StateFactory, with a language model the judges, and the reward models of the user."""
+    own = [Choice(name=name) for name in BASELINES]
+    own.append(_state_factory("statefactory", config))
     if config.model:
         own += [
             _judge("judge", config, effort="low"),
@@ -32,59 +34,70 @@ def rivals(config: StudyConfig) -> list[Choice]:
             _judge("judge-thinking", config, thinking=True),
             _judge("judge-memory", config, memory=True),
         ]
-    return [*(each for each in own if each.label not in taken), *named]
+    named = [Choice(name=name) for name in listed(config.rewards)]
+    named_labels = {choice.label for choice in named}
+    return [*(choice for choice in own if choice.label not in named_labels), *named]
 
 
 def ablations(config: StudyConfig) -> list[Choice]:
-    """The ablation tables, by rules where there is no language model to ask; those of `AS_IN_TABLE_1` left out."""
-    found = [
-        *(_factory(f"level-{level}", config, level=level) for level in (1, 2, 3)),
-        _factory("goal-oracle", config, goal="oracle"),
-        *(
-            _factory(f"embedder-{each.rstrip('/').rpartition('/')[2]}", config, embedder=each)
-            for each in config.embedders.split("+")
-            if each
-        ),
-    ]
+    """The ablation tables less `AS_IN_TABLE_1`, by rules where there is no language model to ask."""
+    found = [_state_factory(f"level-{level}", config, level=level) for level in (1, 2, 3)]
+    found.append(_state_factory("goal-oracle", config, goal="oracle"))
+    for embedder in listed(config.embedders):
+        _, _, name = embedder.rstrip("/").rpartition("/")
+        found.append(_state_factory(f"embedder-{name}", config, embedder=embedder))
     if config.model:
-        found.append(_factory("effort-low", config, effort="low"))
+        found.append(_state_factory("effort-low", config, effort="low"))
     return found
 
 
 def planning(config: StudyConfig, domains: Sequence[Domain], share: float, named: Choice) -> Mapping[str, Plan]:
-    """Table 2: an agent that reasons, and one that is shown rewards of its candidates as well, where there is a
-    language model to ask; and those that need none.
+    """Table 2: planning agents with and without rewards of their candidates, a tree search and the random baseline.
+
+    Agents that ask a language model are left out where there is none.
 
     Args:
-        config: which model.
-        domains: those that can be had.
+        config: names the model.
+        domains: the available ones.
         share: of the published number of tasks.
-        named: what the user wants of one of them; what is said of react holds for react-reward as well.
+        named: the user's settings of one agent; those of react hold for react-reward as well.
     """
-    can_ask = config.model or (named.name in ASKING and named.config.get("model"))
-    return {
-        f"{agent}-{domain.name}": Plan(
-            environment=Choice(name=domain.name),
-            agent=Choice(name=agent, config=_settings(agent, config, named)),
-            metrics=("success",),  # type: ignore[arg-type]
-            episodes=domain.tasks(share),
-            concurrency=4,
-        )
-        for agent in AGENTS[0 if can_ask else len(ASKING) :]
-        for domain in domains
-        if domain.name in PLANNED
-    }
+    has_model = config.model or (named.name in ASKING and named.config.get("model"))
+    plans: dict[str, Plan] = {}
+    for agent in AGENTS:
+        if agent in ASKING and not has_model:
+            continue
+        for domain in domains:
+            if domain.name not in PLANNED:
+                continue
+            plans[f"{agent}-{domain.name}"] = Plan(
+                environment=Choice(name=domain.name),
+                agent=Choice(name=agent, config=_settings(agent, config, named)),
+                metrics=("success",),  # type: ignore[arg-type]
+                episodes=domain.tasks(share),
+                concurrency=CONCURRENCY,
+            )
+    return plans
 
 
 def _settings(agent: str, config: StudyConfig, named: Choice) -> dict[str, Json]:
-    model: dict[str, Json] = {"model": config.model} if config.model and agent in ASKING else {}
-    said = named.name == agent or (named.name == REACT and agent == REACT_REWARD)
-    return {**model, **(named.config if said else {})}
+    settings: dict[str, Json] = {}
+    if config.model and agent in ASKING:
+        settings["model"] = config.model
+    if named.name == agent or (named.name == REACT and agent == REACT_REWARD):
+        settings.update(named.config)
+    return settings
 
 
-def _factory(label: str, config: StudyConfig, **settings: Json) -> Choice:
-    model = {"model": config.model} if config.model else {}
-    return Choice(name="statefactory", alias="" if label == "statefactory" else label, config={**model, **settings})
+def listed(names: str) -> list[str]:
+    """The names of a setting such as "minilm+words"."""
+    return [name for name in names.split("+") if name]
+
+
+def _state_factory(label: str, config: StudyConfig, **settings: Json) -> Choice:
+    if config.model:
+        settings = {"model": config.model, **settings}
+    return Choice(name="statefactory", alias="" if label == "statefactory" else label, config=settings)
 
 
 def _judge(label: str, config: StudyConfig, **settings: Json) -> Choice:

@@ -1,4 +1,4 @@
-"""The whole benchmark as files: in parallel, and going on where it was stopped."""
+"""The whole benchmark as files, built in parallel; a stopped build goes on where it was."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -19,17 +19,16 @@ from gde_plugins.reward_prediction.recipe import keep_recipe
 from gde_plugins.reward_prediction.record import Pair, task_name
 
 CHUNK = 25
-"""Tasks that a worker makes at most with one opening of the environments: a simulator takes longer to start than to
-make a pair."""
+"""Greatest number of tasks for one opening of the environments: simulators take longer to start than to make a pair."""
 TURNS = 4
-"""Chunks that a worker gets at least where there are several, so that none has all that take long."""
+"""Least number of chunks of each of several workers, so that none gets all the slow ones."""
 Watch = Callable[[str, int, int], None]
-"""Told a domain, how many of its tasks are done, and of how many."""
+"""Takes a domain, the number of its finished tasks, and the number of all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What of one domain is to be built."""
+    """The build of one domain."""
 
     domain: Domain
     recipe: Recipe
@@ -38,73 +37,83 @@ class Order:
     folder: Path
 
     @property
-    def kept(self) -> dict[str, Json]:
-        """What all pairs of the folder have in common; there may be any number of them."""
-        asked = {f"{self.domain.name}.{name}": value for name, value in self.settings.items()}
-        return {**asdict(self.recipe), **asked}
+    def shared_recipe(self) -> dict[str, Json]:
+        """Recipe and settings of all pairs of the folder, however many there are."""
+        settings = {f"{self.domain.name}.{name}": value for name, value in self.settings.items()}
+        return {**asdict(self.recipe), **settings}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """What came of it."""
+    """The outcome of a build."""
 
     domain: str
     pairs: int
-    """There now, those of an earlier build included."""
+    """Pairs in the folder, those of an earlier build included."""
     failures: tuple[str, ...]
-    """Why tasks are missing; one line for a domain that cannot be had."""
+    """Reasons of missing tasks; one for a domain that is not available."""
     seconds: float
     megabytes: float
 
 
 def build_domain(order: Order, executor: Executor, watch: Watch) -> Built:
-    """Make the tasks that are not yet in the folder. A task that fails is told of, and the others are made.
+    """Make the tasks that are not yet in the folder; a failed task does not stop the others.
 
     Raises:
-        ConfigError: the folder has pairs that were made otherwise.
+        ConfigError: the folder has pairs of another recipe.
         RunFailed: a file cannot be written.
     """
-    began, name = perf_counter(), order.domain.name
-    tasks = range(order.n_tasks)
-    waiting = [index for index in tasks if not is_written(order.folder / task_name(name, index))]
-    failures = dict.fromkeys(_made(order, waiting, executor, watch))
-    written = [order.folder / task_name(name, index) for index in tasks]
-    sizes = [file.stat().st_size for folder in written if is_written(folder) for file in folder.glob("*.json")]
+    began = perf_counter()
+    name = order.domain.name
+    folders = [order.folder / task_name(name, index) for index in range(order.n_tasks)]
+    missing = [index for index, folder in enumerate(folders) if not is_written(folder)]
+    failures = dict.fromkeys(_make(order, missing, executor, watch))
+
+    n_pairs = 0
+    n_bytes = 0
+    for folder in folders:
+        if is_written(folder):
+            n_pairs += 1
+            n_bytes += sum(file.stat().st_size for file in folder.glob("*.json"))
     return Built(
         domain=name,
-        pairs=sum(map(is_written, written)),
+        pairs=n_pairs,
         failures=tuple(failures),
         seconds=perf_counter() - began,
-        megabytes=sum(sizes) / 2**20,
+        megabytes=n_bytes / 2**20,
     )
 
 
-def _made(order: Order, waiting: Sequence[int], executor: Executor, watch: Watch) -> Iterator[str]:
+def _make(order: Order, missing: Sequence[int], executor: Executor, watch: Watch) -> Iterator[str]:
+    """Make the missing tasks; yields the reasons of those that fail."""
     try:
         offer_of(order.domain)
     except GdeError as error:
         yield str(error)
         return
-    variants = len(order.domain.variants)
     # Tasks of one variant side by side, so that a worker opens few environments.
-    by_variant = sorted(waiting, key=lambda index: (index % variants, index))
+    n_variants = len(order.domain.variants)
+    by_variant = sorted(missing, key=lambda index: (index % n_variants, index))
     chunks = in_chunks(by_variant, executor.workers)
-    done = order.n_tasks - len(waiting)
-    watch(order.domain.name, done, order.n_tasks)
+
+    n_done = order.n_tasks - len(missing)
+    watch(order.domain.name, n_done, order.n_tasks)
     for failures in executor.map(partial(make_chunk, order), chunks):
-        done += min(len(chunks[0]), order.n_tasks - done)
-        watch(order.domain.name, done, order.n_tasks)
+        n_done += min(len(chunks[0]), order.n_tasks - n_done)
+        watch(order.domain.name, n_done, order.n_tasks)
         yield from failures
 
 
 def in_chunks(tasks: Sequence[int], workers: int) -> list[tuple[int, ...]]:
-    """The tasks that a worker makes in a row; all chunks but the last are of one length."""
-    size = CHUNK if workers == 1 else min(CHUNK, max(1, math.ceil(len(tasks) / (TURNS * workers))))
+    """Split tasks into those that a worker makes in a row; all chunks but the last are of one length."""
+    size = CHUNK
+    if workers > 1:
+        size = min(CHUNK, max(1, math.ceil(len(tasks) / (TURNS * workers))))
     return [tuple(tasks[i : i + size]) for i in range(0, len(tasks), size)]
 
 
 def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
-    """Make and write some tasks; why those that are missing are.
+    """Make and write some tasks; returns the reasons of those that fail.
 
     Raises:
         GdeError: see `build_domain`.
@@ -116,13 +125,13 @@ def make_chunk(order: Order, indices: Sequence[int]) -> list[str]:
             if isinstance(pair, str):
                 failures.append(pair)
                 continue
-            keep_recipe(order.folder, order.kept)
+            keep_recipe(order.folder, order.shared_recipe)
             write_pair(pair, order.folder / pair.name)
     return failures
 
 
 def attempted(maker: Maker, index: int) -> Pair | str:
-    """The pair of a task, or why there is none: the others are made all the same."""
+    """The pair of a task, or the reason why there is none."""
     try:
         return maker.pair(index)
     except GdeError as error:

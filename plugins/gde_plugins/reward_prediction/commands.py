@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 PARTIAL = 3
 """Exit code of a build with failures."""
 ALL = "all"
-A_RUN_HAS = "plan.toml"
-"""Nothing is written among the files of a run."""
+RUN_FILE = "plan.toml"
+"""A file that marks the folder of a run, which no build writes into."""
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -60,7 +60,7 @@ def build(
         if train:
             built = [_trained(order, train, executor) for order in orders]
         else:
-            built = [_told(build_domain(order, executor, _watch)) for order in orders]
+            built = [_as_json(build_domain(order, executor, _watch)) for order in orders]
             built += _tabulated(out)
     except KeyboardInterrupt:
         typer.echo("interrupted: what was finished is kept, and the same command goes on", err=True)
@@ -81,19 +81,21 @@ def _orders(names: list[str], share: float, recipe: dict[str, Any], settings: li
     asked = parse_settings(settings)
     if unknown := sorted(asked.keys() - DOMAINS.keys()):
         raise UnknownName("domain of --set", unknown[0], DOMAINS)
-    chosen = [find_domain(name) for name in ([*DOMAINS] if ALL in names else dict.fromkeys(names))]
+    names = [*DOMAINS] if ALL in names else [*dict.fromkeys(names)]
+    chosen = [find_domain(name) for name in names]
     if unused := sorted(asked.keys() - {domain.name for domain in chosen}):
         raise ConfigError(f"--set {unused[0]}: that domain is not built: add --domain {unused[0]}, or leave it out")
-    return [
-        Order(
+    orders: list[Order] = []
+    for domain in chosen:
+        order = Order(
             domain=domain,
             recipe=configure(Recipe, recipe, "rewardbench"),
             n_tasks=domain.tasks(share),
             settings=_typed(domain, asked.get(domain.name, {})),
             folder=out / domain.name,
         )
-        for domain in chosen
-    ]
+        orders.append(order)
+    return orders
 
 
 def _typed(domain: "Domain", asked: "Settings") -> "Settings":
@@ -103,15 +105,15 @@ def _typed(domain: "Domain", asked: "Settings") -> "Settings":
     try:
         offer_of(domain)
     except GdeError:
-        return asked  # what is not installed is told of when the others are built
+        return asked  # the build reports what is not installed
     return checked(domain, asked)
 
 
 def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
-    """The folder, where all that is asked for can be written to it.
+    """Check that all files can be written, then make the folder.
 
     Raises:
-        ConfigError: it cannot.
+        ConfigError: they cannot.
     """
     try:
         _check(out, orders, to_train)
@@ -125,17 +127,18 @@ def _check(out: Path, orders: "list[Order]", to_train: bool) -> None:
     from gde_plugins.reward_prediction.recipe import check_recipe
     from gde_plugins.reward_prediction.table import TABLE
 
-    if (out / A_RUN_HAS).exists():
+    if (out / RUN_FILE).exists():
         raise ConfigError(f"--out: {out} holds a run: name another folder")
     for folder in (out, *(order.folder for order in orders)):
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"--out: {folder} is a file: name a folder")
-    for file in [order.folder / TRAIN for order in orders] if to_train else [out / TABLE]:
+    files = [order.folder / TRAIN for order in orders] if to_train else [out / TABLE]
+    for file in files:
         if file.is_dir():
             raise ConfigError(f"--out: {file} is a folder, where a file is to be written: name another --out")
-    if not to_train:  # whose file is written anew each time
+    if not to_train:  # preferences are written anew each time, whatever the recipe was
         for order in orders:
-            check_recipe(order.folder, order.kept)
+            check_recipe(order.folder, order.shared_recipe)
 
 
 def _executor(workers: int) -> "Executor":
@@ -145,7 +148,7 @@ def _executor(workers: int) -> "Executor":
     return Processes(workers) if workers > 1 else Serial()
 
 
-def _told(built: "Built") -> dict[str, Any]:
+def _as_json(built: "Built") -> dict[str, Any]:
     return {**vars(built), "failures": list(built.failures)}
 
 
@@ -165,7 +168,7 @@ def _trained(order: "Order", n_pairs: int, executor: "Executor") -> dict[str, An
 
 
 def _tabulated(out: Path) -> list[dict[str, Any]]:
-    """The table, where there is something to put in and pyarrow to do it."""
+    """Write the table, where there are records and pyarrow is installed."""
     from gde_plugins.reward_prediction.files import find_records
     from gde_plugins.reward_prediction.table import write_parquet
 

@@ -1,4 +1,4 @@
-"""What of the benchmark can be chosen."""
+"""Settings of the benchmark and of its study."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ Share = Annotated[float, Gt(0), Le(1)]
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How trajectories are made. What the publication leaves open is stated here."""
+    """How trajectories are made; states what the publication leaves open."""
 
     seed: Annotated[int, Ge(0)] = 0
     """Tasks, padding and random policies follow from it."""
@@ -28,10 +28,10 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True)
 class RewardBenchConfig(Recipe):
-    """Recorded trajectories to be judged: made when they are needed, or read from a folder."""
+    """Recorded trajectories for reward models to judge: made when they are needed, or read from a folder."""
 
     domain: Literal["alfworld", "scienceworld", "webshop", "blocksworld", "textworld"] = "blocksworld"
-    """Whose trajectories."""
+    """The domain of the trajectories."""
     data: str | None = None
     """A folder of trajectories to use instead, see `gde rewardbench build`; those of the domain are in its folder of
     that name."""
@@ -45,7 +45,7 @@ class RewardBenchConfig(Recipe):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyConfig:
-    """What `gde reproduce rewardprediction` may be told."""
+    """Settings of `gde reproduce rewardprediction`."""
 
     data: str | None = None
     """A folder of trajectories, one folder a domain; none makes them when they are needed."""
@@ -53,7 +53,7 @@ class StudyConfig:
     """Names of domains with a + between them; all takes those that can be had here; empty those that there are data of,
     or without data those that need no simulator."""
     rewards: str = ""
-    """Reward models to be judged besides, with a + between them; --reward names one with settings of its own."""
+    """Further reward models, with a + between them; --reward names one with settings of its own."""
     model: ModelName = ""
     """The language model of the rows that need one: StateFactory, the judges, and the ablations; empty leaves judges
     out, and StateFactory to its rules."""

@@ -1,9 +1,9 @@
-"""What a study asks of language models, before it asks."""
+"""Calls, tokens and cost of a study's language models, estimated before anything is asked."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
-from itertools import accumulate, chain
+from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 from gde.data.plan import Choice, Plan
@@ -12,45 +12,55 @@ from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.domains import Domain
 from gde_plugins.reward_prediction.environment import recorded
 
-ASKING = {"statefactory": 3, "judge": 1}
-"""Calls a turn of the reward models that ask, by the names that they are offered under."""
+CALLS = {"statefactory": 3, "judge": 1}
+"""Calls a turn of the reward models that ask a language model, by name."""
 ANSWERS = {"statefactory": 4096, "judge": 2048}
-"""Tokens that an answer may have at most, by default."""
+"""Default limit of an answer, in tokens."""
 CHARACTERS = 4
 """Of a token, about."""
 INSTRUCTIONS = 250
-"""Tokens of a question besides what it tells of the episode, about."""
+"""Tokens of a question besides those of the episode, about."""
 MILLION = 1e6
 
 
 def estimates(plans: Mapping[str, Plan], domains: Sequence[Domain], config: StudyConfig) -> Iterator[Estimate]:
-    """One for every reward model that asks a language model; repairs, and what is asked twice, are not foreseen."""
-    lengths = cache(partial(_lengths, domains, config))
+    """One for every reward model that asks a language model; repeated questions are not foreseen."""
+
+    @cache
+    def lengths(share: float) -> list[list[float]]:
+        """Characters of every step of every trajectory."""
+        found: list[list[float]] = []
+        for domain in domains:
+            found.extend(_lengths(domain, config, share))
+        return found
+
     for name, plan in plans.items():
         if not plan.rewards:
             note = "agents ask as often as they take turns, and for each candidate"
             yield Estimate(plan=name, part=plan.agent.label, episodes=plan.episodes, note=note)
-        asking = [each for each in plan.rewards if _asks(each)]
-        for choice in asking:
-            yield _estimate(name, choice, lengths(_share(plan)), config)
-        if plan.rewards and not asking:
+            continue
+
+        share = _share(plan)
+        asking = [choice for choice in plan.rewards if _asks(choice)]
+        if not asking:
             note = "no reward model asks a language model"
-            yield Estimate(plan=name, part="", episodes=_all_episodes(plan, domains, config), calls=0, note=note)
+            n_episodes = sum(n_trajectories(domain, config, share) for domain in domains)
+            yield Estimate(plan=name, part="", episodes=n_episodes, calls=0, note=note)
+        for choice in asking:
+            yield _estimate(name, choice, lengths(share), config)
+
+
+def n_trajectories(domain: Domain, config: StudyConfig, share: float) -> int:
+    """The number of trajectories in a share of a domain's tasks."""
+    if config.data is None:
+        return 2 * domain.tasks(share)
+    return len(recorded(Path(config.data) / domain.name, share))
 
 
 def _asks(choice: Choice) -> bool:
     if choice.name == "judge":
         return True
-    return choice.name in ASKING and bool(choice.config.get("model")) and choice.config.get("level") != 1
-
-
-def _all_episodes(plan: Plan, domains: Sequence[Domain], config: StudyConfig) -> int:
-    return sum(n_trajectories(domain, config, _share(plan)) for domain in domains)
-
-
-def n_trajectories(domain: Domain, config: StudyConfig, share: float) -> int:
-    """Of that share of its tasks."""
-    return 2 * domain.tasks(share) if config.data is None else len(recorded(Path(config.data) / domain.name, share))
+    return choice.name in CALLS and bool(choice.config.get("model")) and choice.config.get("level") != 1
 
 
 def _share(plan: Plan) -> float:
@@ -59,43 +69,45 @@ def _share(plan: Plan) -> float:
     return share
 
 
-def _estimate(plan_name: str, choice: Choice, told: Sequence[Sequence[float]], config: StudyConfig) -> Estimate:
-    part, per_turn = choice.label, ASKING[choice.name]
+def _estimate(plan: str, choice: Choice, trajectories: Sequence[Sequence[float]], config: StudyConfig) -> Estimate:
+    calls_a_turn = CALLS[choice.name]
     if choice.config.get("goal") == "oracle":
-        per_turn *= 2  # the success at the task is read for each of its trajectories as well
-    calls = prompt = 0
-    for lengths in told:
-        shown = lengths if choice.config.get("memory") or choice.name == "statefactory" else [*accumulate(lengths)]
-        calls += per_turn * len(lengths)
-        prompt += per_turn * sum(INSTRUCTIONS + int(each / CHARACTERS) for each in shown)
+        calls_a_turn *= 2  # the success at the task is read for each of its trajectories as well
+    sees_one_step = choice.config.get("memory") or choice.name == "statefactory"
+
+    n_calls = 0
+    n_prompt_tokens = 0
+    for lengths in trajectories:
+        shown = lengths if sees_one_step else accumulate(lengths)
+        n_calls += calls_a_turn * len(lengths)
+        n_prompt_tokens += calls_a_turn * sum(INSTRUCTIONS + int(length / CHARACTERS) for length in shown)
+
     limit = choice.config.get("max_tokens", ANSWERS[choice.name])
-    answers = calls * int(limit) if isinstance(limit, str | int | float) else 0
-    priced = config.price_in or config.price_out
-    cost = (prompt * config.price_in + answers * config.price_out) / MILLION if priced else None
+    n_answer_tokens = n_calls * int(limit) if isinstance(limit, str | int | float) else 0
+    cost = None
+    if config.price_in or config.price_out:
+        cost = (n_prompt_tokens * config.price_in + n_answer_tokens * config.price_out) / MILLION
     return Estimate(
-        plan=plan_name,
-        part=part,
-        episodes=len(told),
-        calls=calls,
-        prompt_tokens=prompt,
-        answer_tokens=answers,
+        plan=plan,
+        part=choice.label,
+        episodes=len(trajectories),
+        calls=n_calls,
+        prompt_tokens=n_prompt_tokens,
+        answer_tokens=n_answer_tokens,
         cost=cost,
     )
 
 
-def _lengths(domains: Sequence[Domain], config: StudyConfig, share: float) -> Sequence[Sequence[float]]:
-    """Characters of every step of every trajectory; from the data, else as many as are usual."""
-    return [*chain.from_iterable(_lengths_of(domain, config, share) for domain in domains)]
+def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[float]]:
+    """Characters of every step of a domain's trajectories; typical ones where there are no data."""
+    if config.data is None:
+        typical = [float(domain.characters)] * round(domain.steps)
+        return [typical] * n_trajectories(domain, config, share)
+    return [_lengths_in(one.path) for one in recorded(Path(config.data) / domain.name, share)]
 
 
-def _lengths_of(domain: Domain, config: StudyConfig, share: float) -> list[list[float]]:
-    if config.data is not None:
-        return [_of_file(one.path) for one in recorded(Path(config.data) / domain.name, share)]
-    return [[float(domain.characters)] * round(domain.steps)] * n_trajectories(domain, config, share)
-
-
-def _of_file(path: Path) -> list[float]:
-    """Of one that cannot be read, nothing: it will be judged by nobody."""
+def _lengths_in(path: Path) -> list[float]:
+    """Characters of every step of a file; none of an unreadable one, which nobody will judge."""
     try:
         steps = json.loads(path.read_text(encoding="utf-8"))["trajectory"]
         return [float(len(str(step["action"])) + len(str(step["observation"]))) for step in steps]

@@ -1,6 +1,6 @@
-"""The five domains as they were published, and the environments that they are made from here.
+"""The five published domains, and the environments that they are made from here.
 
-Environments are looked up by name in the catalogue; one that is not installed leaves its domain out.
+Environments are looked up by name in the catalogue; a domain without an installed environment is left out.
 """
 
 import math
@@ -21,8 +21,8 @@ from gde.request.settings import build, dump
 
 Settings = Mapping[str, Json]
 PATIENCE: Settings = {"begin_seconds": 7200.0, "step_seconds": 600.0}
-"""Deadlines of simulators. A world whose simulator is late is replaced by another, and which worlds are played must not
-depend on what else the machine has to do: a long gold path of ScienceWorld takes minutes to be put into words."""
+"""Deadlines of simulators, generous so that the load of the machine does not decide which worlds are replaced: a long
+gold path of ScienceWorld takes minutes to be put into words."""
 TASK_TYPES = (
     "pick_and_place_simple",
     "look_at_obj_in_light",
@@ -49,18 +49,20 @@ class Domain:
     settings: Settings = field(default_factory=dict)
     """Of the environment, for all tasks."""
     variants: tuple[Settings, ...] = ({},)
-    """Further settings that tasks take turns at."""
+    """Further settings, which tasks use in turns."""
     instead: frozenset[str] = frozenset()
-    """Settings of the user's that take the place of variants."""
+    """Settings of the user's that replace the variants."""
 
     def tasks(self, share: float = 1.0) -> int:
-        """How many of them are a share of all, at least one."""
+        """The number of tasks in a share of all, at least one."""
         return math.ceil(round(self.pairs * share, 6))
 
     def variant(self, index: int, asked: Settings) -> Settings:
         """Settings of the environment of one task, with the user's own."""
-        own = {} if self.instead & asked.keys() else self.variants[index % len(self.variants)]
-        return {**self.settings, **own, **asked}
+        variant = self.variants[index % len(self.variants)]
+        if self.instead & asked.keys():
+            variant = {}
+        return {**self.settings, **variant, **asked}
 
 
 DOMAINS: Mapping[str, Domain] = {
@@ -129,7 +131,7 @@ def offer_of(domain: Domain) -> AnyOffer:
     """The offer of a domain's environment.
 
     Raises:
-        GdeError: it is not offered, its packages are not installed, or it demonstrates nothing.
+        GdeError: there is none, its packages are not installed, or it has no demonstrations.
     """
     try:
         offer = _catalogue().find("environment", domain.name).offer
@@ -148,7 +150,7 @@ def checked(domain: Domain, asked: Settings) -> Settings:
 
     Raises:
         ConfigError: it has no such setting, or not with that value.
-        GdeError: it cannot be had.
+        GdeError: the environment is not available.
     """
     config = offer_of(domain).config
     variants = [build(config, domain.variant(i, asked), domain.name) for i in range(len(domain.variants))]
@@ -157,15 +159,15 @@ def checked(domain: Domain, asked: Settings) -> Settings:
 
 
 class Demonstrating(Environment, HasDemonstration, Protocol):
-    """What a domain's environment is."""
+    """The environment of a domain."""
 
 
 @contextmanager
 def opened(domain: Domain, settings: Settings) -> Iterator[Demonstrating]:
-    """The environment of a domain with these settings, closed afterwards.
+    """Open the environment of a domain with these settings; closes it afterwards.
 
     Raises:
-        GdeError: it cannot be had, or has no such settings.
+        GdeError: it is not available, or has no such settings.
     """
     offer, context = offer_of(domain), OutsideRun()
     config = build(offer.config, settings, domain.name)
@@ -184,10 +186,10 @@ def opened(domain: Domain, settings: Settings) -> Iterator[Demonstrating]:
 
 
 def needs_no_simulator(domain: Domain) -> bool:
-    """Whether its environment is there with the project itself."""
+    """Whether the environment needs nothing but the project itself."""
     return not offer_of(domain).imports
 
 
 def n_listed(environment: Environment) -> int:
-    """How many worlds it lists; 0 where every seed is another one."""
+    """The number of listed worlds; 0 where every seed is another world."""
     return len(environment.worlds()) if isinstance(environment, HasWorlds) else 0

@@ -1,8 +1,8 @@
 """Recorded trajectories as an environment, so that reward models judge them like any others.
 
-An episode begins after the first recorded action. In turn t is to be seen what followed the recorded action t, and the
-one action that can be taken is the next recorded one; after the last the record ends. So each of T steps is a turn, and
-the true reward of a turn is that of the state that is seen in it. Any agent that takes a listed action replays.
+An episode begins after the first recorded action. Turn t shows the observation after the recorded action t; its one
+admissible action is the next recorded one, and after the last the record ends. So each of T steps is a turn, and the
+true reward of a turn is that of its state. Any agent that takes a listed action replays the record.
 """
 
 import math
@@ -38,12 +38,13 @@ class RewardBench:
     """Implements `HasState` and `HasWorlds` of `gde.parts.environment`, and gives the facet TRUE_REWARD."""
 
     def __init__(self, config: RewardBenchConfig) -> None:
-        """Find out which trajectories there are; none is made or read yet.
+        """List the trajectories; none is made or read yet.
 
         Raises:
             GdeError: no such domain, or no trajectory of it in the folder.
         """
-        self._config, self._domain = config, find_domain(config.domain)
+        self._config = config
+        self._domain = find_domain(config.domain)
         self._maker = Maker(self._domain, config)
         self._files = _files(config)
         self._played: _Episode | None = None
@@ -53,8 +54,9 @@ class RewardBench:
     def worlds(self) -> Sequence[str]:
         if self._files:
             return [f"{one.task} {one.path.stem} {_digest(one.path)}" for one in self._files]
-        of = sha256(repr(sorted(asdict(self._config).items())).encode()).hexdigest()[:16]
-        return [f"{task_name(self._domain.name, task)} {side} {of}" for task, side in self._made]
+        settings = repr(sorted(asdict(self._config).items()))
+        digest = sha256(settings.encode()).hexdigest()[:16]
+        return [f"{task_name(self._domain.name, task)} {side} {digest}" for task, side in self._made]
 
     def reset(self, seed: int) -> Observation:
         """Begin trajectory number `seed`, modulo their number.
@@ -62,36 +64,42 @@ class RewardBench:
         Raises:
             GdeError: it cannot be made or read.
         """
-        self._played, self._at = self._files_episode(seed) if self._files else self._made_episode(seed), 0
+        self._played = self._files_episode(seed) if self._files else self._made_episode(seed)
+        self._at = 0
         return self._observe()
 
     def task(self) -> Task:
         return Task(objective=self._episode.record.goal, horizon=len(self._episode.record.steps))
 
     def world(self) -> World:
-        """Facts are `objective`, `task`, `initial` (what was seen first) and `first`, the first recorded action; where
-        it is to be shown, `success` as well. Labels are `side`, positive or negative, and those of the recorded world.
-        The two sides of a task are one cluster."""
+        """Facts are `objective`, `task`, `initial` (the first observation), `first` (the first recorded action),
+        `domain` and, with show_success, `success`. Labels are `side`, positive or negative, and those of the recorded
+        world. The two sides of a task are one cluster."""
         episode = self._episode
-        record, domain = episode.record, self._domain.name
-        named = {name: value for name, value in record.world.items() if isinstance(value, str | int | float)}
-        text = repr((record.goal, record.actions, [step.observation for step in record.steps]))
+        record = episode.record
+        domain = self._domain.name
+        facts: dict[str, Json] = {
+            "objective": record.goal,
+            "task": episode.task,
+            "initial": record.start,
+            FIRST_ACTION: record.actions[0],
+            "domain": domain,
+        }
+        if self._config.show_success:
+            facts["success"] = _way(episode.expert)
+
+        labels = {name: value for name, value in record.world.items() if isinstance(value, str | int | float)}
+        content = repr((record.goal, record.actions, [step.observation for step in record.steps]))
+        digest = sha256(content.encode()).hexdigest()[:16]
         return World(
-            id=f"{domain}/{episode.task}/{episode.side}/{sha256(text.encode()).hexdigest()[:16]}",
-            facts={
-                "objective": record.goal,
-                "task": episode.task,
-                "initial": record.start,
-                FIRST_ACTION: record.actions[0],
-                "domain": domain,
-                **({"success": _way(episode.expert)} if self._config.show_success else {}),
-            },
-            labels={**named, "side": episode.side},
+            id=f"{domain}/{episode.task}/{episode.side}/{digest}",
+            facts=facts,
+            labels={**labels, "side": episode.side},
             base=f"{domain}/{episode.task}",
         )
 
     def state(self) -> State:
-        """Facts are `reward`, the true one, `raw`, the environment's own, `expert` and `view`, what is seen."""
+        """Facts are `reward`, the true one, `raw`, the environment's own, `expert`, and `view`, the observation."""
         step = self._episode.record.steps[min(self._at, len(self._episode.record.steps) - 1)]
         view = self._observe().text
         return State(facts={"reward": step.shaped, "raw": step.raw, "expert": step.is_expert, "view": view})
@@ -149,7 +157,7 @@ class RewardBench:
 
 
 def _way(expert: Record) -> list[Json]:
-    """What was done and seen until the goal was reached."""
+    """Actions and observations up to the goal."""
     last = max((index for index, step in enumerate(expert.steps) if step.is_expert), default=len(expert.steps) - 1)
     return [[step.action, step.observation] for step in expert.steps[: last + 1]]
 
@@ -179,4 +187,4 @@ def _digest(path: Path) -> str:
     try:
         return sha256(path.read_bytes()).hexdigest()[:16]
     except OSError as error:
-        return f"unreadable: {error.strerror}"  # told again when it is to be played
+        return f"unreadable: {error.strerror}"  # its episode fails with the reason

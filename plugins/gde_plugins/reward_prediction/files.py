@@ -1,8 +1,8 @@
 """The released format: a folder a task with `positive.json` and `negative_N.json`.
 
-Each holds `{goal_description, trajectory: [{action, observation, reward: {raw, shaped, is_expert}}]}`. What else is
-written here other readers leave alone, and it is not needed: `initial_observation`, `world` (its labels), and what
-could be done before each step, `admissible`, as places in the list `actions`, since some worlds list hundreds.
+Each holds `{goal_description, trajectory: [{action, observation, reward: {raw, shaped, is_expert}}]}`. Further fields
+are optional, and other readers ignore them: `initial_observation`, `world` (its labels), and the admissible actions of
+each step, `admissible`, as indices into the list `actions`, since some worlds list hundreds.
 """
 
 import json
@@ -92,38 +92,40 @@ class Recorded:
         return Recorded(self.path.with_name(POSITIVE), self.task, "positive")
 
 
-def _step(told: _Step, actions: list[str]) -> Step:
-    raw = min(max(told.reward.raw, 0.0), 1.0)
+def _step(written: _Step, actions: list[str]) -> Step:
+    raw = min(max(written.reward.raw, 0.0), 1.0)  # some domains were released on other scales
     return Step(
-        action=told.action,
-        observation=told.observation,
+        action=written.action,
+        observation=written.observation,
         raw=raw,
-        shaped=told.reward.shaped,
-        is_expert=told.reward.is_expert,
-        admissible=tuple(actions[place] for place in told.admissible),
+        shaped=written.reward.shaped,
+        is_expert=written.reward.is_expert,
+        admissible=tuple(actions[place] for place in written.admissible),
     )
 
 
 def find_records(folder: Path) -> Iterator[Recorded]:
     """Every trajectory of a folder, at any depth, by path."""
     for path in sorted(folder.rglob("*.json")):
-        side: Side | None = "positive" if path.name == POSITIVE else "negative" if path.match(NEGATIVE) else None
-        if side:
-            yield Recorded(path, path.parent.relative_to(folder).as_posix(), side)
+        task = path.parent.relative_to(folder).as_posix()
+        if path.name == POSITIVE:
+            yield Recorded(path, task, "positive")
+        elif path.match(NEGATIVE):
+            yield Recorded(path, task, "negative")
 
 
 def is_written(folder: Path) -> bool:
-    """Whether a task is there, with both of its sides."""
+    """Whether both sides of a task are there."""
     return (folder / POSITIVE).is_file() and (folder / FIRST_NEGATIVE).is_file()
 
 
 def has_pairs(folder: Path) -> bool:
-    """Whether any task of a domain is there, be it in part."""
+    """Whether the folder of a domain has any trajectory."""
     return any(folder.glob(f"*/{POSITIVE}")) or any(folder.glob(f"*/{NEGATIVE}"))
 
 
 def write_pair(pair: Pair, folder: Path) -> None:
-    """Both trajectories, each wholly or not at all.
+    """Write both trajectories, each wholly or not at all.
 
     Raises:
         RunFailed: they cannot be written.
@@ -135,22 +137,22 @@ def write_pair(pair: Pair, folder: Path) -> None:
 
 def as_json(record: Record) -> Json:
     """A trajectory as it is written."""
-    places: dict[str, int] = {}
+    indices: dict[str, int] = {}
+    steps: list[Json] = []
     for step in record.steps:
         for action in step.admissible:
-            places.setdefault(action, len(places))
+            indices.setdefault(action, len(indices))
+        fields: dict[str, Json] = {
+            "action": step.action,
+            "observation": step.observation,
+            "reward": {"raw": step.raw, "shaped": step.shaped, "is_expert": step.is_expert},
+            "admissible": [indices[action] for action in step.admissible],
+        }
+        steps.append(fields)
     return {
         "goal_description": record.goal,
         "initial_observation": record.start,
         "world": dict(record.world),
-        "trajectory": [
-            {
-                "action": step.action,
-                "observation": step.observation,
-                "reward": {"raw": step.raw, "shaped": step.shaped, "is_expert": step.is_expert},
-                "admissible": [places[action] for action in step.admissible],
-            }
-            for step in record.steps
-        ],
-        "actions": list(places),
+        "trajectory": steps,
+        "actions": [*indices],
     }

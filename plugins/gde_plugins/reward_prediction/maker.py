@@ -1,4 +1,4 @@
-"""Tasks to pairs: which world a task is played in, and which one takes its place where no pair can be made of it."""
+"""Tasks to pairs: the world of a task, and its replacements where no pair can be made in it."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,12 +12,12 @@ from gde_plugins.reward_prediction.pairing import Unsuitable, make_negative, mak
 from gde_plugins.reward_prediction.record import Pair
 
 REPLACEMENTS = 10
-"""Worlds that are tried for one task."""
+"""Worlds that are tried for one task, at most."""
 
 
 @dataclass
 class Maker:
-    """Makes the pairs of a domain; keeps its environments open from one to the next."""
+    """Makes the pairs of a domain; keeps its environments open from one pair to the next."""
 
     domain: Domain
     recipe: Recipe
@@ -26,8 +26,8 @@ class Maker:
     purpose: str = "test"
     """Worlds of two purposes have nothing in common where every seed is another world."""
     n_tasks: int = 0
-    """Of the domain in all, where they are more than the published number: no two of so many tasks share a world that
-    is listed. Fewer are a beginning of the whole, in the same worlds."""
+    """All tasks of the domain, where they are more than the published number: no two of so many share a listed world.
+    Fewer are a beginning of the whole, in the same worlds."""
     _open: dict[int, Demonstrating] = field(default_factory=dict, init=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False)
 
@@ -35,7 +35,7 @@ class Maker:
         """The pair of a task: a function of recipe, settings, purpose and index alone.
 
         Raises:
-            GdeError: the environment cannot be had, or no pair can be made in any of the worlds that were tried.
+            GdeError: the environment is not available, or no pair can be made in any of the worlds that were tried.
         """
         environment = self._environment(index % len(self.domain.variants))
         reason = "it has no world left"
@@ -61,10 +61,13 @@ class Maker:
         return self._open[variant]
 
     def _seeds(self, environment: Demonstrating, index: int) -> Iterator[int]:
-        """Of the worlds to try. Tasks take turns at listed worlds, in an order drawn by the recipe's seed."""
-        seed, name = self.recipe.seed, self.domain.name
-        if listed := n_listed(environment):
-            order = generator(seed, "rewardbench", name).permutation(listed).tolist()
-            yield from order[index :: max(self.n_tasks, self.domain.pairs)][:REPLACEMENTS]
+        """Seeds of the worlds to try; tasks take turns at listed worlds, in an order drawn by the recipe's seed."""
+        seed = self.recipe.seed
+        name = self.domain.name
+        if n_worlds := n_listed(environment):
+            order = generator(seed, "rewardbench", name).permutation(n_worlds).tolist()
+            n_tasks = max(self.n_tasks, self.domain.pairs)
+            yield from order[index::n_tasks][:REPLACEMENTS]
         else:
-            yield from (derive(seed, "rewardbench", name, self.purpose, index, i) for i in range(REPLACEMENTS))
+            for attempt in range(REPLACEMENTS):
+                yield derive(seed, "rewardbench", name, self.purpose, index, attempt)

@@ -1,9 +1,9 @@
 """The four stages that make a pair of trajectories (Shen et al. 2026, appendix A.1).
 
-1. Positive: random steps, then what the environment demonstrates from there, then random steps where the world goes on.
-2. True rewards: (i + offset) / T along the expert's T steps; what the environment says at the others; 0 in a negative.
+1. Positive: random steps, then the environment's demonstration, then random steps where the world goes on.
+2. True rewards: (i + offset) / T along the expert's T steps; the environment's own at the others; 0 in a negative.
 3. Negative: as many random steps, or fewer where the environment ends the episode as a failure. A trajectory that makes
-   any progress is thrown away, and none shares a sequence of actions with the expert's.
+   progress is thrown away, and none shares a sequence of actions with the expert's.
 4. Observations, admissible actions and rewards are the environment's own.
 """
 
@@ -19,11 +19,11 @@ from gde_plugins.reward_prediction.domains import Demonstrating
 from gde_plugins.reward_prediction.record import Record, Step
 
 TRIES = 50
-"""Trajectories that are begun before a world is given up."""
+"""Trajectories that are begun, at most, in one world."""
 
 
 class Unsuitable(GdeError):
-    """A world that no pair can be made of."""
+    """A world without a pair; says why."""
 
 
 @dataclass
@@ -40,20 +40,21 @@ class _Play:
         self.start = self.seen.text
 
     def take(self, action: str, expert: bool = False) -> None:
-        before = self.seen
+        """Take an action and record it."""
+        admissible = self.seen.actions or ()
         outcome = self.environment.step(action)
+        self.seen = outcome.observation
+        self.over = outcome.terminated or outcome.truncated
         raw = outcome.success or 0.0
-        self.seen, self.over = outcome.observation, outcome.terminated or outcome.truncated
-        self.steps.append(
-            Step(
-                action=action,
-                observation=self.seen.text,
-                raw=raw,
-                shaped=raw,
-                is_expert=expert,
-                admissible=before.actions or (),
-            )
+        step = Step(
+            action=action,
+            observation=self.seen.text,
+            raw=raw,
+            shaped=raw,
+            is_expert=expert,
+            admissible=admissible,
         )
+        self.steps.append(step)
 
     def choose(self, rng: np.random.Generator, banned: frozenset[tuple[str, ...]] = frozenset(), n: int = 1) -> str:
         """A random action that completes no banned sequence of n actions; empty where there is none."""
@@ -61,29 +62,37 @@ class _Play:
             raise Unsuitable("a random policy needs admissible actions, the environment lists none")
         last = tuple(step.action for step in self.steps[len(self.steps) - n + 1 :])
         free = [action for action in self.seen.actions if (*last, action) not in banned]
-        return free[int(rng.integers(len(free)))] if free else ""
+        if not free:
+            return ""
+        return free[int(rng.integers(len(free)))]
 
     def record(self) -> Record:
-        environment = self.environment
-        goal, labels = environment.task().objective, environment.world().labels
-        return Record(goal=goal, start=self.start, steps=tuple(self.steps), world=dict(labels))
+        return Record(
+            goal=self.environment.task().objective,
+            start=self.start,
+            steps=tuple(self.steps),
+            world=dict(self.environment.world().labels),
+        )
 
 
 def make_positive(environment: Demonstrating, seed: int, recipe: Recipe, rng: np.random.Generator) -> Record:
-    """A success: the expert's way between random steps.
+    """Record a success: the expert's way between random steps.
 
     Raises:
         Unsuitable: the expert does not reach the goal, not even from the start.
     """
-    for left in reversed(range(TRIES)):
+    for trial in range(TRIES):
         play = _Play(environment, seed)
-        # In the end nothing is left but the expert's own way.
-        before = int(rng.integers(recipe.padding + 1)) if left else 0
-        _wander(play, before, rng)
-        if len(play.steps) == before and not play.over and (not play.steps or play.steps[-1].raw < 1) and _follow(play):
+        # The last trial is the expert's own way from the start.
+        is_last = trial == TRIES - 1
+        n_before = 0 if is_last else int(rng.integers(recipe.padding + 1))
+        _wander(play, n_before, rng)
+        if _has_only_wandered(play, n_before) and _follow(play):
             _wander(play, int(rng.integers(recipe.padding + 1)), rng)
             return _shaped(play.record(), recipe.offset)
-        if left == TRIES - 1:
+
+        if trial == 0:
+            # Where there is no way from the start, more trials are of no use.
             environment.reset(seed)
             if not environment.demonstration():
                 break
@@ -97,8 +106,15 @@ def _wander(play: _Play, n_steps: int, rng: np.random.Generator) -> None:
         play.take(play.choose(rng))
 
 
+def _has_only_wandered(play: _Play, n_steps: int) -> bool:
+    """Whether all random steps were taken, and the goal is still ahead."""
+    if play.over or len(play.steps) < n_steps:
+        return False
+    return not play.steps or play.steps[-1].raw < 1
+
+
 def _follow(play: _Play) -> bool:
-    """Do what is demonstrated; whether that has reached the goal, with the last step and not before."""
+    """Follow the demonstration; whether its last step, and none before, reached the goal."""
     for action in play.environment.demonstration():
         if play.over or (play.seen.actions is not None and action not in play.seen.actions):
             return False
@@ -108,20 +124,26 @@ def _follow(play: _Play) -> bool:
 
 
 def _shaped(record: Record, offset: int) -> Record:
-    """With the true rewards of a success."""
+    """The record with the true rewards of a success."""
     n_expert = len(record.expert_actions)
-    rewards = iter((i + offset) / n_expert for i in range(n_expert))
-    steps = (replace(step, shaped=next(rewards)) if step.is_expert else step for step in record.steps)
+    steps: list[Step] = []
+    n_passed = 0
+    for step in record.steps:
+        if step.is_expert:
+            steps.append(replace(step, shaped=(n_passed + offset) / n_expert))
+            n_passed += 1
+        else:
+            steps.append(step)
     return replace(record, steps=tuple(steps))
 
 
 def make_negative(
     environment: Demonstrating, seed: int, positive: Record, recipe: Recipe, rng: np.random.Generator
 ) -> Record:
-    """A failure, of the same length unless the environment ends it.
+    """Record a failure, of the same length unless the environment ends it.
 
     Raises:
-        Unsuitable: random steps make progress, or nothing is left but to repeat the expert's, in every trial.
+        Unsuitable: in every trial, random steps make progress or have to repeat the expert's.
     """
     banned = sequences(positive.expert_actions, recipe.overlap)
     for _ in range(TRIES):

@@ -33,7 +33,7 @@ def gde_environments() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_reproductions() -> Sequence[AnyOffer]:
-    """Its table."""
+    """The study of its tables."""
     from gde_plugins.reward_prediction.config import StudyConfig
 
     return (

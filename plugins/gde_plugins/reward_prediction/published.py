@@ -1,6 +1,6 @@
-"""What Shen et al. (2026) print: rows of table 1 and of the ablation tables, by what the study calls a reward model.
+"""Printed numbers of Shen et al. (2026): table 1 and the ablation tables, by the study's names of reward models.
 
-Of table 2, success rates of planning agents, only two gains are told in the text that is at hand.
+Of table 2, success rates of planning agents, the available text has two gains only.
 """
 
 from collections.abc import Mapping
@@ -28,6 +28,7 @@ def _row(title: str, source: str, *values: float) -> Row:
 
 
 TABLE_1: Mapping[str, Row] = {
+    # Columns are those of `ORDER`, then the mean over the domains.
     "monotonic": _row("monotonic", MAIN, 0.532, 0.508, 0.535, 0.589, 0.536, 0.540),
     "supervised-alfworld": _row("supervised on AlfWorld", MAIN, 0.212, 0.542, 0.618, 0.596, 0.414, 0.476),
     "supervised-scienceworld": _row("supervised on ScienceWorld", MAIN, 0.506, 0.305, 0.661, 0.706, 0.580, 0.552),
@@ -63,4 +64,4 @@ ABLATIONS: Mapping[str, Row] = {
 GAINS: Mapping[str, float] = {"alfworld": 0.2164, "scienceworld": 0.1240}
 """Success of ReAct with rewards less that of ReAct alone, by domain."""
 TRIPLETS: Mapping[str, float] = {"minilm": 0.81}
-"""Printed triplet accuracy of the embedders that there are here."""
+"""Printed triplet accuracy, by embedder."""

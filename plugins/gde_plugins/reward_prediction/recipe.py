@@ -1,4 +1,4 @@
-"""What the pairs of a folder were made with, `OUT/DOMAIN/recipe.json`: no build goes on where another one began."""
+"""The recipe of a folder's pairs, `OUT/DOMAIN/recipe.json`: a build never goes on where another recipe began."""
 
 import json
 from collections.abc import Mapping
@@ -12,25 +12,28 @@ from gde_plugins.reward_prediction.files import has_pairs
 RECIPE = "recipe.json"
 
 
-def keep_recipe(folder: Path, asked: Mapping[str, Json]) -> None:
-    """Write it, before the first pair. A folder that has pairs and no such file is of an older version or from
-    elsewhere: it is gone on with and gets none, for nobody knows what those pairs were made with.
+def keep_recipe(folder: Path, recipe: Mapping[str, Json]) -> None:
+    """Write the recipe before the first pair.
+
+    A folder with pairs and without a recipe is of an older version or from elsewhere. A build goes on in it and writes
+    no recipe, since nobody knows how those pairs were made.
 
     Raises:
-        ConfigError: another one is there.
-        RunFailed: it cannot be written.
+        ConfigError: the folder has another recipe.
+        RunFailed: the recipe cannot be written.
     """
-    begun = has_pairs(folder)
-    if not check_recipe(folder, asked) and not begun:
-        with replacing(folder / RECIPE) as file:
-            file.write_text(json.dumps(asked, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    has_begun = has_pairs(folder)  # before the check: another build may begin meanwhile
+    if check_recipe(folder, recipe) or has_begun:
+        return
+    with replacing(folder / RECIPE) as file:
+        file.write_text(json.dumps(recipe, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def check_recipe(folder: Path, asked: Mapping[str, Json]) -> bool:
-    """Whether the folder has the same.
+def check_recipe(folder: Path, recipe: Mapping[str, Json]) -> bool:
+    """Whether the folder has a recipe, which then is this one.
 
     Raises:
-        ConfigError: it has another one.
+        ConfigError: the folder has another recipe, or an unreadable one.
     """
     path = folder / RECIPE
     try:
@@ -41,13 +44,14 @@ def check_recipe(folder: Path, asked: Mapping[str, Json]) -> bool:
         raise ConfigError(f"--out: {path} cannot be read: {error}: name another folder") from error
     if not isinstance(kept, dict):
         raise ConfigError(f"--out: {path}: wanted what the pairs were made with, got other JSON: name another folder")
-    if changed := [name for name in {**kept, **asked} if kept.get(name) != asked.get(name)]:
-        had, wanted = (", ".join(_told(name, values) for name in changed) for values in (kept, asked))
-        raise ConfigError(
-            f"--out: {folder} was begun with {had}, got {wanted}: ask for the same or name another folder"
-        )
+
+    changed = [name for name in {**kept, **recipe} if kept.get(name) != recipe.get(name)]
+    if changed:
+        had = ", ".join(_setting(name, kept) for name in changed)
+        got = ", ".join(_setting(name, recipe) for name in changed)
+        raise ConfigError(f"--out: {folder} was begun with {had}, got {got}: ask for the same or name another folder")
     return True
 
 
-def _told(name: str, values: Mapping[str, Json]) -> str:
+def _setting(name: str, values: Mapping[str, Json]) -> str:
     return f"{name}={values[name]}" if name in values else f"{name} not set"

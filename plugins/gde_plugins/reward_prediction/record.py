@@ -1,4 +1,4 @@
-"""A recorded trajectory: what was done, what was seen, and the true reward of every step."""
+"""A recorded trajectory: actions, observations, and the true reward of every step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,18 +11,18 @@ Side = Literal["positive", "negative"]
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One action and what followed."""
+    """One action and its consequences."""
 
     action: str
     observation: str
     """After the action."""
     raw: float
-    """How much of the goal the environment says is reached, 0 to 1."""
+    """The environment's own measure of success, 0 to 1."""
     shaped: float
     """True reward: interpolated along the expert's steps, raw elsewhere."""
     is_expert: bool
     admissible: tuple[str, ...] = ()
-    """What could be done before the action; empty where nothing was recorded."""
+    """Admissible actions before the action; empty where none were recorded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Record:
     goal: str
     steps: tuple[Step, ...]
     start: str = ""
-    """What was to be seen before the first step; empty where nothing was recorded."""
+    """Observation before the first step; empty where none was recorded."""
     world: Mapping[str, Json] = field(default_factory=dict)
     """Labels of the world."""
 
@@ -42,7 +42,7 @@ class Record:
 
     @property
     def success(self) -> float:
-        """The most of the goal that was reached at any time."""
+        """The greatest success of any step."""
         return max((step.raw for step in self.steps), default=0.0)
 
     @property
@@ -52,7 +52,7 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A task: a success, and a failure at the same."""
+    """A success and a failure at the same task."""
 
     domain: str
     index: int
@@ -66,5 +66,5 @@ class Pair:
 
 
 def task_name(domain: str, index: int) -> str:
-    """What a task of a domain is called."""
+    """The name of a task of a domain."""
     return f"{domain}-{index:04d}"

@@ -1,4 +1,4 @@
-"""The benchmark as one Parquet table, a row a step."""
+"""The benchmark as one Parquet table, one row a step."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +10,11 @@ from gde_plugins.reward_prediction.files import find_records
 
 TABLE = "steps.parquet"
 ROWS = 20_000
-"""Steps that are written at once."""
+"""Steps of a batch."""
 
 
 def write_parquet(folder: Path) -> tuple[Path, list[str]]:
-    """Write `steps.parquet` from all trajectories of a folder, and say which could not be read.
+    """Write `steps.parquet` from all trajectories of a folder; returns its path and the reasons of unreadable ones.
 
     Raises:
         ModuleNotFoundError: pyarrow is not installed.
@@ -23,19 +23,23 @@ def write_parquet(folder: Path) -> tuple[Path, list[str]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    text = pa.string()
     schema = pa.schema(
         [
-            *((name, text) for name in ("domain", "task", "side", "goal")),
+            ("domain", pa.string()),
+            ("task", pa.string()),
+            ("side", pa.string()),
+            ("goal", pa.string()),
             ("step", pa.int32()),
-            ("action", text),
-            ("observation", text),
-            ("admissible", pa.list_(text)),
-            *((name, pa.float64()) for name in ("raw", "shaped")),
+            ("action", pa.string()),
+            ("observation", pa.string()),
+            ("admissible", pa.list_(pa.string())),
+            ("raw", pa.float64()),
+            ("shaped", pa.float64()),
             ("is_expert", pa.bool_()),
         ]
     )
-    path, failures = folder / TABLE, list[str]()
+    path = folder / TABLE
+    failures: list[str] = []
     with replacing(path) as unfinished, pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
         batch: list[dict[str, Any]] = []
         for row in _rows(folder, failures):

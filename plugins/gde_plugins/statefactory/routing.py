@@ -27,7 +27,8 @@ class Vectors:
 
     def _of(self, texts: Iterable[str]) -> Floats:
         """(n, width) unit vectors."""
-        return self._rows[[self._place[text] for text in texts]]
+        rows: Floats = self._rows[[self._place[text] for text in texts]]
+        return rows
 
 
 def fulfilment(state: Items, goal: Items, vectors: Vectors, decimals: int | None = None) -> float:
@@ -67,9 +68,8 @@ def _best_fit(wanted: Item, state: Items, vectors: Vectors) -> float:
 
 def _identity(wanted: Item, state: Items, vectors: Vectors) -> Floats:
     """(n,) similarity of a wanted object's name with that of every object of a state."""
-    names = [one.name for one in state]
-    cosines: Floats = vectors.cosines([wanted.name], names)[0]
-    return cosines
+    row: Floats = vectors.cosines([wanted.name], [one.name for one in state])[0]
+    return row
 
 
 def _attributes_fit(wanted: Item, one: Item, vectors: Vectors) -> float:

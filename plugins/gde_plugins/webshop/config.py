@@ -1,4 +1,4 @@
-"""What of the shop can be chosen."""
+"""Settings of the shop."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -8,12 +8,12 @@ from annotated_types import Ge, Interval
 
 @dataclass(frozen=True, kw_only=True)
 class WebshopConfig:
-    """A generated catalogue with another goal for every seed, or the published data."""
+    """A generated catalogue with a random wish for every seed, or the published data."""
 
     products: Annotated[int, Interval(ge=100, le=20_000)] = 1_200
     """Number of products of the generated catalogue."""
     catalogue_seed: Annotated[int, Ge(0)] = 0
-    """Which catalogue is generated; goals depend on the seed of their world."""
+    """Seed of the generated catalogue; wishes depend on the seed of their world."""
     data: str | None = None
     """A folder with the published data to use instead: `items_shuffle*.json`, `items_ins_v2*.json` and
     `items_human_ins.json`; each human instruction is a world."""

@@ -18,24 +18,24 @@ from gde_plugins.webshop.session import BUY, SEARCH, Shop, Visit
 from gde_plugins.webshop.shopper import script, suggestions, wanted_values
 
 TRIES = 100
-"""Wishes that are drawn for a seed before it is given up to find one that can be fulfilled in full."""
+"""Wishes that are drawn for a seed, at most, to find one that can be fulfilled in full."""
 RULES = """search[WORDS] shows products that have these words, best first.
 click[NAME] follows what is on the page: a product, an option of it, another page, or "buy now", which is the end."""
 
 
 @dataclass(frozen=True)
 class _Episode:
-    """What stays the same from reset to reset."""
+    """Everything that stays the same from reset to reset."""
 
     goal: Goal
     searches: tuple[str, ...]
-    """What is suggested."""
+    """Suggested searches."""
 
 
 class WebshopEnvironment:
     """Implements `HasState`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of `gde.parts.environment`.
 
-    Nothing earns anything but the purchase, which is worth what `reward` says; that is the success, too.
+    Only the purchase earns a reward, see `reward`, which is also the success.
     """
 
     def __init__(self, config: WebshopConfig) -> None:
@@ -50,7 +50,7 @@ class WebshopEnvironment:
         self._visit = Visit()
 
     def worlds(self) -> Sequence[str]:
-        """The human wishes of the published data; none where every seed is another wish."""
+        """The human wishes of the published data; none where every seed draws another wish."""
         return [f"{i} {_digest(goal)}" for i, goal in enumerate(self._shop.catalogue.goals)]
 
     def reset(self, seed: int) -> Observation:
@@ -72,8 +72,8 @@ class WebshopEnvironment:
         return Task(objective=self._episode.goal.instruction, rules=RULES, horizon=self._config.horizon)
 
     def world(self) -> World:
-        """Facts are the wish (`objective`, `attributes`, `options`, `price`) and `product`, the id of the one that it
-        was written for. The label `kind` is what is wanted."""
+        """Facts are the wish (`objective`, `attributes`, `options`, `price`) and `product`, the id of the
+        product that it was written for. The label `kind` is the wanted kind of product."""
         goal = self._episode.goal
         return World(
             id=_digest(goal),
@@ -92,13 +92,15 @@ class WebshopEnvironment:
         return State(facts={**asdict(self._visit), "view": self._shop.text(self._visit)})
 
     def demonstration(self) -> Sequence[str]:
-        """What a scripted shopper does, who knows the product that the wish was written for."""
-        episode, free = self._episode, self._config.search == "free"
-        searches = (*episode.searches, episode.goal.product.title) if free else episode.searches
+        """Actions of a scripted shopper, who knows the product that the wish was written for."""
+        episode = self._episode
+        searches = episode.searches
+        if self._config.search == "free":
+            searches = (*searches, episode.goal.product.title)
         return script(self._shop, episode.goal, self._visit, searches)
 
     def step(self, action: str) -> Outcome:
-        """Search or click. Where search is free any text may be tried; what is no search leads nowhere."""
+        """Search or click. Free search takes any text; a text of another form leads nowhere."""
         if self._visit.page == "done":
             raise ValueError("the episode is over, something was bought: call reset(seed)")
         admissible = self._actions()

@@ -1,4 +1,4 @@
-"""A catalogue and wishes made by chance from the kinds of products in `kinds.toml`."""
+"""A random catalogue and random wishes, from the kinds of products in `kinds.toml`."""
 
 import tomllib
 from functools import lru_cache
@@ -17,16 +17,19 @@ ID_LENGTH = 8
 
 @lru_cache(maxsize=4)
 def generated_catalogue(n_products: int, seed: int) -> Catalogue:
-    """As many products, evenly over all kinds; a smaller catalogue is the beginning of a larger one."""
-    told = tomllib.loads(KINDS.read_text(encoding="utf-8"))
-    kinds = [(department, kind) for department in told["department"] for kind in department["kinds"]]
+    """So many products, evenly over all kinds; a smaller catalogue is the beginning of a larger one."""
+    words = tomllib.loads(KINDS.read_text(encoding="utf-8"))
+    kinds: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    for department in words["department"]:
+        kinds.extend((department, kind) for kind in department["kinds"])
+
     products: dict[str, Product] = {}
     for number in range(n_products):
         department, kind = kinds[number % len(kinds)]
         rng = generator(seed, "webshop", number)
-        product = _product(told, department, kind, _id(rng), rng)
+        product = _product(words, department, kind, _id(rng), rng)
         while product.id in products:
-            product = _product(told, department, kind, _id(rng), rng)
+            product = _product(words, department, kind, _id(rng), rng)
         products[product.id] = product
     return Catalogue(products=products)
 
@@ -36,12 +39,14 @@ def _id(rng: np.random.Generator) -> str:
 
 
 def _product(
-    told: dict[str, Any], department: dict[str, Any], kind: dict[str, Any], id: str, rng: np.random.Generator
+    words: dict[str, Any], department: dict[str, Any], kind: dict[str, Any], id: str, rng: np.random.Generator
 ) -> Product:
     attributes = tuple(rng.choice(department["attributes"], int(rng.integers(3, 6)), replace=False).tolist())
-    options = {name.split()[-1]: _values(told["options"][name], rng) for name in kind["options"]}
+    # "shoe size" is the option "size" with the values of shoes.
+    options = {name.split()[-1]: _values(words["options"][name], rng) for name in kind["options"]}
     low, high = kind["price"]
-    brand, phrase = str(rng.choice(told["brands"])), str(rng.choice(told["phrases"]))
+    brand = str(rng.choice(words["brands"]))
+    phrase = str(rng.choice(words["phrases"]))
     named = attributes[: int(rng.integers(1, 3))]
     return Product(
         id=id,
@@ -63,7 +68,7 @@ def _values(values: list[str], rng: np.random.Generator) -> tuple[str, ...]:
 
 
 def random_goal(catalogue: Catalogue, rng: np.random.Generator) -> Goal:
-    """A wish for one of the products: two or three of its attributes, a value of each option, and a price above its."""
+    """A wish for a random product: some of its attributes, a value of each option, and a price above its own."""
     ids = [*catalogue.products]
     product = catalogue.products[ids[int(rng.integers(len(ids)))]]
     n_wanted = int(rng.integers(2, 4))

@@ -8,35 +8,36 @@ from threading import Lock
 from gde_plugins.webshop.product import Catalogue
 
 FOUND = 50
-"""Products that a search finds at most."""
+"""Greatest number of results of a search."""
 REMEMBERED = 10_000
-"""Searches whose results are kept: a page asks for its results again and again."""
+"""Searches whose results are kept, since a page needs its results again and again."""
 WORD = re.compile(r"[^\W_]+")
+CREATE = "CREATE VIRTUAL TABLE product USING fts5(id UNINDEXED, words, tokenize='porter unicode61')"
+INSERT = "INSERT INTO product VALUES (?, ?)"
+SELECT = "SELECT id FROM product WHERE product MATCH ? ORDER BY bm25(product), rowid LIMIT ?"
 
 
 class Index:
-    """Finds products by the words of a query; may be asked by several threads."""
+    """Finds products by the words of a query; safe to use from several threads."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._lock = Lock()
         self._found = lru_cache(REMEMBERED)(self._search)
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
-        self._database.execute(
-            "CREATE VIRTUAL TABLE product USING fts5(id UNINDEXED, words, tokenize='porter unicode61')"
-        )
-        rows = ((one.id, " ".join((one.prose, *one.category, *one.attributes))) for one in catalogue.products.values())
-        self._database.executemany("INSERT INTO product VALUES (?, ?)", rows)
+        self._database.execute(CREATE)
+        for product in catalogue.products.values():
+            words = " ".join((product.prose, *product.category, *product.attributes))
+            self._database.execute(INSERT, (product.id, words))
 
     def search(self, query: str) -> tuple[str, ...]:
-        """Ids of the products that have a word of the query, best first; equally good ones in catalogue order."""
-        return self._found(tuple(sorted({*WORD.findall(query.lower())})))
+        """Ids of the products that have a word of the query, best first; ties in catalogue order."""
+        words = {*WORD.findall(query.lower())}
+        return self._found(tuple(sorted(words)))
 
     def _search(self, words: tuple[str, ...]) -> tuple[str, ...]:
         if not words:
             return ()
-        wanted = " OR ".join(f'"{word}"' for word in words)
+        quoted = " OR ".join(f'"{word}"' for word in words)
         with self._lock:
-            rows = self._database.execute(
-                "SELECT id FROM product WHERE product MATCH ? ORDER BY bm25(product), rowid LIMIT ?", (wanted, FOUND)
-            )
-            return tuple(str(id) for (id,) in rows)
+            rows = self._database.execute(SELECT, (quoted, FOUND)).fetchall()
+        return tuple(str(id) for (id,) in rows)

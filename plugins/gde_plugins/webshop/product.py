@@ -1,4 +1,4 @@
-"""What is sold."""
+"""Products, the wishes of customers, and the catalogue of both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Product:
-    """One article, with what its pages show and what its purchase is judged by."""
+    """One article: the content of its pages, and the data that its purchase is judged by."""
 
     id: str
     title: str
     query: str
-    """The kind of product, by which it is found in the shop's register."""
+    """The kind of product, as in the shop's register."""
     category: tuple[str, ...]
     """From the department down."""
     attributes: tuple[str, ...]
@@ -24,16 +24,16 @@ class Product:
 
     @property
     def prose(self) -> str:
-        """Everything that is said of it, in lower case."""
+        """Title, features and description, in lower case."""
         return " \n".join((self.title, *self.features, self.description)).lower()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """What a customer wants."""
+    """The wish of a customer."""
 
     product: Product
-    """The one that the wish was written for; others may fulfil it as well."""
+    """The product that the wish was written for; others may fulfil it as well."""
     instruction: str
     attributes: tuple[str, ...]
     options: tuple[str, ...]
@@ -44,9 +44,9 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """The products of a shop, and the wishes that are written down for it."""
+    """The products of a shop, and its listed wishes."""
 
     products: Mapping[str, Product]
     """By id."""
     goals: tuple[Goal, ...] = ()
-    """Empty where every seed is another wish."""
+    """Empty where every seed draws another wish."""

@@ -1,4 +1,4 @@
-"""The data that Yao et al. (2022) published, as far as the user has it."""
+"""The published data of Yao et al. (2022), from a folder of the user's."""
 
 import json
 import re
@@ -10,32 +10,39 @@ from gde.errors import ConfigError
 from gde.seeding import generator
 from gde_plugins.webshop.product import Catalogue, Goal, Product
 
-PRODUCTS, ATTRIBUTES, WISHES = "items_shuffle*.json", "items_ins_v2*.json", "items_human_ins.json"
+PRODUCTS = "items_shuffle*.json"
+ATTRIBUTES = "items_ins_v2*.json"
+WISHES = "items_human_ins.json"
 NO_PRICE = 100.0
 """Dollars of a product without a price, as in the original shop."""
 NO_BOUND = 1_000_000.0
+"""Dollars of a wish without an upper bound."""
 AMOUNT = re.compile(r"\$\s*([\d,]+(?:\.\d+)?)")
 
 
 @lru_cache(maxsize=2)
 def published_catalogue(folder: str) -> Catalogue:
-    """Products and human wishes of a folder. Of several files of a kind the smallest is taken.
+    """Read the products and human wishes of a folder; of several files of a kind, the smallest.
 
-    A product with a range of prices costs what is in the middle of it; the original draws a number when it starts.
+    A product with a range of prices costs the middle of it; the original draws a number when it starts.
 
     Raises:
         ConfigError: a file is missing, cut off, or something else.
     """
-    rows, attributes, wishes = (_read(Path(folder), pattern) for pattern in (PRODUCTS, ATTRIBUTES, WISHES))
+    rows = _read(Path(folder), PRODUCTS)
+    attributes = _read(Path(folder), ATTRIBUTES)
+    wishes = _read(Path(folder), WISHES)
+    products: dict[str, Product] = {}
+    goals: list[Goal] = []
     try:
-        products = {str(row["asin"]): _product(row, attributes.get(row["asin"], {})) for row in reversed(rows)}
-        goals = [
-            _goal(products[id], wish)
-            for id, told in sorted(wishes.items())
-            if id in products
-            for wish in told
-            if wish["instruction_attributes"]
-        ]
+        # Reversed, so that of two rows with one id the first counts, as in the original.
+        for row in reversed(rows):
+            products[str(row["asin"])] = _product(row, attributes.get(row["asin"], {}))
+        for id, wishes_of_product in sorted(wishes.items()):
+            if id not in products:
+                continue
+            complete = [wish for wish in wishes_of_product if wish["instruction_attributes"]]
+            goals.extend(_goal(products[id], wish) for wish in complete)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(f"env.data: {folder}: wanted the published format, got {error!r}") from error
     if not goals:
@@ -53,12 +60,14 @@ def _read(folder: Path, pattern: str) -> Any:
         raise ConfigError(f"env.data: {found[0]}: wanted JSON, got {error}") from error
 
 
-def _product(row: dict[str, Any], told: dict[str, Any]) -> Product:
-    options = {
-        name.lower(): tuple(dict.fromkeys(value["value"].strip().replace("/", " | ").lower() for value in values))
-        for name, values in (row.get("customization_options") or {}).items()
-        if values
-    }
+def _product(row: dict[str, Any], attributes: dict[str, Any]) -> Product:
+    options: dict[str, tuple[str, ...]] = {}
+    for name, values in (row.get("customization_options") or {}).items():
+        if values:
+            texts = [value["value"].strip().replace("/", " | ").lower() for value in values]
+            options[name.lower()] = tuple(dict.fromkeys(texts))
+
+    # One amount is the price, two are a range.
     amounts = [float(each.replace(",", "")) for each in AMOUNT.findall(row.get("pricing") or "")][:2]
     bullets = row.get("small_description") or []
     return Product(
@@ -66,7 +75,7 @@ def _product(row: dict[str, Any], told: dict[str, Any]) -> Product:
         title=row["name"],
         query=row["query"].lower().strip(),
         category=tuple(each.strip() for each in row["product_category"].split("\u203a")),
-        attributes=tuple(told.get("attributes", ())),
+        attributes=tuple(attributes.get("attributes", ())),
         options=options,
         price=sum(amounts) / len(amounts) if amounts else NO_PRICE,
         description=row.get("full_description") or "",
@@ -75,7 +84,7 @@ def _product(row: dict[str, Any], told: dict[str, Any]) -> Product:
 
 
 def _goal(product: Product, wish: dict[str, Any]) -> Goal:
-    """The wish with a bound above the price, one of the next four tens of dollars, drawn by what the wish says."""
+    """The wish with a price bound, one of the next four multiples of ten dollars, drawn by a hash of the wish."""
     options = wish["instruction_options"]
     text = wish["instruction"].strip().strip(".")
     steps = int(generator(0, "webshop", product.id, text).integers(1, 4))

@@ -1,4 +1,4 @@
-"""What a purchase is worth to a customer (Yao et al. 2022, section 3)."""
+"""The worth of a purchase to a customer (Yao et al. 2022, section 3)."""
 
 import re
 from collections.abc import Mapping
@@ -11,29 +11,35 @@ from gde_plugins.webshop.product import Goal, Product
 CLOSE = 85
 """Texts with a token set ratio above this, in percent, count as the same."""
 EXACT = "size"
-"""The option whose values must be the same."""
+"""The option whose values must be equal."""
 WORD = re.compile(r"[^\W_]+")
 STOP_WORDS = frozenset({"a", "an", "and", "by", "for", "from", "in", "of", "on", "or", "our", "the", "to", "with"})
 
 
 def reward(product: Product, chosen: Mapping[str, str], goal: Goal) -> float:
-    """The share of wanted attributes, options and price that a purchase has, times how well its kind fits; 0 to 1.
+    """The share of wanted attributes, options and price that a purchase meets, times the fit of its kind; 0 to 1.
 
-    An attribute is there when one of the product's is much alike, or when it is said anywhere on its pages; an option
-    when one of the chosen values is much alike.
+    An attribute is met when one of the product's is much alike, or when the product's pages contain it; an option when
+    one of the chosen values is much alike.
     """
+    met = 0
     prose = product.prose
-    attributes = sum(
-        any(alike(wanted, has) for has in product.attributes) or wanted.lower() in prose for wanted in goal.attributes
-    )
-    options = sum(any(_has(name, value, wanted) for name, value in chosen.items()) for wanted in goal.options)
-    affordable = product.price <= goal.price
-    met = attributes + options + affordable
-    return kind_fit(product, goal.product) * met / (len(goal.attributes) + len(goal.options) + 1)
+    for attribute in goal.attributes:
+        if attribute.lower() in prose or any(alike(attribute, own) for own in product.attributes):
+            met += 1
+    for option in goal.options:
+        if any(_meets(name, value, option) for name, value in chosen.items()):
+            met += 1
+    if product.price <= goal.price:
+        met += 1
+    n_wanted = len(goal.attributes) + len(goal.options) + 1
+    return kind_fit(product, goal.product) * met / n_wanted
 
 
-def _has(option: str, value: str, wanted: str) -> bool:
-    return value == wanted if option == EXACT else alike(wanted, value)
+def _meets(name: str, value: str, wanted: str) -> bool:
+    if name == EXACT:
+        return value == wanted
+    return alike(wanted, value)
 
 
 def kind_fit(product: Product, wanted: Product) -> float:
@@ -41,11 +47,16 @@ def kind_fit(product: Product, wanted: Product) -> float:
 
     Where the original takes the nouns of a title, this takes all of its words but numbers and stop words.
     """
-    words, of = _words(product.title), _words(wanted.title)
-    shared = len(words & of) / len(of) if of else 0.2
+    words = _words(wanted.title)
+    shared = 0.2
+    if words:
+        shared = len(_words(product.title) & words) / len(words)
+    if shared == 0:
+        return 0.0
     if shared < 0.1:
-        return 0.1 if shared else 0.0
-    same = product.query == wanted.query or len({*product.category} & {*wanted.category}) >= 2
+        return 0.1
+    n_categories = len({*product.category} & {*wanted.category})
+    same = product.query == wanted.query or n_categories >= 2
     return 1.0 if same or shared > 0.2 else 0.5
 
 

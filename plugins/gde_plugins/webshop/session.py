@@ -1,22 +1,29 @@
-"""A visit to the shop: which page is open, what can be done there, and what follows."""
+"""A visit to the shop: the open page, its links and texts, and where a click leads."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Literal
 
 from gde_plugins.webshop.index import Index
 from gde_plugins.webshop.product import Catalogue, Product
 
 ON_A_PAGE = 10
-SEARCH, BACK, NEXT, PREVIOUS, BUY = "search", "back to search", "next >", "< prev", "buy now"
+"""Results on a page."""
+SEARCH = "search"
+BACK = "back to search"
+NEXT = "next >"
+PREVIOUS = "< prev"
+BUY = "buy now"
 Page = Literal["search", "results", "product", "description", "features", "attributes", "done"]
 PARTS: tuple[Page, ...] = ("description", "features", "attributes")
-"""Pages of a product beside its main one."""
+"""Pages of a product besides its main one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """All that changes."""
+    """The state of an episode."""
 
     page: Page = "search"
     query: str = ""
@@ -29,36 +36,42 @@ class Visit:
 
 @dataclass(frozen=True)
 class Shop:
-    """A catalogue with its search; what a visit can do and see there."""
+    """A catalogue with its search; the links and texts of its pages."""
 
     catalogue: Catalogue
     index: Index
 
     def product(self, visit: Visit) -> Product:
-        """The one that is open."""
+        """The open product."""
         return self.catalogue.products[visit.product]
 
     def results(self, visit: Visit) -> tuple[str, ...]:
-        """Ids of everything that was found, on all pages."""
+        """Ids of the results on all pages."""
         return self.index.search(visit.query)
 
     def shown(self, visit: Visit) -> tuple[str, ...]:
-        """Ids of the page of results."""
-        return self.results(visit)[visit.number * ON_A_PAGE :][:ON_A_PAGE]
+        """Ids of the results on the open page."""
+        first = visit.number * ON_A_PAGE
+        return self.results(visit)[first : first + ON_A_PAGE]
 
     def clicks(self, visit: Visit) -> tuple[str, ...]:
-        """What can be clicked on, each once."""
+        """Names of all links, each once."""
         if visit.page == "results":
-            last = (len(self.results(visit)) - 1) // ON_A_PAGE
-            turning = [NEXT] * (visit.number < last) + [PREVIOUS] * (visit.number > 0)
-            return (BACK, *turning, *(id.lower() for id in self.shown(visit)))
+            links = [BACK]
+            if visit.number < (len(self.results(visit)) - 1) // ON_A_PAGE:
+                links.append(NEXT)
+            if visit.number > 0:
+                links.append(PREVIOUS)
+            return (*links, *(id.lower() for id in self.shown(visit)))
         if visit.page == "product":
-            values = [value for of in self.product(visit).options.values() for value in of]
+            values = chain.from_iterable(self.product(visit).options.values())
             return tuple(dict.fromkeys((BACK, PREVIOUS, *PARTS, *values, BUY)))
-        return () if visit.page in {"search", "done"} else (BACK, PREVIOUS)
+        if visit.page in PARTS:
+            return BACK, PREVIOUS
+        return ()
 
     def click(self, visit: Visit, on: str) -> Visit:
-        """Where a click leads."""
+        """Follow a link that `clicks` lists."""
         if on == BACK:
             return Visit()
         if on == BUY:
@@ -70,13 +83,14 @@ class Shop:
             return replace(visit, page="product", product=id, chosen={})
         if on == PREVIOUS:
             return replace(visit, page="results" if visit.page == "product" else "product")
-        if part := next((part for part in PARTS if part == on), None):
-            return replace(visit, page=part)
+        for part in PARTS:
+            if part == on:
+                return replace(visit, page=part)
         option = next(name for name, values in self.product(visit).options.items() if on in values)
         return replace(visit, chosen={**visit.chosen, option: on})
 
     def text(self, visit: Visit) -> str:
-        """The page as it reads."""
+        """The text of the open page."""
         if visit.page == "search":
             return "You are at the shop's search page."
         if visit.page == "results":
@@ -87,25 +101,28 @@ class Shop:
         if visit.page == "features":
             return "\n".join([product.title, "Features:", *(f"- {each}" for each in product.features)])
         if visit.page == "attributes":
-            category, attributes = " > ".join(product.category), ", ".join(product.attributes)
+            category = " > ".join(product.category)
+            attributes = ", ".join(product.attributes)
             return f"{product.title}\nCategory: {category}\nAttributes: {attributes}"
         return self._product_text(product, visit)
 
     def _results_text(self, visit: Visit) -> str:
-        found = self.results(visit)
-        pages = -(-len(found) // ON_A_PAGE)
-        head = f"Page {visit.number + 1} of {pages}, {len(found)} results" if found else "No results"
-        lines = [
-            f"[{id.lower()}] {product.title} ${product.price:.2f}"
-            for id in self.shown(visit)
-            for product in [self.catalogue.products[id]]
-        ]
-        return "\n".join([f'{head} for "{visit.query}".', *lines])
+        n_found = len(self.results(visit))
+        if not n_found:
+            return f'No results for "{visit.query}".'
+        n_pages = math.ceil(n_found / ON_A_PAGE)
+        lines = [f'Page {visit.number + 1} of {n_pages}, {n_found} results for "{visit.query}".']
+        for id in self.shown(visit):
+            product = self.catalogue.products[id]
+            lines.append(f"[{id.lower()}] {product.title} ${product.price:.2f}")
+        return "\n".join(lines)
 
     def _product_text(self, product: Product, visit: Visit) -> str:
-        options = [
-            f"{name}: {', '.join(f'[{value}]' if visit.chosen.get(name) == value else value for value in values)}"
-            for name, values in product.options.items()
-        ]
-        end = ["You have bought it."] if visit.page == "done" else []
-        return "\n".join([product.title, f"Price: ${product.price:.2f}", *options, *end])
+        lines = [product.title, f"Price: ${product.price:.2f}"]
+        for name, values in product.options.items():
+            # The chosen value stands in brackets.
+            chosen = visit.chosen.get(name)
+            lines.append(f"{name}: " + ", ".join(f"[{value}]" if value == chosen else value for value in values))
+        if visit.page == "done":
+            lines.append("You have bought it.")
+        return "\n".join(lines)

@@ -125,7 +125,7 @@ def test_what_numbers_mean_is_in_the_result(tmp_path: Path, catalogue: Catalogue
     plan = replace(PLAN, rewards=(Choice(name="oracle"),), metrics=(Choice(name="epic"),))
     result = finished(plan, tmp_path / "run", catalogue)
     meaning = result.meanings["epic"]
-    assert (meaning.title, meaning.better, meaning.headline) == ("Distance of rewards from progress", "less", True)
+    assert (meaning.title, meaning.better, meaning.headline) == ("EPIC distance", "less", True)
     assert RunFolder.open(tmp_path / "run").read_result().measures == result.measures
 
 

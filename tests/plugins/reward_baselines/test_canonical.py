@@ -84,6 +84,24 @@ def test_canonical_forms_are_their_definitions() -> None:
         assert dard_canonical(R, where)[s, a, t] == pytest.approx(dard)
 
 
+def test_distances_weigh_transitions_by_states_and_actions() -> None:
+    """The correlation of canonical forms over the distribution of transitions of each definition."""
+    where, a, b = setting(4), rewards(7), rewards(8)
+    independent = np.zeros((S, A, S))
+    possible = np.zeros((S, A, S))
+    for s, action, t in np.ndindex(S, A, S):
+        independent[s, action, t] = where.states[s] * where.actions[action] * where.states[t]
+        possible[s, action, t] = where.states[s] * where.actions[action] * where.transition[s, action, t]
+    for distance, canonical, weights in (
+        (epic_distance, epic_canonical, independent),
+        (dard_distance, dard_canonical, possible),
+    ):
+        series = np.stack([canonical(a, where).ravel(), canonical(b, where).ravel()])
+        (vary_a, joint), (_, vary_b) = np.cov(series, aweights=weights.ravel(), ddof=0)
+        expected = np.sqrt((1 - joint / np.sqrt(vary_a * vary_b)) / 2)
+        assert distance(a, b, where) == pytest.approx(expected)
+
+
 def test_only_what_can_happen_counts_for_dynamics_aware_distances() -> None:
     """In a deterministic circle, rewards that differ on impossible transitions alone; without a discount the canonical
     form looks nowhere else."""

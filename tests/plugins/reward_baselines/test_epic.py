@@ -11,6 +11,7 @@ from scipy.stats import pearsonr
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measures
+from gde.data.observation import State
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
@@ -116,6 +117,43 @@ def test_what_a_model_did_not_judge_is_counted_and_left_out() -> None:
     assert measured["epic.unjudged", "whole"].value == 0
     assert measured["epic", "failing"].reason == "the reward model gave rewards for none of the episodes"
     assert measured["epic.unjudged", "failing"].value == 1
+
+
+def recorded(task: str, side: str, *rewards: float) -> Trajectory:
+    """A successful episode of a task whose states record the true rewards."""
+    turns = [
+        replace(EPISODES[0].turns[0], index=i, state=State(facts={"reward": reward}))
+        for i, reward in enumerate(rewards)
+    ]
+    world = replace(EPISODES[0].world, id=f"{task}/{side}", base=task, labels={"side": side})
+    key = replace(EPISODES[0].key, world=int(task), repeat=int(side == "negative"))
+    return replace(EPISODES[0], key=key, world=world, turns=tuple(turns))
+
+
+def test_a_recorded_task_counts_with_both_sides_alone() -> None:
+    """The side is the record's: both episodes of a task end as a success here."""
+    episodes = (
+        recorded("0", "positive", 0.5, 1.0),
+        recorded("0", "negative", 0.0, 0.0),
+        recorded("1", "positive", 0.25, 1.0),
+        recorded("2", "negative", 0.0, 0.25),
+    )
+    traces = [RewardTrace(model="m", episode=str(one.key), values=np.array([1.0, 2.0])) for one in episodes]
+    measured = found(*traces, evidence=replace(SAMPLE, trajectories=episodes))
+    correlation = pearsonr([1, 2, 1, 2], [0.5, 1, 0, 0]).statistic
+    assert measured["epic", "m"].value == pytest.approx(np.sqrt((1 - correlation) / 2))
+    assert measured["epic", "m"].n == 1
+    assert (measured["epic.one_sided", "m"].value, measured["epic.one_sided", "m"].n) == (pytest.approx(2 / 3), 3)
+    assert measured["epic.unjudged", "m"].value == 0
+
+
+def test_without_a_task_of_two_sides_there_is_no_distance() -> None:
+    episodes = (recorded("0", "positive", 0.5, 1.0), recorded("1", "negative", 0.0, 0.0))
+    traces = [RewardTrace(model="m", episode=str(one.key), values=np.array([1.0, 2.0])) for one in episodes]
+    measured = found(*traces, evidence=replace(SAMPLE, trajectories=episodes))
+    assert measured["epic", "m"].value is None
+    assert measured["epic", "m"].reason.startswith("no task has both a success and a failure")
+    assert measured["epic.one_sided", "m"].value == 1
 
 
 def unvalued(one: Trajectory) -> Trajectory:

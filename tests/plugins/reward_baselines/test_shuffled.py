@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gde.data.trajectory import Trajectory
+from gde.data.observation import Observation
+from gde.data.trajectory import Decision, Trajectory
 from gde.numerics.stats import Floats
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_baselines.models import Shuffled
@@ -22,9 +23,20 @@ def test_what_looks_alike_earns_alike_wherever_it_is_seen() -> None:
         assert all(len({*rewards(replace(one, turns=(turn, turn)))}) == 1 for turn in one.turns)
 
 
+def test_other_observations_earn_otherwise() -> None:
+    one = next(one for one in sample_evidence().trajectories if one.turns)
+    turns = [replace(one.turns[0], observation=Observation(text=f"seen {i}")) for i in range(10)]
+    assert len({*rewards(replace(one, turns=tuple(turns)))}) == 10
+
+
 def test_it_follows_from_seed_world_and_observation_alone() -> None:
     one = next(one for one in sample_evidence().trajectories if one.turns)
-    elsewhere = replace(one, world=replace(one.world, id="another"))
+    again = replace(one, key=replace(one.key, repeat=one.key.repeat + 1))
+    assert np.array_equal(rewards(one), rewards(again))
+    acted = [replace(turn, decision=Decision.act("something else")) for turn in one.turns]
+    assert np.array_equal(rewards(one), rewards(replace(one, turns=tuple(acted))))
+    # Another world of the same cluster, too.
+    elsewhere = replace(one, world=replace(one.world, id="another", base=one.world.cluster))
     drawn = [rewards(one), rewards(one, seed=1), rewards(elsewhere)]
     assert np.array_equal(drawn[0], rewards(one))
     assert len({tuple(each) for each in drawn}) == 3

@@ -1,1 +1,1 @@
-"""Grids in which something is hidden or happens half-way."""
+"""Grids in fog and grids with a perturbation."""

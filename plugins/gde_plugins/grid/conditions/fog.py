@@ -1,4 +1,4 @@
-"""A grid in fog: the agent is shown its size, and no cell that it has not seen (Arghal et al. 2026, appendix A)."""
+"""A grid in fog, which hides every cell that the agent has not seen (Arghal et al. 2026, appendix A)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,30 +20,30 @@ Reveal = Literal["cumulative", "current"]
 
 
 class GridWorld(HasSnapshot, Environment, HasMDP, Protocol):
-    """A world whose record tells `rows`, `agent` and `goal`, whose text `layout` writes and whose actions are MOVES."""
+    """A world with facts `rows`, `agent` and `goal`, a text as `layout` writes it, and the actions MOVES."""
 
     def worlds(self) -> Sequence[str]:
         """See `gde.parts.environment.HasWorlds`."""
 
 
 class FoggyGrid:
-    """Implements `gde.parts.environment.HasMDP` around a grid world that is shown in full.
+    """Implements `gde.parts.environment.HasMDP` around a grid world without fog.
 
-    Model, and with it each turn's certified optimum, are those of the grid without fog. What can be known is in the
-    facts of each state: `known`, the rows with `*` for every cell not seen so far, and of the belief oracle
-    (`grid.solver.belief`) the actions `belief_optimal`, where they lead (`belief_aim`, the goal or an unknown cell)
-    and the length of its plan `belief_steps`; `known_walls` and `known_dead_ends` are the moves that the known cells
-    already speak against. The oracle never forgets, whatever is shown.
+    The model, and with it each turn's certified optimum, is that of the grid without fog. The facts of each state hold
+    the agent's knowledge: `known`, the rows with `*` for every cell not seen so far; of the belief oracle
+    (`grid.solver.belief`) the actions `belief_optimal`, their aim (`belief_aim`, the goal or an unknown cell) and the
+    length of its plan `belief_steps`; and `known_walls` and `known_dead_ends`, the moves that the known cells rule out.
+    The oracle never forgets, whatever is shown.
     """
 
     def __init__(self, grid: GridWorld, *, radius: int, reveal: Reveal, turns: Callable[[float], int]) -> None:
         """Put a grid world in fog.
 
         Args:
-            grid: what is hidden.
+            grid: the world to be hidden.
             radius: rows and columns that the agent sees around itself.
-            reveal: whether what was seen stays shown, or only what is in sight.
-            turns: turns allowed where so many steps are needed.
+            reveal: whether cells that were seen stay shown, or only those in sight are.
+            turns: maps the needed steps to the allowed turns.
         """
         self._inner = grid
         self._radius = radius
@@ -67,8 +67,8 @@ class FoggyGrid:
         return replace(inner, rules=f"{inner.rules} {self._rules}", horizon=horizon)
 
     def world(self) -> World:
-        """The grid's world with the facts `view_radius`, `reveal` and `explorer_steps`: how many the belief oracle
-        takes to the goal where, of equally good moves, it likes best the first move, the second and so on."""
+        """The grid's world with the facts `view_radius`, `reveal` and `explorer_steps`: the belief oracle's steps to
+        the goal where, of equally good moves, it prefers the first move, the second and so on."""
         inner = self._inner.world()
         fog: dict[str, Json] = {
             "view_radius": self._radius,
@@ -79,13 +79,15 @@ class FoggyGrid:
         return replace(inner, id=name, base=inner.cluster, facts={**inner.facts, **fog})
 
     def step(self, action: str) -> Outcome:
-        """Act in the grid; what comes in sight is seen from now on."""
+        """Act in the grid; cells that come in sight are known from now on."""
         outcome = self._inner.step(action)
         return replace(outcome, observation=self._arrive(outcome.observation, self._seen))
 
     def state(self) -> State:
-        """The grid's state with what is known of it."""
-        inner, belief, names = self._inner.state(), self._belief, self._inner.mdp().actions
+        """The grid's state with the agent's knowledge of it."""
+        inner = self._inner.state()
+        belief = self._belief
+        names = self._inner.mdp().actions
 
         def named(indices: tuple[int, ...]) -> list[Json]:
             return [names[index] for index in indices]
@@ -133,14 +135,15 @@ class FoggyGrid:
         return self._arrive(shown, np.zeros(self._grid().walls.shape, dtype=bool))
 
     def _arrive(self, shown: Observation, seen_before: Mask) -> Observation:
-        """Look around, believe what is seen, and show it."""
+        """Look around, update the belief, and hide the rest."""
         grid = self._grid()
         in_sight = visible(grid.walls, grid.agent, self._radius)
         self._seen = seen_before | in_sight
         self._belief: Belief = believe(grid, self._seen)
-        hidden = np.argwhere(~(self._seen if self._reveal == "cumulative" else in_sight))
+        shown_cells = self._seen if self._reveal == "cumulative" else in_sight
+        hidden = [(row, column) for row, column in np.argwhere(~shown_cells).tolist()]
         text = shown.text
-        for place in offsets(grid.rows, [(row, column) for row, column in hidden.tolist()]):
+        for place in offsets(grid.rows, hidden):
             text = put(text, place, UNKNOWN_SYMBOL)
         return replace(shown, text=text)
 
@@ -148,11 +151,12 @@ class FoggyGrid:
         return Grid.from_record(self._inner.world(), self._inner.state())
 
     def _explore(self, shown: Observation, favourite: int) -> int:
-        """Steps of the belief oracle from here to the goal. Leaves the world where it was.
+        """Steps of the belief oracle from here to the goal; leaves the world where it was.
 
-        Ties make its way shorter or longer by luck, so that no one way of breaking them will do as a measure.
+        Luck in breaking ties makes its way shorter or longer, so that one way of breaking them is no measure.
         """
-        start, steps = self._inner.snapshot(), 0
+        start = self._inner.snapshot()
+        steps = 0
         self._begin(shown)
         while self._belief.steps:
             move = min(self._belief.optimal, key=lambda move: (move - favourite) % len(MOVES))

@@ -1,4 +1,4 @@
-"""What can happen half-way: setbacks, moved goals and distractions (Arghal et al. 2026, appendices A.2 and A.3)."""
+"""Perturbations: setbacks, moved goals and distractors (Arghal et al. 2026, appendices A.2 and A.3)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -25,20 +25,20 @@ class Perturbed:
 
     grid: Grid
     distractor: Position | None = None
-    """Where something irrelevant lies."""
+    """Cell of an irrelevant object."""
 
 
 def perturb(kind: Kind, grid: Grid, start: Position, rng: np.random.Generator) -> Perturbed:
-    """The grid after a perturbation; the goal can be reached from where the agent then is, in one step or more.
+    """Perturb a grid; the goal can be reached afterwards, in one step or more.
 
     `put_back` sets the agent back to `start`. `close_path` makes a wall of a cell on one of the agent's shortest ways
-    to the goal: one that makes the way longer, where there is such a cell. `move_goal` moves the goal to another cell
-    that can be reached, `distractor` puts something irrelevant on one. Of several cells all are equally likely.
+    to the goal: one that makes the way longer, where there is such a cell. `move_goal` moves the goal to another
+    reachable cell, `distractor` puts an irrelevant object on one. Of several cells all are equally likely.
 
     Args:
-        kind: which perturbation.
-        grid: as it is, with the agent where it is; the goal can be reached.
-        start: where the agent began.
+        kind: the perturbation.
+        grid: the present grid; the goal can be reached.
+        start: first cell of the agent.
         rng: the only source of chance.
 
     Raises:
@@ -56,16 +56,20 @@ def distance(grid: Grid) -> float:
 def on_shortest_ways(grid: Grid) -> list[tuple[Position, int]]:
     """The cells on all shortest ways from agent to goal, both ends included, with their steps from the agent."""
     cells = FreeCells.of(grid.walls)
-    behind, ahead = _steps(cells, grid.agent), _steps(cells, grid.goal)
-    between = np.flatnonzero(behind + ahead == behind[cells.index(grid.goal)])
-    return [(_position(cells, state), int(behind[state])) for state in between]
+    from_agent = _steps(cells, grid.agent)
+    to_goal = _steps(cells, grid.goal)
+    shortest = from_agent[cells.index(grid.goal)]
+    between = np.flatnonzero(from_agent + to_goal == shortest)
+    return [(_position(cells, state), int(from_agent[state])) for state in between]
 
 
 def moves_towards(grid: Grid, cell: Position) -> tuple[int, ...]:
     """The moves, as indices into `dynamics.MOVES`, that bring the agent nearer to a cell that it can reach."""
     cells = FreeCells.of(grid.walls)
-    steps, here = _steps(cells, cell), cells.index(grid.agent)
-    return tuple(np.flatnonzero(steps[cells.successors[here]] < steps[here]).tolist())
+    steps = _steps(cells, cell)
+    here = cells.index(grid.agent)
+    is_nearer = steps[cells.successors[here]] < steps[here]
+    return tuple(np.flatnonzero(is_nearer).tolist())
 
 
 def _put_back(grid: Grid, start: Position, _: np.random.Generator) -> Perturbed:
@@ -78,9 +82,11 @@ def _close_path(grid: Grid, _: Position, rng: np.random.Generator) -> Perturbed:
     between = [cell for cell, _ in on_shortest_ways(grid) if cell not in {grid.agent, grid.goal}]
     closed = [_with_wall(grid, cell) for cell in between]
     lengths = np.array([distance(each) for each in closed])
-    options = np.flatnonzero(np.isfinite(lengths) & (lengths > distance(grid)))
+    is_open = np.isfinite(lengths)
+    options = np.flatnonzero(is_open & (lengths > distance(grid)))
     if not options.size:
-        options = np.flatnonzero(np.isfinite(lengths))
+        # No cell makes the way longer: close one of several equally short ways.
+        options = np.flatnonzero(is_open)
     if not options.size:
         raise NotPossible("every cell between agent and goal is needed to reach it")
     return Perturbed(grid=closed[int(rng.choice(options))])

@@ -1,4 +1,4 @@
-"""A grid world in which something happens half-way."""
+"""A grid world with one perturbation in each episode."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,11 +30,11 @@ class _Phase:
     """One part of the episode: before the perturbation, or after it."""
 
     grid: GridEnvironment
-    """What is played on."""
+    """The present grid."""
     change: Perturbed | None = None
-    """What has happened."""
+    """The perturbation; None before it."""
     obstacle: str = ""
-    """Why it could not happen."""
+    """Why the perturbation could not happen."""
 
 
 class PerturbedGrid:
@@ -75,11 +75,13 @@ class PerturbedGrid:
         return self._go_on(shown)
 
     def task(self) -> Task:
-        """The grid's task, with as many turns as an agent is granted that has moved optimally until the perturbation:
-        those taken, and the usual multiple of what then remains; never fewer than without it."""
+        """The grid's task, with enough turns for an agent that moves optimally until the perturbation: those taken, and
+        the usual multiple of the remaining steps; never fewer than without the perturbation."""
         inner = self._unperturbed.task()
         granted = [self._turn + self._config.turns(steps) for steps in self._remaining()]
-        rules = f"{inner.rules} {DISTRACTOR_SYMBOL} is a coin." if self._kind == "distractor" else inner.rules
+        rules = inner.rules
+        if self._kind == "distractor":
+            rules += f" {DISTRACTOR_SYMBOL} is a coin."
         return replace(inner, rules=rules, horizon=max([inner.horizon, *granted]))
 
     def world(self) -> World:
@@ -101,12 +103,14 @@ class PerturbedGrid:
         """Act in the grid, and let the perturbation happen when it is due."""
         outcome = self._phase.grid.step(action)
         self._taken += 1
-        shown = outcome.observation
-        return replace(outcome, observation=shown if outcome.terminated else self._go_on(shown))
+        if outcome.terminated:
+            return outcome
+        return replace(outcome, observation=self._go_on(outcome.observation))
 
     def state(self) -> State:
         """The state of the grid as it now is."""
-        inner, change = self._phase.grid.state(), self._phase.change
+        inner = self._phase.grid.state()
+        change = self._phase.change
         facts: dict[str, Json] = {**inner.facts, "perturbed": change is not None}
         if self._phase.obstacle:
             facts["not_perturbed"] = self._phase.obstacle
@@ -159,7 +163,7 @@ class PerturbedGrid:
         return GridEnvironment(plain, [Origin(grid=grid, base="", labels={})])
 
     def _remaining(self) -> Iterator[float]:
-        """Steps that remain after the perturbation, wherever optimal moves may have led until then."""
+        """Remaining steps after the perturbation, for every cell that optimal moves may have led to until then."""
         for cell, steps in on_shortest_ways(self._begun):
             if steps == self._turn and cell != self._begun.goal:
                 try:

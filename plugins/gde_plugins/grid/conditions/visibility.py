@@ -1,4 +1,4 @@
-"""What is seen from a cell: Bresenham rays that walls block (Arghal et al. 2026, appendix A)."""
+"""Visible cells: Bresenham rays that walls block (Arghal et al. 2026, appendix A)."""
 
 from collections.abc import Iterator
 
@@ -50,8 +50,10 @@ def _share(whole: int, step: int, length: int) -> int:
 
 def _edge(height: int, width: int, centre: Position, radius: int) -> Iterator[Position]:
     """The outermost cells of the square around `centre`, as far as it lies in the grid."""
-    rows = max(centre[0] - radius, 0), min(centre[0] + radius, height - 1)
-    columns = max(centre[1] - radius, 0), min(centre[1] + radius, width - 1)
-    for row in range(rows[0], rows[1] + 1):
-        for column in range(columns[0], columns[1] + 1) if row in rows else columns:
+    top, bottom = max(centre[0] - radius, 0), min(centre[0] + radius, height - 1)
+    left, right = max(centre[1] - radius, 0), min(centre[1] + radius, width - 1)
+    for row in range(top, bottom + 1):
+        # The first and last row are edge in full, the others at both ends.
+        columns = range(left, right + 1) if row in (top, bottom) else (left, right)
+        for column in columns:
             yield row, column

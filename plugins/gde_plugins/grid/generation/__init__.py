@@ -1,1 +1,1 @@
-"""Where grids come from: a random generator or a file, and the transforms between them."""
+"""Sources of grids: a random generator, files, and transforms."""

@@ -1,4 +1,4 @@
-"""Which grids of a file are wanted, by their labels."""
+"""Selection of a file's grids by their labels."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What of the key worlds can be chosen."""
+"""Settings of the key worlds."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -13,7 +13,7 @@ so few turns hardly any draw would do."""
 
 @dataclass(frozen=True, kw_only=True)
 class KeyWorldConfig:
-    """What all key worlds have in common."""
+    """Settings of all key worlds."""
 
     horizon: Annotated[int, Ge(1)] = 30
     """Turns allowed (30 in Arghal et al. 2026, section 4.3); worlds that need more are drawn again."""
@@ -21,11 +21,11 @@ class KeyWorldConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TwinConfig(KeyWorldConfig):
-    """Worlds with an object that is good for nothing, and their twins with another or without."""
+    """Worlds with a useless object, and their counterfactuals with another object or without."""
 
     artefact: Artefact = "key"
-    """What lies where the key would: itself, nothing, or a coin or flag that is just as useless. The same seed gives
-    the same world otherwise; "none" is the twin that the others are compared with."""
+    """The object in the key's place: the key, nothing, or a coin or flag that is just as useless. The same seed gives
+    the same world otherwise; "none" is the counterfactual that the others are compared with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class KeyDoorConfig(KeyWorldConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class KeyNoDoorConfig(KeyDoorConfig, TwinConfig):
-    """The worlds of key-door with the door taken out, so that the key is good for nothing."""
+    """The worlds of key-door without the door, so that the key is useless."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The rules of key worlds, and the model on the state augmented by what the agent carries and whether the door is open.
+"""The rules of key worlds, and the model on states augmented by the object and the door.
 
 An object is taken by stepping onto its cell. A door opens as soon as an agent that carries the key stands in one of
 the four cells beside it, and then is gone for good. Until then it is like a wall.
@@ -17,7 +17,7 @@ from gde_plugins.grid.solver.dynamics import FreeCells, shortest_way_model
 
 
 class Stage(IntEnum):
-    """How far an episode has come; it never goes back."""
+    """The progress of an episode; it never goes back."""
 
     BEFORE = 0
     """The object, if there is one, lies in its place."""
@@ -54,10 +54,13 @@ class KeyStates:
         lasting = stage_after == np.arange(n_stages)[:, None]
         reached = np.repeat(cells.successors[None], n_stages, axis=0)
         if scene.door is not None:
+            # A closed door leaves the agent where it is, like a wall.
             door = cells.index(scene.door)
             lasting[: Stage.OPEN, door] = False
             closed = reached[: Stage.OPEN]
             reached[: Stage.OPEN] = np.where(closed == door, np.arange(n_cells)[:, None], closed)
+
+        # Number the pairs that are states, then look up where each state's moves end.
         index = np.full(lasting.shape, -1)
         index[lasting] = np.arange(lasting.sum())
         stages, of_cells = lasting.nonzero()
@@ -72,13 +75,15 @@ class KeyStates:
 
 
 def _stage_after(scene: Scene, cells: FreeCells) -> NDArray[np.intp]:
-    """(stages, cells) the stage that begins when an agent of a stage arrives in a cell."""
-    n_stages = 1 + (scene.artefact != "none") + (scene.door is not None)
+    """(stages, cells) the stage of an agent after it arrives in a cell, by its stage before."""
+    has_object = scene.artefact != "none"
+    n_stages = 1 + has_object + (scene.door is not None)
     after = np.repeat(np.arange(n_stages)[:, None], len(cells.positions), axis=1)
     if scene.door is not None:
         beside = np.abs(cells.positions - scene.door).sum(axis=1) == 1
         after[Stage.TAKEN, beside] = Stage.OPEN
-    if scene.artefact != "none":
+    if has_object:
+        # Beside the door, taking the key opens it at once.
         place = cells.index(scene.place)
         after[Stage.BEFORE, place] = after[Stage.TAKEN, place]
     return after
@@ -92,7 +97,9 @@ def tabulate(scene: Scene, states: KeyStates) -> TabularMDP:
     the object, e.g. `key`.
     """
     place = (states.positions == scene.place).all(axis=1)
-    doorway = np.zeros(len(place)) if scene.door is None else (states.positions == scene.door).all(axis=1)
+    doorway = np.zeros(len(place))
+    if scene.door is not None:
+        doorway = (states.positions == scene.door).all(axis=1)
     labels = {
         "row": states.positions[:, 0],
         "column": states.positions[:, 1],

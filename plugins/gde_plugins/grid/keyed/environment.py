@@ -1,4 +1,8 @@
-"""Key worlds as environments."""
+"""Key worlds as environments, and their text: the grid as everywhere, and below it whether the agent carries the key.
+
+Counterfactual worlds differ in one cell of the text and in nothing else: the rules name every object, whichever of them
+there is.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,16 +13,24 @@ from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task, World
 from gde_plugins.grid.keyed.dynamics import KeyStates, Stage, shortest_way, tabulate
 from gde_plugins.grid.keyed.scene import Scene
-from gde_plugins.grid.keyed.text import MECHANICS, SYMBOLS, stage_text
-from gde_plugins.grid.rendering.layout import AGENT_SYMBOL, offsets, put
+from gde_plugins.grid.rendering.layout import AGENT_SYMBOL, GOAL_SYMBOL, empty_text, offsets, put
 from gde_plugins.grid.rendering.vocabulary import Vocabulary
 from gde_plugins.grid.solver.dynamics import ACTIONS, MOVES
 from gde_plugins.grid.walking import Walker
 
+SYMBOLS = {"key": "K", "coin": "C", "flag": "F", "door": "D"}
+"""Letters of objects, in the text and in pictures."""
+MECHANICS = (
+    "K is a key, C a coin, F a flag and D a locked door; not every grid holds them. Stepping onto a key, a coin or a"
+    " flag takes it off the grid. A locked door cannot be entered. It opens by itself, and is a free cell from then"
+    " on, as soon as the agent carries the key and stands right above, below, left or right of it. The line below the"
+    " grid says whether the agent carries the key."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Episode:
-    """What stays the same from reset to reset, worked out once so that a step only looks things up."""
+    """Everything that stays the same from reset to reset, computed once so that a step only looks things up."""
 
     scene: Scene
     mdp: TabularMDP
@@ -39,7 +51,8 @@ class _Episode:
     @classmethod
     def of(cls, scene: Scene) -> "_Episode":
         states = KeyStates.of(scene)
-        mdp, positions = tabulate(scene, states), states.positions.tolist()
+        mdp = tabulate(scene, states)
+        positions = states.positions.tolist()
         return cls(
             scene=scene,
             mdp=mdp,
@@ -59,7 +72,7 @@ class KeyEnvironment(Walker[_Episode]):
     or the door takes or opens it."""
 
     def __init__(self, draw: Callable[[int], Scene], horizon: int, labels: Labels) -> None:
-        """Worlds are the scenes that `draw` makes of seeds; `labels` are common to all."""
+        """Take a function from seeds to scenes, and labels common to all worlds."""
         super().__init__()
         self._draw = draw
         self._horizon = horizon
@@ -84,12 +97,14 @@ class KeyEnvironment(Walker[_Episode]):
         """The scene as it is at first.
 
         Facts are `rows` (a closed door is a wall), `agent`, `goal`, `moves` (action to rows and columns moved),
-        `artefact`, `place` (where the artefact lies; in the twin without one, where it would), and the position of the
-        artefact under its name and of the `door`, of those that there are, and `things` (which of them are things of
-        the map). Label `distance` is the optimal length.
+        `artefact`, `place` (where the artefact lies; in the counterfactual without one, where it would), the positions
+        of the artefact under its name and of the `door`, of those that exist, and `things` (the things of the map).
+        Label `distance` is the optimal length.
         """
         episode = self._episode
         scene = episode.scene
+        objects = _objects(scene, Stage.BEFORE)
+        letters: dict[str, Json] = {name: {"letter": SYMBOLS[name]} for name in objects}
         facts: dict[str, Json] = {
             "rows": list(scene.closed_rows),
             "agent": list(scene.agent),
@@ -97,8 +112,8 @@ class KeyEnvironment(Walker[_Episode]):
             "moves": {action: list(move) for action, move in MOVES.items()},
             "artefact": scene.artefact,
             "place": list(scene.place),
-            "things": {**THINGS, **{name: {"letter": SYMBOLS[name]} for name in _objects(scene, Stage.BEFORE)}},
-            **_objects(scene, Stage.BEFORE),
+            "things": {**THINGS, **letters},
+            **objects,
         }
         labels = {"size": len(scene.rows), "layout": scene.layout, "distance": episode.distance, **self._labels}
         return World(id=scene.identity, facts=facts, labels=labels, base=scene.base)
@@ -119,15 +134,29 @@ class KeyEnvironment(Walker[_Episode]):
 
     def _observe(self) -> Observation:
         episode = self._episode
-        text = put(episode.texts[episode.stages[self._state]], episode.offsets[self._state], AGENT_SYMBOL)
+        without_agent = episode.texts[episode.stages[self._state]]
+        text = put(without_agent, episode.offsets[self._state], AGENT_SYMBOL)
         return Observation(text=text, actions=ACTIONS)
 
 
 def _objects(scene: Scene, stage: Stage) -> Mapping[str, Json]:
-    """Where the artefact and the door are in a stage, null once they are gone; nothing of what was never there."""
+    """Positions of the artefact and the door in a stage, null once they are gone; only of those that the scene has."""
     where: dict[str, Json] = {}
     if scene.artefact != "none":
         where[scene.artefact] = list(scene.place) if stage == Stage.BEFORE else None
     if scene.door is not None:
         where["door"] = list(scene.door) if stage < Stage.OPEN else None
     return where
+
+
+def stage_text(scene: Scene, stage: Stage) -> str:
+    """The text of one stage without the agent, which stands at one of the `offsets`."""
+    at_goal, at_place = offsets(scene.rows, [scene.goal, scene.place])
+    text = put(empty_text(scene.rows), at_goal, GOAL_SYMBOL)
+    if stage == Stage.BEFORE and scene.artefact != "none":
+        text = put(text, at_place, SYMBOLS[scene.artefact])
+    if stage < Stage.OPEN and scene.door is not None:
+        (at_door,) = offsets(scene.rows, [scene.door])
+        text = put(text, at_door, SYMBOLS["door"])
+    carries_key = scene.artefact == "key" and stage >= Stage.TAKEN
+    return f"{text}\nCarrying key: {carries_key}"

@@ -1,7 +1,5 @@
 """Rooms joined by doorways, one of which is locked (Arghal et al. 2026, section 4.3, KeyDoorEnv)."""
 
-from itertools import starmap
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import label
@@ -18,7 +16,7 @@ PITCH = ROOM + 1
 
 
 def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
-    """Rooms joined to a random tree, with a locked door that parts agent and goal, and its key on the agent's side.
+    """Draw rooms joined to a random tree, a locked door between agent and goal, and its key on the agent's side.
 
     The goal is uniform over the cells of rooms, the agent over those of the other rooms. In a tree of rooms this is
     the distribution that the published generator reaches by trying until some doorway parts them. The door is uniform
@@ -37,10 +35,14 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
     in_room = np.outer(inside, inside)
     doorways = _doorways(per_side, rng)
     free = in_room.copy()
-    free[tuple(zip(*doorways, strict=True))] = True
+    for doorway in doorways:
+        free[doorway] = True
+
     cells = np.argwhere(in_room)
     goal = rng.choice(cells)
-    agent = rng.choice(cells[(cells // PITCH != goal // PITCH).any(axis=1)])
+    in_other_room = (cells // PITCH != goal // PITCH).any(axis=1)
+    agent = rng.choice(cells[in_other_room])
+
     doors = [door for door in doorways if not _reachable(free, door, agent)[tuple(goal)]]
     door = doors[int(rng.integers(len(doors)))]
     at_hand = _reachable(free, door, agent) & in_room
@@ -63,19 +65,21 @@ def _doorways(per_side: int, rng: np.random.Generator) -> list[Position]:
     # Kruskal's algorithm on edges in random order is the minimum spanning tree of random weights.
     weights = 1.0 + rng.permutation(len(first))
     tree = minimum_spanning_tree(csr_array((weights, (first, second)), shape=(rooms.size, rooms.size)))
-    joined = zip(*(ends.tolist() for ends in tree.nonzero()), strict=True)
+    first_rooms, second_rooms = tree.nonzero()
 
-    def doorway(a: int, b: int) -> Position:
-        along, (row, column) = 1 + int(rng.integers(ROOM)), divmod(a, per_side)
+    doorways: list[Position] = []
+    for a, b in zip(first_rooms.tolist(), second_rooms.tolist(), strict=True):
+        along = 1 + int(rng.integers(ROOM))
+        row, column = divmod(a, per_side)
         if b == a + 1:
-            return PITCH * row + along, PITCH * (column + 1)
-        return PITCH * (row + 1), PITCH * column + along
-
-    return [*starmap(doorway, joined)]
+            doorways.append((PITCH * row + along, PITCH * (column + 1)))
+        else:
+            doorways.append((PITCH * (row + 1), PITCH * column + along))
+    return doorways
 
 
 def _reachable(free: NDArray[np.bool_], door: Position, agent: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(height, width) True where the agent can get with this doorway closed."""
+    """(height, width) True for the cells that the agent can reach with this doorway closed."""
     passable = free.copy()
     passable[door] = False
     parts, _ = label(passable)

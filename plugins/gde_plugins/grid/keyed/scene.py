@@ -1,4 +1,4 @@
-"""What a key world consists of."""
+"""The scene of a key world."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Scene:
     agent: Position
     goal: Position
     place: Position
-    """Where the object lies; in a twin without one, where it would."""
+    """Where the object lies; in a counterfactual without one, where it would."""
     artefact: Artefact = "key"
     door: Position | None = None
 
@@ -51,8 +51,7 @@ class Scene:
 
     @property
     def base(self) -> str:
-        """Equal for scenes that differ in nothing but the object, where it lies, and the door: without it they look the
-        same, so they are no independent observations."""
+        """Equal for scenes that differ only in object, place and door, so that they are no independent observations."""
         return _digest(*self.rows, self.agent, self.goal)
 
     @property

@@ -14,7 +14,7 @@ Corners = list[Position]
 
 
 def draw_two_paths(size: int, rng: np.random.Generator) -> Scene:
-    """One of three layouts, with an object on a random cell of one of its two ways that the other does not have.
+    """Draw one of three layouts, with an object on a random cell that only one of its two ways has.
 
     Horizontal and vertical: from the middle of one side to that of the opposite one, around either side of a block.
     Diamond: along a common stem, then around either side of a smaller block.
@@ -26,10 +26,12 @@ def draw_two_paths(size: int, rng: np.random.Generator) -> Scene:
     layout = LAYOUTS[int(rng.integers(len(LAYOUTS)))]
     corners = _diamond(size, rng) if layout == "diamond" else _around_a_block(size, rng)
     # The second way is the mirror image of the first in the middle row.
-    ways = [_cells(corners), _cells([(size - 1 - row, column) for row, column in corners])]
+    mirrored = [(size - 1 - row, column) for row, column in corners]
+    ways = [_cells(corners), _cells(mirrored)]
     walls = np.ones((size, size), dtype=bool)
-    for row, column in [*ways[0], *ways[1]]:
-        walls[row, column] = False
+    for place in (*ways[0], *ways[1]):
+        walls[place] = False
+
     side = int(rng.integers(2))
     exclusive = [place for place in ways[side] if place not in ways[1 - side]]
     scene = Scene(
@@ -49,8 +51,11 @@ def _around_a_block(size: int, rng: np.random.Generator) -> Corners:
 
 
 def _diamond(size: int, rng: np.random.Generator) -> Corners:
-    middle, margin = size // 2, max(2, size // 4)
-    top, left, right = (int(rng.integers(2, margin + 1)) for _ in range(3))
+    middle = size // 2
+    margin = max(2, size // 4)
+    top = int(rng.integers(2, margin + 1))
+    left = int(rng.integers(2, margin + 1))
+    right = int(rng.integers(2, margin + 1))
     return [(middle, left), (middle, middle), (top, middle), (top, size - 1 - right), (middle, size - 1 - right)]
 
 
@@ -59,8 +64,9 @@ def _cells(corners: Sequence[Position]) -> list[Position]:
     way = [corners[0]]
     for (row, column), (to_row, to_column) in pairwise(corners):
         n_steps = abs(to_row - row) + abs(to_column - column)
-        down, right = (to_row - row) // n_steps, (to_column - column) // n_steps
-        way += [(row + step * down, column + step * right) for step in range(1, n_steps + 1)]
+        down = (to_row - row) // n_steps
+        right = (to_column - column) // n_steps
+        way.extend((row + step * down, column + step * right) for step in range(1, n_steps + 1))
     return way
 
 

@@ -1,4 +1,4 @@
-"""The three key worlds: which scene a seed makes, and with what in it."""
+"""The three key worlds: the scene of a seed, and the object in it."""
 
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,7 @@ from gde_plugins.grid.keyed.scene import Draw, Scene
 from gde_plugins.grid.keyed.two_paths import draw_two_paths
 
 ATTEMPTS = 200
-"""Scenes drawn before it is said that none can be solved within the horizon."""
+"""Scenes drawn, at most, to find one that can be solved within the horizon."""
 
 
 def key_door(config: KeyDoorConfig) -> KeyEnvironment:
@@ -24,7 +24,7 @@ def key_door(config: KeyDoorConfig) -> KeyEnvironment:
 
 
 def key_no_door(config: KeyNoDoorConfig) -> KeyEnvironment:
-    """The scenes of `key_door` seed for seed, without the door, and with an object that is good for nothing."""
+    """The scenes of `key_door` seed for seed, without the door, and with a useless object."""
 
     def draw(seed: int) -> Scene:
         return replace(_rooms(config, seed), door=None, artefact=config.artefact)
@@ -33,7 +33,7 @@ def key_no_door(config: KeyNoDoorConfig) -> KeyEnvironment:
 
 
 def two_path_key(config: TwoPathKeyConfig) -> KeyEnvironment:
-    """An object that is good for nothing lies on one of two equally short ways."""
+    """A useless object lies on one of two equally short ways."""
 
     def draw(seed: int) -> Scene:
         rng = generator(seed, "two paths", config.size, config.horizon)
@@ -44,7 +44,7 @@ def two_path_key(config: TwoPathKeyConfig) -> KeyEnvironment:
 
 
 def _rooms(config: KeyDoorConfig, seed: int) -> Scene:
-    # The stream knows nothing of door and artefact, so that the variations of a seed are one scene.
+    # The stream does not depend on door and artefact, so that the variations of a seed are one scene.
     rng = generator(seed, "rooms", config.rooms, config.horizon)
     return solvable(partial(draw_rooms, config.rooms), config.horizon, rng)
 

@@ -1,1 +1,1 @@
-"""What only these worlds can be asked: keys, fog and perturbations."""
+"""Metrics of keys, fog and perturbations."""

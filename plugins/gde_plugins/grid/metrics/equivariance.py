@@ -1,7 +1,7 @@
-"""Does the agent do on a transformed grid what the transform makes of what it does on the base grid?
+"""Is the policy on a transformed grid the transform of the policy on the base grid?
 
-Success and accuracy do not see a preference among equally good moves, e.g. for going left: it costs nothing. The policy
-does: turned back into the frame of the base grid, it would be the same on both, if the agent had no such preference.
+Success and accuracy do not see a habit among equally good moves, such as going left, since it costs nothing. The policy
+shows it: without the habit, both policies are the same in the frame of the base grid.
 """
 
 from collections import Counter
@@ -38,23 +38,27 @@ def equivariance(evidence: Evidence) -> Sequence[Measurement]:
     Transforms that put the goal elsewhere, as "swap" does, ask for another policy and are left out. Nothing for a run
     without transformed grids, or for a part of one.
     """
-    transformed = [one for one in finished(evidence) if "to_base" in one.world.facts] if not evidence.part else []
+    if evidence.part:
+        return ()
+    transformed = [one for one in finished(evidence) if "to_base" in one.world.facts]
     policies, goals = _policies(transformed)
     kinds = sorted({kind for _, kind in policies} - {NONE})
-    return [each for kind in kinds for each in _compared(kind, policies, goals, evidence.seed)]
+    measured: list[Measurement] = []
+    for kind in kinds:
+        measured.extend(_compared(kind, policies, goals, evidence.seed))
+    return measured
 
 
 def _compared(
     kind: str, policies: Policies, goals: dict[tuple[str, str], Position], seed: int
 ) -> Iterator[Measurement]:
-    pairs = {
-        base: found
-        for base, of in policies
-        if of == kind
-        and (base, NONE) in policies
-        and goals[base, of] == goals[base, NONE]
-        and (found := _differences(policies[base, NONE], policies[base, kind])).size
-    }
+    pairs: dict[str, NDArray[np.float64]] = {}
+    for base, of in policies:
+        if of != kind or (base, NONE) not in policies or goals[base, of] != goals[base, NONE]:
+            continue
+        found = _differences(policies[base, NONE], policies[base, kind])
+        if found.size:
+            pairs[base] = found
     for one in _measured(pairs, seed, kind) if pairs else _nothing():
         yield replace(one, where={"transform": kind, **one.where})
 
@@ -66,8 +70,9 @@ def _nothing() -> Iterator[Measurement]:
 
 
 def _measured(pairs: dict[str, NDArray[np.float64]], seed: int, kind: str) -> Iterator[Measurement]:
-    """What is said of (places, moves) differences of frequencies of each base grid."""
-    bases, rng = [*pairs], generator(seed, "metric", "equivariance", kind)
+    """Measure the (places, moves) differences of frequencies of each base grid."""
+    bases = [*pairs]
+    rng = generator(seed, "metric", "equivariance", kind)
     distances = [float(np.abs(found).sum(axis=1).mean() / 2) for found in pairs.values()]
     yield cluster_share(distances, bases, rng).measurement("equivariance.distance", "share")
     shifts = np.stack([found.mean(axis=0) for found in pairs.values()])
@@ -75,22 +80,24 @@ def _measured(pairs: dict[str, NDArray[np.float64]], seed: int, kind: str) -> It
         found = cluster_mean(values, bases, rng).measurement("equivariance.shift", "share")
         yield replace(found, where={"move": move})
     signs = rng.choice([-1.0, 1.0], size=(FLIPS, len(shifts)))
-    flipped, seen = ((signs @ shifts) ** 2).sum(axis=1), (shifts.sum(axis=0) ** 2).sum()
-    p = float((1 + (flipped >= seen - 1e-12).sum()) / (FLIPS + 1))
+    flipped = ((signs @ shifts) ** 2).sum(axis=1)
+    observed = (shifts.sum(axis=0) ** 2).sum()
+    n_as_large = (flipped >= observed - 1e-12).sum()  # the same sum in another order may differ by rounding
+    p = float((1 + n_as_large) / (FLIPS + 1))
     yield Measurement(name="equivariance.p", value=p, unit="probability", n=len(bases))
 
 
 def _policies(trajectories: Sequence[Trajectory]) -> tuple[Policies, dict[tuple[str, str], Position]]:
-    """What was done where, and the goal in the frame of the base grid."""
+    """Moves made in each place, and goals, in the frame of the base grid."""
     policies: Policies = {}
     goals: dict[tuple[str, str], Position] = {}
     for one in trajectories:
         key = one.world.cluster, str(one.labels.get("transform", NONE))
         to_base = np.array(one.world.facts["to_base"], dtype=np.int64)
         goals[key] = _turned(to_base, position(one.world.facts, "goal"), 1)
-        told = one.world.facts["moves"]
-        assert isinstance(told, Mapping)
-        moves = {action: _turned(to_base, position(told, action), 0) for action in told}
+        named = one.world.facts["moves"]
+        assert isinstance(named, Mapping)
+        moves = {action: _turned(to_base, position(named, action), 0) for action in named}
         of_grid = policies.setdefault(key, {})
         for turn in one.turns:
             if turn.state is not None and turn.decision.action in moves:
@@ -110,9 +117,10 @@ def _differences(
 ) -> NDArray[np.float64]:
     """(places visited on both, moves) relative frequency on the base grid less that on the other."""
     shared = sorted(base.keys() & other.keys())
-    rows = [[_share(base[place], move) - _share(other[place], move) for move in MOVES.values()] for place in shared]
+    rows = [_frequencies(base[place]) - _frequencies(other[place]) for place in shared]
     return np.array(rows, dtype=np.float64).reshape(-1, len(MOVES))
 
 
-def _share(made: Counter[Position], move: Position) -> float:
-    return made[move] / made.total()
+def _frequencies(made: Counter[Position]) -> NDArray[np.float64]:
+    """(moves,) relative frequency of each move."""
+    return np.array([made[move] / made.total() for move in MOVES.values()])

@@ -1,4 +1,4 @@
-"""How does the agent find its way through what it cannot see? (Arghal et al. 2026, appendix A.4)"""
+"""How does the agent find its way in fog? (Arghal et al. 2026, appendix A.4)"""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -31,17 +31,17 @@ RATIO = "exploration.ratio"
 
 
 def exploration(evidence: Evidence) -> Sequence[Measurement]:
-    """Episodes in fog, held against what can be known; () for a run without fog.
+    """Episodes in fog against a belief oracle, who knows the cells seen so far; () for a run without fog.
 
-    A world in fog records the fact `explorer_steps`, how many the belief oracle itself takes (a list, one entry a way
+    A world in fog records the fact `explorer_steps`, the steps of the belief oracle itself (a list, one entry a way
     of breaking its ties), and in every state `agent`, `belief_optimal`, `known_walls` and `known_dead_ends`, the last
     three being lists of actions.
 
     "exploration.accuracy" is the share of actions that are optimal to the belief oracle,
-    "exploration.informed_accuracy" of those that are optimal to one who sees the whole world; both are averaged over
-    the episodes of a world, then over worlds. The pathologies are shares of all turns and may overlap.
-    "exploration.backtracking" counts steps onto a cell that the agent has stood on before, so that there is nothing
-    new to see, although the belief oracle would not take them; "exploration.walls" moves into a wall that has been
+    "exploration.informed_accuracy" the share that are optimal in the whole world; both are averaged over the episodes
+    of a world, then over worlds. The pathologies are shares of all turns and may overlap.
+    "exploration.backtracking" counts steps onto a cell that the agent has stood on before, where there is nothing new
+    to see, unless the belief oracle would take them; "exploration.walls" moves into a wall that has been
     seen; "exploration.dead_ends" steps into a part of the world from where neither the goal nor an unknown cell can be
     reached but by coming back. "exploration.ratio" is the number of turns to the mean of the belief oracle's, averaged
     over the episodes that reach the goal; luck can take it below 1.
@@ -52,12 +52,12 @@ def exploration(evidence: Evidence) -> Sequence[Measurement]:
     if reason := lacking(in_fog, CERTIFIED):
         shares = [unmeasured(name, "share", reason) for name in (*ACCURACIES, *PATHOLOGIES)]
         return [*shares, unmeasured(RATIO, "ratio", reason)]
-    episodes = list(map(_Episode.of, in_fog))
+    episodes = [_Episode.of(one) for one in in_fog]
     return [*_accuracies(evidence, episodes), *_pathologies(evidence, episodes), _ratio(evidence, episodes)]
 
 
 class _Episode(NamedTuple):
-    """What the numbers need of one."""
+    """Counts of an episode."""
 
     place: Place
     counts: dict[str, Count]
@@ -68,14 +68,20 @@ class _Episode(NamedTuple):
     @classmethod
     def of(cls, trajectory: Trajectory) -> "_Episode":
         turns = trajectory.turns
-        facts = {"exploration.walls": "known_walls", "exploration.dead_ends": "known_dead_ends"}
+
+        def in_fact(fact: str) -> Count:
+            return count(trajectory, [_in_fact(turn, fact) for turn in turns])
+
         counts = {
-            "exploration.accuracy": count(trajectory, (_in_fact(turn, "belief_optimal") for turn in turns)),
+            "exploration.accuracy": in_fact("belief_optimal"),
             "exploration.informed_accuracy": count(trajectory, map(is_optimal, turns)),
             "exploration.backtracking": count(trajectory, _backtracks(trajectory)),
-            **{name: count(trajectory, (_in_fact(turn, fact) for turn in turns)) for name, fact in facts.items()},
+            "exploration.walls": in_fact("known_walls"),
+            "exploration.dead_ends": in_fact("known_dead_ends"),
         }
-        ratio = len(turns) / _explorer_steps(trajectory) if trajectory.succeeded else None
+        ratio = None
+        if trajectory.succeeded:
+            ratio = len(turns) / _explorer_steps(trajectory)
         return cls(Place.of(trajectory), counts, ratio)
 
 
@@ -103,12 +109,12 @@ def _ratio(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
 
 
 def _backtracks(trajectory: Trajectory) -> Iterator[bool]:
-    """Of each turn, whether it went back to where the agent had been without reason."""
+    """Whether each turn goes back without reason to a cell where the agent has been."""
     states = [*(turn.state for turn in trajectory.turns), trajectory.final_state]
     visited: set[str] = set()
     for turn, (before, after) in zip(trajectory.turns, pairwise(states), strict=True):
         if before is None or after is None or _perturbed(before) != _perturbed(after):
-            # What a perturbation does to the agent is not its own doing, and in another world old ground is new.
+            # A perturbation moves the agent or changes the world, in which old ground is new.
             visited.clear()
             yield False
             continue
@@ -134,7 +140,9 @@ def _in_fact(turn: Turn, fact: str) -> bool:
 def _explorer_steps(trajectory: Trajectory) -> float:
     """The belief oracle's steps, averaged over its ways of breaking ties."""
     listed = trajectory.world.facts["explorer_steps"]
-    steps = [one for one in listed if isinstance(one, int)] if isinstance(listed, list | tuple) else []
+    steps: list[int] = []
+    if isinstance(listed, list | tuple):
+        steps = [one for one in listed if isinstance(one, int)]
     if not steps or min(steps) < 1:
         raise ValueError(f"world {trajectory.world.id}: wanted explorer_steps as a list of steps, got {listed!r}")
     return fmean(steps)

@@ -1,8 +1,8 @@
-"""Episodes in key worlds, as their records tell them.
+"""Episodes in key worlds, read from their records.
 
-A world is one of these when its facts hold `rows`, `agent`, `artefact` ("none" in a twin without an object), `place`
-(where the object lies, or in that twin would), perhaps `door`, and its states `agent`, `carrying` and, in a world with
-a door, `door`, which is null once it is open.
+A key world has the facts `rows`, `agent`, `artefact` ("none" in a counterfactual without an object), `place` (where the
+object lies, or in that counterfactual would) and perhaps `door`. Its states have `agent`, `carrying` and, in a world
+with a door, `door`, which is null once it is open.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,11 +27,11 @@ PHASES = ("collect", "open", "reach")
 
 @dataclass(frozen=True, kw_only=True)
 class KeyEpisode:
-    """What the numbers need of an episode in a key world."""
+    """Counts of an episode in a key world."""
 
     place: Place
     artefact: str
-    """What lies in the object's place: "key", "none", or the name of something else."""
+    """The object in the object's place: "key", "none", or another name."""
     has_door: bool
     """Whether the key is needed."""
     visits_place: bool
@@ -39,17 +39,21 @@ class KeyEpisode:
     phases: dict[str, Count]
     """In a world with a door, the optimal decisions of each phase."""
     detours: Count
-    """In a world without one, of the actions that were not optimal, until the object's place was visited, those that
-    led nearer to it."""
+    """In a world without a door, of the non-optimal actions until the object's place was visited, those that led
+    nearer to it."""
     pairs: frozenset[tuple[Position, str]]
     """Every position with each action that was taken there."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "KeyEpisode":
-        """What is kept of the episode."""
+        """Read the counts off an episode."""
         states = _states(trajectory)
-        positions, has_door = [position(state.facts, "agent") for state in states], behind_door(trajectory)
-        taken = zip(positions, (turn.decision.action for turn in trajectory.turns), strict=False)
+        positions = [position(state.facts, "agent") for state in states]
+        has_door = behind_door(trajectory)
+        pairs: set[tuple[Position, str]] = set()
+        for here, turn in zip(positions, trajectory.turns, strict=False):
+            if turn.decision.action is not None:
+                pairs.add(_pair(here, turn.decision.action))
         return cls(
             place=Place.of(trajectory),
             artefact=artefact(trajectory),
@@ -57,7 +61,7 @@ class KeyEpisode:
             visits_place=position(trajectory.world.facts, "place") in positions,
             phases=_phases(trajectory, states) if has_door else {},
             detours=count(trajectory, () if has_door else _detours(trajectory, positions)),
-            pairs=frozenset(_pair(here, action) for here, action in taken if action is not None),
+            pairs=frozenset(pairs),
         )
 
 
@@ -72,13 +76,13 @@ def behind_door(trajectory: Trajectory) -> bool:
 
 
 def artefact(trajectory: Trajectory) -> str:
-    """What lies in the object's place of a key world."""
+    """The object of a key world."""
     return str(trajectory.world.facts["artefact"])
 
 
 @lru_cache(maxsize=4096)
 def _pair(here: Position, action: str) -> tuple[Position, str]:
-    """The same object for equal pairs: an episode has some, a run has millions."""
+    """One object for equal pairs, since a run has millions of them."""
     return here, action
 
 
@@ -88,8 +92,10 @@ def _states(trajectory: Trajectory) -> list[State]:
 
 
 def _phases(trajectory: Trajectory, states: Sequence[State]) -> dict[str, Count]:
-    phases = list(zip(map(_phase, states), trajectory.turns, strict=False))
-    return {name: count(trajectory, (is_optimal(turn) for phase, turn in phases if phase == name)) for name in PHASES}
+    optimal: dict[str, list[bool]] = {name: [] for name in PHASES}
+    for state, turn in zip(states, trajectory.turns, strict=False):
+        optimal[_phase(state)].append(is_optimal(turn))
+    return {name: count(trajectory, of_phase) for name, of_phase in optimal.items()}
 
 
 def _phase(state: State) -> str:
@@ -99,13 +105,15 @@ def _phase(state: State) -> str:
 
 
 def _detours(trajectory: Trajectory, positions: Sequence[Position]) -> Iterator[bool]:
-    """For each action that was not optimal, until the object's place is visited: did it lead nearer to it?"""
-    place, steps = position(trajectory.world.facts, "place"), None
+    """Whether each non-optimal action, until the object's place is visited, leads nearer to it."""
+    place = position(trajectory.world.facts, "place")
+    steps: Floats | None = None
     for turn, here, after in zip(trajectory.turns, positions, positions[1:], strict=False):
         if here == place:
             return
         if turn.decision.action is not None and not is_optimal(turn):
-            steps = _steps_to(place, trajectory) if steps is None else steps
+            if steps is None:  # most episodes need none
+                steps = _steps_to(place, trajectory)
             yield bool(steps[after] < steps[here])
 
 
@@ -113,10 +121,9 @@ def _steps_to(place: Position, trajectory: Trajectory) -> Floats:
     """(height, width) length of the shortest way to a place, inf where there is none."""
     free = ~Grid.from_record(trajectory.world, _states(trajectory)[0]).walls
     cells = np.arange(free.size).reshape(free.shape)
-    across, down = free[:, :-1] & free[:, 1:], free[:-1] & free[1:]
-    ends = (
-        np.concatenate([cells[:, :-1][across], cells[:-1][down]]),
-        np.concatenate([cells[:, 1:][across], cells[1:][down]]),
-    )
-    one_way = coo_array((np.ones(len(ends[0])), ends), shape=(free.size, free.size)).tocsr()
+    across = free[:, :-1] & free[:, 1:]
+    down = free[:-1] & free[1:]
+    first = np.concatenate([cells[:, :-1][across], cells[:-1][down]])
+    second = np.concatenate([cells[:, 1:][across], cells[1:][down]])
+    one_way = coo_array((np.ones(len(first)), (first, second)), shape=(free.size, free.size)).tocsr()
     return steps_to(one_way + one_way.T, np.array([cells[place]])).reshape(free.shape)

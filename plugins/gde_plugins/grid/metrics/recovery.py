@@ -1,4 +1,4 @@
-"""What does the agent do when something happens half-way? (Arghal et al. 2026, appendices A.2 and A.3)"""
+"""What does the agent do after a perturbation? (Arghal et al. 2026, appendices A.2 and A.3)"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,14 +29,13 @@ MEASURES = {
     "recovery.excess": ("turns", "no episode reached the goal after the perturbation"),
     "recovery.toward_distractor": ("share", "no action after a distractor appeared was other than optimal"),
 }
-"""Name to unit, and to what it means that there is nothing to average although the perturbation happened."""
+"""Name to unit, and to the reason where there is nothing to average although the perturbation happened."""
 NEVER_HAPPENED = "the perturbation happened in no finished episode"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """What the numbers need of an episode with a perturbation, cut in two. An optimal action is optimal in the world
-    as it then is."""
+    """Counts of an episode, before and after its perturbation; actions are optimal in the world as it then is."""
 
     cluster: str
     before: Count
@@ -47,7 +46,7 @@ class _Case:
     delay: int | None
     """Turns before the first optimal action after the perturbation; None where there is none."""
     excess: float
-    """Turns after the perturbation, less the steps that were needed: every step costs 1, so minus the value."""
+    """Turns after the perturbation, less the steps that were needed."""
     distracted: bool
     """Whether there was a distractor."""
     toward: Count
@@ -56,16 +55,20 @@ class _Case:
     @classmethod
     def of(cls, trajectory: Trajectory) -> "_Case":
         turns = trajectory.turns
-        cut = next((turn.index for turn in turns if turn.state and turn.state.facts.get("perturbed")), len(turns))
+        perturbed = [turn.index for turn in turns if turn.state and turn.state.facts.get("perturbed")]
+        cut = perturbed[0] if perturbed else len(turns)
         after = turns[cut:]
+        delays = [delay for delay, turn in enumerate(after) if is_optimal(turn)]
+        # Every step costs 1, so that the value is minus the number of steps that were needed.
+        value = (after[0].value or 0.0) if after else 0.0
         distracting = [turn for turn in after if _distracts(turn)]
         return cls(
             cluster=trajectory.world.cluster,
             before=count(trajectory, map(is_optimal, turns[:cut])),
             after=count(trajectory, map(is_optimal, after)),
             succeeded=trajectory.succeeded,
-            delay=next((delay for delay, turn in enumerate(after) if is_optimal(turn)), None),
-            excess=len(after) + (after[0].value or 0.0 if after else 0.0),
+            delay=delays[0] if delays else None,
+            excess=len(after) + value,
             distracted=bool(distracting),
             toward=count(trajectory, (_is_toward(turn) for turn in distracting if not is_optimal(turn))),
         )
@@ -90,16 +93,19 @@ def recovery(evidence: Evidence) -> Sequence[Measurement]:
     planned = played(evidence).where(_planned)
     if reason := lacking(planned, CERTIFIED):
         return [unmeasured(name, unit, reason) for name, (unit, _) in MEASURES.items()]
-    cases = list(map(_Case.of, planned))
+    cases = [_Case.of(one) for one in planned]
     hit = [case for case in cases if case.after.of]
-    shares, means = _shares(cases, hit), _means(hit)
-    return [
-        pooled_share(evidence, name, shares[name], reason if hit else NEVER_HAPPENED)
-        if name in shares
-        else _mean(evidence, name, means[name], reason if hit else NEVER_HAPPENED)
-        for name, (_, reason) in MEASURES.items()
-        if name in shares or name in means
-    ]
+    shares = _shares(cases, hit)
+    means = _means(hit)
+
+    measured: list[Measurement] = []
+    for name, (_, nothing) in MEASURES.items():
+        reason = nothing if hit else NEVER_HAPPENED
+        if name in shares:
+            measured.append(pooled_share(evidence, name, shares[name], reason))
+        elif name in means:
+            measured.append(_mean(evidence, name, means[name], reason))
+    return measured
 
 
 def _planned(trajectory: Trajectory) -> bool:
@@ -107,7 +113,7 @@ def _planned(trajectory: Trajectory) -> bool:
 
 
 def _shares(cases: Sequence[_Case], hit: Sequence[_Case]) -> dict[str, list[Count]]:
-    """What each share counts."""
+    """The counts of each share."""
     shares = {
         "recovery.happened": [Count(case.cluster, bool(case.after.of), 1) for case in cases],
         "recovery.success": [Count(case.cluster, case.succeeded, 1) for case in hit],
@@ -115,12 +121,13 @@ def _shares(cases: Sequence[_Case], hit: Sequence[_Case]) -> dict[str, list[Coun
         "recovery.accuracy_after": [case.after for case in hit],
         "recovery.never": [Count(case.cluster, case.delay is None, 1) for case in hit],
     }
-    distracted = {"recovery.toward_distractor": [case.toward for case in hit]}
-    return shares | distracted if any(case.distracted for case in hit) else shares
+    if any(case.distracted for case in hit):
+        shares["recovery.toward_distractor"] = [case.toward for case in hit]
+    return shares
 
 
 def _means(hit: Sequence[_Case]) -> dict[str, list[tuple[str, float]]]:
-    """What each mean averages, with the cluster of each value."""
+    """The values of each mean, with their clusters."""
     return {
         "recovery.delay": [(case.cluster, case.delay) for case in hit if case.delay is not None],
         "recovery.excess": [(case.cluster, case.excess) for case in hit if case.succeeded],

@@ -1,4 +1,4 @@
-"""What is best to do when only part of a grid is known.
+"""The belief oracle: what is best to do when only part of a grid is known.
 
 The oracle takes every cell that it has not seen for free and walks the shortest way on the map that this gives, to
 the goal if it has seen it, to the nearest cell that it has not seen otherwise; with every new cell it plans again
@@ -24,10 +24,10 @@ UNKNOWN_SYMBOL = "*"
 
 @dataclass(frozen=True, kw_only=True)
 class Belief:
-    """What the known part of a grid says about each action; actions are indices into `dynamics.MOVES`."""
+    """Knowledge about the actions in one cell; actions are indices into `dynamics.MOVES`."""
 
     aim: Literal["goal", "unknown"]
-    """Where the oracle is going."""
+    """Target of the oracle."""
     steps: int
     """Length of the oracle's plan, if all that is unknown is free."""
     optimal: tuple[int, ...]
@@ -39,7 +39,7 @@ class Belief:
 
 
 def believe(grid: Grid, seen: Mask) -> Belief:
-    """What is known of the actions at `grid.agent`.
+    """Judge the actions at `grid.agent` by the known part of a grid.
 
     Args:
         grid: the truth; nothing is read of it outside `seen` but that the outermost cells are walls.
