@@ -28,7 +28,7 @@ from gde import Choice, Evidence, Plan, Result, load_evidence
 from gde.data.observation import Outcome
 from gde.data.trajectory import Decision, Trajectory
 from gde.numerics.tabular import solve
-from gde.offers import Facet, NoConfig, Offer
+from gde.offers import EnvironmentOffer, Facet, NoConfig
 from gde.parts.agent import Brief
 from gde.runs.evaluating import evaluate
 from gde.stages.context import agent_seed
@@ -71,7 +71,7 @@ class Slow(Corridor):
 
 def slow_steps(run: Path) -> dict[str, float]:
     """Wall time of some slow steps, 32 episodes at once, and what they would take one after another."""
-    slow = Offer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), gives=SOLVED, blocking=True)
+    slow = EnvironmentOffer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), gives=SOLVED, blocking=True)
     plan = Plan(
         environment=Choice(name="slow", part=slow), agent=walker, episodes=134, metrics=METRICS, reporters=(NoPage,)
     )
