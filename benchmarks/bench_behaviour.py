@@ -23,7 +23,7 @@ from gde_plugins.behaviour.plugin import gde_metrics
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 
-STRATA = [
+CONDITIONS = [
     {"size": size, "density": density} for size in (7, 9, 11, 13, 15) for density in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 ]
 SLIP = 0.3
@@ -34,9 +34,9 @@ TEXT = Observation(text="")
 def study(worlds: int, repeats: int) -> Evidence:
     """Episodes on `worlds` grids, spread evenly over sizes and densities."""
     rng, models, trajectories = np.random.default_rng(0), {}, []
-    for stratum, labels in enumerate(STRATA):
+    for condition, labels in enumerate(CONDITIONS):
         environment = GridEnvironment(GridConfig(size=int(labels["size"]), density=labels["density"]))
-        for index in range(worlds // len(STRATA)):
+        for index in range(worlds // len(CONDITIONS)):
             environment.reset(index)
             world, horizon, model = environment.world(), environment.task().horizon, environment.mdp()
             models[world.id] = model
@@ -45,7 +45,7 @@ def study(worlds: int, repeats: int) -> Evidence:
                 turns = tuple(_walk(model, solution, horizon, rng))
                 trajectories.append(
                     Trajectory(
-                        key=EpisodeKey(stratum=stratum, world=index, repeat=repeat),
+                        key=EpisodeKey(condition=condition, world=index, repeat=repeat),
                         seed=index,
                         world=world,
                         labels=dict(world.labels),
@@ -84,13 +84,13 @@ def _walk(model: TabularMDP, solution: Solution, horizon: int, rng: np.random.Ge
 def _seconds(metric: tuple[str, Metric], evidence: Evidence) -> tuple[float, int]:
     started = time.perf_counter()
     name, made = metric
-    measurements, failures = score([(name, lambda: made)], evidence, STRATA)
+    measurements, failures = score([(name, lambda: made)], evidence, CONDITIONS)
     assert not failures, failures
     return time.perf_counter() - started, len(measurements)
 
 
 def main() -> None:
-    """Print one JSON object: seconds and measurements of each metric, on the whole and on each of 30 strata."""
+    """Print one JSON object: seconds and measurements of each metric, on the whole and on each of 30 conditions."""
     worlds, repeats = map(int, sys.argv[1:3]) if len(sys.argv) == 3 else size((1500, 10), (12, 2))
     evidence = study(worlds, repeats)
     metrics = {

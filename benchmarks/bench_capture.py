@@ -68,7 +68,7 @@ def bench_tiny(model: Any, prompt: int, completion: int) -> dict[str, float]:
     made = generate(model, jobs, stops=frozenset(), context=4096, halt=Event())
     generated = time.perf_counter() - began
     sequences = [
-        TokenSequence(tokens=each + answer.tokens, marks=marks(prompt, prompt + completion))
+        TokenSequence(tokens=each + answer.tokens, positions=positions(prompt, prompt + completion))
         for each, answer in zip(prompts, made, strict=True)
     ]
     read = timed_capture(partial(Reader(model, TURNS).capture, sequences), model.config.num_hidden_layers)
@@ -90,7 +90,7 @@ def bench_nano(side: int) -> dict[str, float]:
     began = time.perf_counter()
     made = asyncio.run(complete_all())
     generated = time.perf_counter() - began
-    sequences = [TokenSequence(tokens=each.prompt_tokens + each.tokens, marks=each.marks) for each in made]
+    sequences = [TokenSequence(tokens=each.prompt_tokens + each.tokens, positions=each.positions) for each in made]
     read = timed_capture(partial(model.capture, sequences), model.info.n_layers)
     model.close()
     lengths = np.mean([(each.n_prompt, each.n_completion) for each in made], axis=0)
@@ -113,7 +113,7 @@ def open_grid(side: int, seed: int) -> str:
     )
 
 
-def marks(prompt: int, end: int) -> dict[str, tuple[int, ...]]:
+def positions(prompt: int, end: int) -> dict[str, tuple[int, ...]]:
     """As harmony sets them: the end of the prompt, and eight tokens before the end of the answer."""
     return {"pre": tuple(range(prompt - 3, prompt)), "post": tuple(range(end - 11, end - 8))}
 

@@ -28,7 +28,7 @@ from gde import Choice, Evidence, Plan, Result, load_evidence
 from gde.data.observation import Outcome
 from gde.data.trajectory import Decision, Trajectory
 from gde.numerics.tabular import solve
-from gde.offers import EnvironmentOffer, Facet, NoConfig
+from gde.offers import Capability, EnvironmentOffer, NoConfig
 from gde.parts.agent import Brief
 from gde.runs.evaluating import evaluate
 from gde.stages.context import agent_seed
@@ -40,7 +40,7 @@ from gde_plugins.grid.environment import GridEnvironment
 EPISODES = size(300, 2)
 SIZE = size(15, 7)
 ROUNDS = size(3, 1)
-SOLVED = frozenset({Facet.STATE, Facet.MDP})
+SOLVED = frozenset({Capability.STATE, Capability.MDP})
 WAIT = 0.01
 """Seconds of a slow step."""
 METRICS = tuple(Choice(name=name) for name in ("success", "accuracy", "outcomes", "length"))
@@ -71,7 +71,9 @@ class Slow(Corridor):
 
 def slow_steps(run: Path) -> dict[str, float]:
     """Wall time of some slow steps, 32 episodes at once, and what they would take one after another."""
-    slow = EnvironmentOffer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), gives=SOLVED, blocking=True)
+    slow = EnvironmentOffer(
+        name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), gives=SOLVED, blocking=True
+    )
     plan = Plan(
         environment=Choice(name="slow", part=slow), agent=walker, episodes=134, metrics=METRICS, reporters=(NoPage,)
     )

@@ -1,8 +1,9 @@
 """Memory of a sweep over the layers of a run: does it grow with their number?
 
-Writes activations of three tokens of width 2,880 at so many layers, of a model and its untrained twin, then, in a fresh
-process for each number of layers, reads one layer after the other and fits a bilinear probe of 64 cells to each for one
-epoch: those of the model in one thread, the twin's in another, as a run does.
+Writes activations of three tokens of width 2,880 at so many layers, of a model and its untrained counterfactual, then,
+in a fresh process for each number of layers, reads one layer after the other and fits a bilinear probe of 64 cells to
+each for one
+epoch: those of the model in one thread, the counterfactual's in another, as a run does.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_layers.py TURNS LAYERS
 
@@ -43,7 +44,7 @@ def write(folder: Path, turns: int, layers: int) -> None:
     """One turn an episode."""
     with closing(Journal.create(folder / "run.sqlite")) as journal:
         for world in range(turns):
-            key = EpisodeKey(stratum=0, world=world)
+            key = EpisodeKey(condition=0, world=world)
             asyncio.run(journal.begin(key, 0, World(id=f"w{world}"), {}, 1))
         for seed, source in enumerate(SOURCES):
             ActivationStore(folder / "activations", journal).write(source, _records(turns, layers, seed))

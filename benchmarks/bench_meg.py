@@ -258,7 +258,9 @@ def plot(path: str) -> None:
             y=alt.Y("seconds:Q", scale=alt.Scale(type="log"), title="processor seconds"),
         )
     )
-    chart = point.properties(width=180, height=180).facet(alt.Facet("what:N", title=None), data={"values": cost()})
+    chart = point.properties(width=180, height=180).capability(
+        alt.Capability("what:N", title=None), data={"values": cost()}
+    )
     spec = chart.resolve_scale(x="independent").to_dict()
     Path(path).write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
 

@@ -42,13 +42,13 @@ def main() -> None:
 def study(rng: np.random.Generator) -> Iterator[Trajectory]:
     """Every trajectory of the study."""
     grids = [(side, density, i) for side in SIZES for density in DENSITIES for i in range(GRIDS)]
-    for stratum, transform in enumerate(TRANSFORMS):
+    for condition, transform in enumerate(TRANSFORMS):
         for number, (side, density, i) in enumerate(grids):
             base = f"{side} {density} {i}"
             labels: Labels = {"size": side, "density": density, "distance": side}
             world = World(id=f"{base} {transform}", base=base, labels=labels)
             for repeat in range(REPEATS):
-                key = EpisodeKey(stratum=stratum, world=number, repeat=repeat)
+                key = EpisodeKey(condition=condition, world=number, repeat=repeat)
                 yield episode(key, world, {**labels, "transform": transform}, rng)
 
 

@@ -1,6 +1,6 @@
 """Writes the reference parts of the documentation from the code: `python docs/reference.py`.
 
-Each page holds one part between two marks; what stands outside them is written by hand. A test compares.
+Each page holds one part between two positions; what stands outside them is written by hand. A test compares.
 """
 
 import inspect

@@ -6,7 +6,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-EPISODES = "SELECT episode, world_id, ending, horizon FROM episodes ORDER BY stratum, world, repeat"
+EPISODES = "SELECT episode, world_id, ending, horizon FROM episodes ORDER BY condition, world, repeat"
 TURNS = "SELECT turn, status, action, optimal, reward FROM turns WHERE episode = ? ORDER BY turn"
 STATUSES = "SELECT status, COUNT(*) FROM turns GROUP BY status ORDER BY status"
 MEASUREMENTS = "SELECT name, place, value, low, high, n, reason FROM measurements"

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from gde import (
+    Capability,
     CaptureRequest,
     Environment,
     EnvironmentOffer,
     Evidence,
-    Facet,
     Measure,
     Measurement,
     Metric,
@@ -115,7 +115,7 @@ class TreasureProbe:
     variants: tuple[str, ...] = ("nearest",)
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
-        return CaptureRequest(layers=(model.n_layers - 1,), marks=("pre",))
+        return CaptureRequest(layers=(model.n_layers - 1,), positions=("pre",))
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         end = ENDS.index(str(trajectory.world.facts.get("treasure", LEFT)))
@@ -185,7 +185,7 @@ def gde_probes() -> Sequence[ProbeOffer[NoConfig, Probe]]:
             summary="at which end the treasure is",
             config=NoConfig,
             make=lambda _, __: TreasureProbe(),
-            needs=frozenset({Facet.ACTIVATIONS}),
+            needs=frozenset({Capability.ACTIVATIONS}),
             measures=(ends,),
         ),
     )

@@ -40,8 +40,8 @@ from .errors import RunFailed as RunFailed
 from .errors import Unavailable as Unavailable
 from .errors import UnknownName as UnknownName
 from .hookspecs import hookimpl as hookimpl
+from .offers import Capability as Capability
 from .offers import EnvironmentOffer as EnvironmentOffer
-from .offers import Facet as Facet
 from .offers import MetricOffer as MetricOffer
 from .offers import ModelName as ModelName
 from .offers import ModelOffer as ModelOffer

@@ -18,7 +18,7 @@ ConfigT = TypeVar("ConfigT")
 PartT = TypeVar("PartT")
 
 
-class Facet(StrEnum):
+class Capability(StrEnum):
     """What a part gives to, or needs from, the other parts of a run. A plugin may name others, as plain text."""
 
     STATE = "state"
@@ -128,11 +128,11 @@ class Offer(Generic[ConfigT, PartT]):
     version: int = 1
     """Bumped whenever the same configuration gives other results."""
     gives: frozenset[str] = frozenset()
-    """Facets, by name."""
+    """Capabilities, by name."""
     needs: frozenset[str] = frozenset()
-    """Facets, by name."""
+    """Capabilities, by name."""
     needs_for: Callable[[ConfigT], frozenset[str]] = _nothing
-    """Facets that a configuration needs beyond `needs`, e.g. for one of several ways to do the work."""
+    """Capabilities that a configuration needs beyond `needs`, e.g. for one of several ways to do the work."""
     imports: tuple[str, ...] = ()
     """Modules that `make` imports beyond the core's dependencies; of a long import also the part that takes long, e.g.
     "transformers.generation.utils": several workers share it."""

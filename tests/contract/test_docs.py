@@ -128,7 +128,7 @@ def test_the_plan_file_of_the_command_line_page_is_a_plan(tmp_path: Path) -> Non
     path = tmp_path / "plan.toml"
     path.write_text(plan, encoding="utf-8")
     ready = resolve(read_plan(path), Catalogue.default())
-    assert len(ready.strata) == 9
+    assert len(ready.conditions) == 9
 
 
 def test_the_result_of_the_data_page_has_the_fields_of_a_result() -> None:

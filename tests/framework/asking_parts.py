@@ -11,6 +11,7 @@ from typing import Any
 from odd_parts import WhereProbe
 
 from gde import (
+    Capability,
     CaptureRequest,
     ChatRequest,
     Completion,
@@ -18,7 +19,6 @@ from gde import (
     Decision,
     EnvironmentOffer,
     Evidence,
-    Facet,
     GdeError,
     Measurement,
     Message,
@@ -158,14 +158,17 @@ class Poll:
 
 @hookimpl
 def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
-    gives = frozenset({Facet.STATE, Facet.MDP})
+    gives = frozenset({Capability.STATE, Capability.MDP})
     make = lambda _, __: SlowCorridor(6, 0.0, trap=1)  # noqa: E731
     return (EnvironmentOffer(name="trap", summary="s", config=NoConfig, make=make, gives=gives),)
 
 
 @hookimpl
 def gde_agents() -> Sequence[Offer[Any, Any]]:
-    one, gives = lambda part: lambda config, context: part(context.model(config.model)), frozenset({Facet.ACTIVATIONS})
+    one, gives = (
+        lambda part: lambda config, context: part(context.model(config.model)),
+        frozenset({Capability.ACTIVATIONS}),
+    )
 
     def parrot(config: AskedConfig, context: Context) -> Parrot:
         return Parrot(context.model(config.model), adviser=context.model(config.adviser))
@@ -181,7 +184,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 @hookimpl
 def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     make = lambda config, _: Noted(knows_all, log=Path(config.source))  # noqa: E731
-    gives = frozenset({Facet.ACTIVATIONS})
+    gives = frozenset({Capability.ACTIVATIONS})
     return (
         ModelOffer(name="noted", summary="s", config=NotedConfig, make=make, gives=gives),
         ModelOffer(name="echo", summary="s", config=NoConfig, make=lambda _, __: ScriptedModel(echo)),
@@ -243,12 +246,12 @@ class Layered(WhereProbe):
         self.layers = layers
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
-        return CaptureRequest(layers=self.layers, marks=("pre",))
+        return CaptureRequest(layers=self.layers, positions=("pre",))
 
 
 @hookimpl
 def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
-    needs = frozenset({Facet.ACTIVATIONS, Facet.STATE})
+    needs = frozenset({Capability.ACTIVATIONS, Capability.STATE})
     make = lambda config, _: Layered(config.layer)  # noqa: E731
     return (ProbeOffer(name="layered", summary="s", config=LayeredConfig, make=make, needs=needs),)
 

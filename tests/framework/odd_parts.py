@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gde import (
     Brief,
+    Capability,
     CaptureRequest,
     ChatRequest,
     Choice,
@@ -20,7 +21,6 @@ from gde import (
     Context,
     Decision,
     EnvironmentOffer,
-    Facet,
     Figure,
     GdeError,
     Measurement,
@@ -200,7 +200,7 @@ class WhereProbe:
     variants: tuple[str, ...] = ("centroid",)
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
-        return CaptureRequest(layers=(min(self.layer, model.n_layers - 1),), marks=("pre",))
+        return CaptureRequest(layers=(min(self.layer, model.n_layers - 1),), positions=("pre",))
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         return ProbeLabels(values=np.array([turn.state.index for turn in trajectory.turns if turn.state]))
@@ -225,7 +225,7 @@ def _unmakable(_: NoConfig, __: Context) -> Corridor:
 
 @hookimpl
 def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
-    gives = frozenset({Facet.STATE, Facet.MDP, Facet.MAP})
+    gives = frozenset({Capability.STATE, Capability.MDP, Capability.MAP})
     return (
         EnvironmentOffer(name="trapdoor", summary="s", config=NoConfig, make=lambda _, __: Trapdoor(), gives=gives),
         EnvironmentOffer(name="bottomless", summary="s", config=NoConfig, make=lambda _, __: Bottomless(), gives=gives),
@@ -238,7 +238,7 @@ def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
             summary="s",
             config=CorridorConfig,
             make=lambda c, _: Listed(c.length),
-            gives=gives | {Facet.WORLDS},
+            gives=gives | {Capability.WORLDS},
         ),
         EnvironmentOffer(name="chatty", summary="s", config=NoConfig, make=lambda _, __: Chatty(), gives=gives),
         EnvironmentOffer(name="unmakable", summary="s", config=NoConfig, make=_unmakable, gives=gives),
@@ -258,7 +258,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
             summary="s",
             config=AskingConfig,
             make=lambda config, context: AskingAgent(context.model(config.model)),
-            gives=frozenset({Facet.ACTIVATIONS}),
+            gives=frozenset({Capability.ACTIVATIONS}),
         ),
         Offer(
             name="needs-absent",
@@ -273,7 +273,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
 
 @hookimpl
 def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
-    gives = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
+    gives = frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS})
     make = lambda config, _: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
     return (
         ModelOffer(name="logged", summary="s", config=LoggedConfig, make=make, gives=gives),
@@ -296,7 +296,7 @@ def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
             summary="s",
             config=NoConfig,
             make=lambda _, __: WhereProbe(),
-            needs=frozenset({Facet.ACTIVATIONS, Facet.STATE}),
+            needs=frozenset({Capability.ACTIVATIONS, Capability.STATE}),
         ),
         ProbeOffer(name="deep", summary="s", config=NoConfig, make=lambda _, __: DeepProbe()),
     )

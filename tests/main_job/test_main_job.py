@@ -55,11 +55,11 @@ def test_the_probe_places_the_agent_better_than_what_reads_no_network(run: dict[
         assert ours < theirs / 2
 
 
-def test_the_arms_before_and_after_are_all_there_with_every_control(run: dict[str, object]) -> None:
+def test_the_fits_before_and_after_are_all_there_with_every_control(run: dict[str, object]) -> None:
     for variant in ("mlp", "bilinear"):
-        for mark in ("pre", "post"):
+        for position in ("pre", "post"):
             for control in ("none", "coordinates", "shuffled", "untrained", "embeddings"):
-                assert len(numbers(run, "cogmap.accuracy", variant=variant, mark=mark, control=control)) == 1
+                assert len(numbers(run, "cogmap.accuracy", variant=variant, position=position, control=control)) == 1
 
 
 def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
@@ -69,7 +69,7 @@ def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
     assert "not of GPT-OSS-20B" in " ".join(page.split())
 
 
-def test_split_is_by_world_and_the_same_for_all_arms(run: dict[str, object]) -> None:
+def test_split_is_by_world_and_the_same_for_all_fits(run: dict[str, object]) -> None:
     evidence = load_evidence(Path(str(run["folder"])) / str(run["run"]))
     world = {str(each.key): each.world.id for each in evidence.trajectories}
     tested = [{world[episode] for episode, _ in report.rows} for report in evidence.probe_reports]

@@ -99,7 +99,7 @@ def _steps(trajectory: Trajectory, actions: list[str]) -> dict[str, Any]:
 
 def _row(state: State | None, trajectory: Trajectory) -> int:
     if state is None or state.index is None:
-        wanted = "an environment whose states are rows of a decision process (facets STATE and MDP)"
+        wanted = "an environment whose states are rows of a decision process (capabilities STATE and MDP)"
         raise GdeError(f"--format transitions: wanted {wanted}; a state of episode {trajectory.key} is none")
     return state.index
 

@@ -24,7 +24,7 @@ from gde.bridges.gymnasium_worlds import (
 from gde.data.json import Json
 from gde.data.plan import Choice
 from gde.errors import GdeError
-from gde.offers import EnvironmentOffer, Facet
+from gde.offers import Capability, EnvironmentOffer
 
 Source = str | EnvSpec | Callable[[], Gym]
 ANSI = "ansi"
@@ -83,10 +83,10 @@ def from_gymnasium(
         discount=discount,
     )
     plain = _plain(make.name, config)
-    gives = {Facet.SNAPSHOT}
+    gives = {Capability.SNAPSHOT}
     with closing(make(config)) as example:
         if isinstance(example, TabulatedWorld):
-            gives |= {Facet.STATE, Facet.MDP, Facet.OPTIMUM}
+            gives |= {Capability.STATE, Capability.MDP, Capability.OPTIMUM}
     offer = EnvironmentOffer(
         name=make.name,
         summary=f"{make.name} of Gymnasium",

@@ -14,7 +14,7 @@ Planes = NDArray[np.float32]
 
 
 class MappedEnvironment(Environment, HasState, Protocol):
-    """An environment whose world and state tell a map (facet MAP)."""
+    """An environment whose world and state tell a map (capability MAP)."""
 
 
 @dataclass

@@ -23,7 +23,7 @@ from gde.data.completion import ChatRequest, Completion, Finish, ModelInfo
 from gde.data.plan import Choice, Plan
 from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.agent import Agent
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment
@@ -212,7 +212,7 @@ class Setting:
         """That of the same world in a run of gde."""
         offer = Catalogue.default().find("environment", self.environment).offer
         listed = 0
-        if Facet.WORLDS in offer.gives:
+        if Capability.WORLDS in offer.gives:
             with closing(self.make_environment()) as environment:
                 listed = len(environment.worlds())  # type: ignore[attr-defined]
         return world_seed(self.seed, world, listed)
@@ -230,8 +230,9 @@ def episode(setting: dict[str, Any]) -> Solver:
     parts = Setting(**setting)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the agent asks by itself
-        model, world = InspectModel(get_model()), int(state.metadata["world"])
-        key = EpisodeKey(stratum=0, world=world, repeat=state.epoch - 1)
+        model = InspectModel(get_model())
+        world = int(state.metadata["world"])
+        key = EpisodeKey(condition=0, world=world, repeat=state.epoch - 1)
         played = await parts.play(key, model)
         state.metadata[RECORD] = trajectory_json(played)
         for turn in played.turns:

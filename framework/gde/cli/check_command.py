@@ -53,13 +53,13 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
         return
     for name, one in told.items():
         whose = f"{name}: " if len(told) > 1 else ""
-        say(f"ok: {whose}{one['episodes']} episodes in {one['strata']} strata, plan {one['plan_hash']}")
+        say(f"ok: {whose}{one['episodes']} episodes in {one['conditions']} conditions, plan {one['plan_hash']}")
 
 
 def _told(found: "Dry") -> dict[str, str | int]:
     from gde.request.planfile import plan_hash
 
-    return {"plan_hash": plan_hash(found.plan), "episodes": found.episodes, "strata": found.strata}
+    return {"plan_hash": plan_hash(found.plan), "episodes": found.episodes, "conditions": found.conditions}
 
 
 def _distribution(name: str, settings: "Sequence[str]", env: str, as_json: bool) -> None:

@@ -50,14 +50,15 @@ def find_kind(kind: str) -> str:
 
 
 def _row(entry: "Entry") -> dict[str, Any]:
-    offer, missing = entry.offer, entry.offer.missing()
+    offer = entry.offer
+    missing = entry.offer.missing()
     install = f"missing {', '.join(missing)}: {entry.install}" if missing else ""
-    facets = {name: sorted(map(str, getattr(offer, name))) for name in ("gives", "needs")}
+    capabilities = {name: sorted(map(str, getattr(offer, name))) for name in ("gives", "needs")}
     return {
         "name": offer.name,
         "summary": offer.summary,
         "plugin": entry.plugin,
         "version": offer.version,
         "install": install,
-        **facets,
+        **capabilities,
     }

@@ -25,6 +25,7 @@ def command(
 
     folder = write_plugin(name, out, kind)
     part = name.replace("_", "-")
-    shown, checked = f"gde show {kind} {part}", f"gde check gde-{part}"
+    shown = f"gde show {kind} {part}"
+    checked = f"gde check gde-{part}"
     say(f"wrote {folder}: pip install -e '{folder}[test]', then `{shown}` shows it")
     say(f"`{checked}` or `pytest {folder}` checks it")

@@ -43,9 +43,9 @@ def command(
         show_json({"schema": 1, **about, "fields": listed, "measures": [*map(asdict, measures)]})
         return
     tell(f"{entry.qualified} v{entry.offer.version}: {entry.offer.summary}")
-    for what, facets in (("gives", entry.offer.gives), ("needs", entry.offer.needs)):
-        if facets:
-            tell(f"{what} {', '.join(sorted(facets))}")
+    for what, capabilities in (("gives", entry.offer.gives), ("needs", entry.offer.needs)):
+        if capabilities:
+            tell(f"{what} {', '.join(sorted(capabilities))}")
     if fields:
         show_table("", ("field", "type", "default", "meaning"), [(f, t, str(d), h) for f, t, d, h in fields])
     rows = [(each.name, each.title, each.unit, each.better, each.group) for each in measures]

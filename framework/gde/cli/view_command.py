@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or one with runs in it.")],
-    episode: Annotated[str | None, typer.Argument(help="STRATUM/WORLD/REPEAT; default: list all episodes.")] = None,
+    episode: Annotated[str | None, typer.Argument(help="CONDITION/WORLD/REPEAT; default: list all episodes.")] = None,
     serve: Annotated[
         bool, typer.Option("--serve", help="Show the folder in a browser, live, on this machine alone.")
     ] = False,

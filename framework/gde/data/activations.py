@@ -23,8 +23,8 @@ class CaptureRequest:
 
     layers: tuple[int, ...]
     """Decoder layers counted from 0, read at their output; EMBEDDING for the input embeddings."""
-    marks: tuple[str, ...] = ("pre", "post")
-    """Names of token marks of a completion (`Completion.marks`)."""
+    positions: tuple[str, ...] = ("pre", "post")
+    """Names of token positions of a completion (`Completion.positions`)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,12 +37,12 @@ class Intervention:
 
     layer: int
     """A decoder layer counted from 0, changed at its output; EMBEDDING for the input embeddings."""
-    mark: str
-    """A mark of the prompt (`Completion.marks`); in a replay any mark of the sequence."""
+    position: str
+    """A position of the prompt (`Completion.positions`); in a replay any position of the sequence."""
     kind: InterventionKind
     """"add" the vector, "replace" the activation by it, or "project_out" its direction."""
     vector: NDArray[np.float32]
-    """(width,) for all tokens of the mark, or (tokens of the mark, width). A read-only copy is kept."""
+    """(width,) for all tokens of the position, or (tokens of the position, width). A read-only copy is kept."""
 
     def __post_init__(self) -> None:
         vector = np.array(self.vector, dtype=np.float32, order="C")
@@ -60,7 +60,7 @@ class Intervention:
     @cached_property
     def identity(self) -> str:
         """Equal for equal changes; every entry of the vector counts."""
-        place = f"{self.layer} {self.mark!r} {self.kind} {self.vector.shape} "
+        place = f"{self.layer} {self.position!r} {self.kind} {self.vector.shape} "
         return sha256(place.encode() + self.vector.astype("<f4").tobytes()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -70,7 +70,7 @@ class Intervention:
         return hash(self.identity)
 
     def applied(self, stream: NDArray[np.floating]) -> NDArray[np.floating]:
-        """The (tokens of the mark, width) activations after the change, in their own precision."""
+        """The (tokens of the position, width) activations after the change, in their own precision."""
         match self.kind:
             case "add":
                 changed = stream + self.vector
@@ -88,7 +88,7 @@ class TokenSequence:
     """One replayable sequence: all its tokens and where to read."""
 
     tokens: tuple[int, ...]
-    marks: Mapping[str, tuple[int, ...]]
+    positions: Mapping[str, tuple[int, ...]]
     interventions: tuple[Intervention, ...] = ()
     """Changes made while the sequence is replayed. What is read at their layer is read after them."""
 
@@ -98,12 +98,14 @@ class ActivationRecord:
     """The activations of one sequence in the residual stream."""
 
     values: Mapping[tuple[int, str], NDArray[np.float32]]
-    """(layer, mark) to a read-only (tokens of the mark, width) array; absent where the sequence lacks the mark."""
+    """(layer, position) to a read-only (tokens of the position, width) array; absent where the sequence lacks the
+    position."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActivationTable:
-    """All activations of a run at one layer and mark. A mark may have another number of tokens in every turn."""
+    """All activations of a run at one layer and position. A position may have another number of tokens in every
+    turn."""
 
     values: NDArray[np.float32]
     """(S, width), C-ordered: the marked tokens of all turns, those of a turn together and in order."""

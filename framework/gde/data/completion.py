@@ -43,7 +43,8 @@ class ChatRequest:
     sampling: Sampling = Sampling()
     effort: Effort = "low"
     interventions: "tuple[Intervention, ...]" = ()
-    """Changes of the residual stream while the answer is made; a model without the facet INTERVENTIONS refuses any."""
+    """Changes of the residual stream while the answer is made; a model without the capability INTERVENTIONS refuses
+    any."""
 
     @property
     def identity(self) -> str:
@@ -72,7 +73,7 @@ class Completion:
     """Token ids of the rendered conversation; empty where the server does not tell."""
     tokens: tuple[int, ...] = ()
     """Token ids of the completion, template tokens included."""
-    marks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    positions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Places to read activations at: name to indices into prompt_tokens + tokens. A backend that knows its
     template gives "pre" (the tokens that close the prompt, before any reasoning) and, when the model reasoned
     to the end, "post" (the same template tokens after the reasoning); "reasoning" are all tokens of it, if any."""

@@ -22,7 +22,7 @@ class Evidence:
     seed: int = 0
     """For resampling: the same evidence and seed give the same intervals."""
     part: Labels = field(default_factory=dict)
-    """The stratum that this evidence is restricted to; empty for the whole run, where strata can be compared."""
+    """The condition that this evidence is restricted to; empty for the whole run, where conditions can be compared."""
     mdp: Callable[[Trajectory], TabularMDP] | None = None
     """The Markov decision process that a trajectory began in, made again from its seed and the same object for all
     trajectories of a world as long as it is held. Raises GdeError where the environment gives none; None where no

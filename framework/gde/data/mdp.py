@@ -81,7 +81,8 @@ class TabularMDP:
 
     def __post_init__(self) -> None:
         self._check_types()
-        S, A = self.n_states, self.n_actions
+        S = self.n_states
+        A = self.n_actions
         if self.reward.shape not in {(S,), (S, A)}:
             raise ValueError(f"reward must have shape ({S},) or ({S}, {A}), got {self.reward.shape}")
         if not np.isfinite(self.reward).all():

@@ -34,8 +34,8 @@ class Measure:
     question: Question = "did"
     """Of the numbers of metrics: whose answer it is part of. Those of probes say what an agent believes."""
     beside: str = ""
-    """The name of a number beside whose value it is a mark: what another agent would get in the same worlds. Its title
-    is then what the mark is called."""
+    """The number beside which this one stands as a baseline: what another agent would get in the same worlds. Its title
+    names the baseline."""
     phrase: str = ""
     """For a headline: how the opening sentence tells it of the agent, or of the probe, with `{}` for the number, e.g.
     "reached the goal in {} of episodes". Empty where it is left to the tables."""

@@ -62,7 +62,7 @@ class World:
     labels: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     """Short values to break results down by, e.g. size or optimal length."""
     base: str = ""
-    """Equal for worlds that are variations of one another (a rotated grid, a twin without its key), hence no
+    """Equal for worlds that are variations of one another (a rotated grid, a counterfactual without its key), hence no
     independent observations; empty for a world that stands alone."""
 
     @property

@@ -84,7 +84,7 @@ class Plan:
     metrics: tuple[Choice, ...] = ()
     """Empty: the default ones, which are then listed by name."""
     episodes: int = 200
-    """Worlds per stratum, a stratum being one combination of the swept environment values."""
+    """Worlds per condition, a condition being one combination of the swept environment values."""
     repeats: int = 1
     """Trajectories per world; they differ in the agent's sampling alone."""
     seed: int = 0
@@ -102,7 +102,7 @@ class Plan:
     run_seconds: float | None = None
     """Time for all episodes; when it is over, the run stops and can be resumed."""
     part_seconds: float | None = None
-    """Time for a metric on the run or on a stratum of it, and for a report; what takes longer has failed."""
+    """Time for a metric on the run or on a condition of it, and for a report; what takes longer has failed."""
     max_calls: int | None = None
     """Requests to language models, of the whole run; when they are spent, the run stops and can be resumed."""
     max_tokens: int | None = None

@@ -10,11 +10,11 @@ from gde.data.json import Labels
 from gde.data.result import Measurement
 
 InputForm = Literal["concatenated", "tokens"]
-"""How a probe is given the activations of a mark."""
+"""How a probe is given the activations of a position."""
 Control = Literal["none", "coordinates", "shuffled", "untrained", "embeddings"]
 CONTROLS: tuple[Control, ...] = ("coordinates", "shuffled", "untrained", "embeddings")
-ARM = frozenset({"variant", "layer", "mark", "control"})
-"""The labels with which a result says which arm a number is of."""
+FIT = frozenset({"variant", "layer", "position", "control"})
+"""The labels with which a result says which fit a number is of."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,7 +58,7 @@ def token_lengths(inputs: NDArray[np.float32]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arm:
+class Fit:
     """One fit of a probe: on which activations, and as which control."""
 
     probe: str
@@ -66,40 +66,40 @@ class Arm:
     variant: str
     """A probe's own name for one of its models, e.g. "mlp"."""
     layer: int
-    mark: str
+    position: str
     control: Control = "none"
 
     @property
     def name(self) -> str:
         """A short unambiguous name, fit for a file."""
-        return f"{self.probe}-{self.variant}-layer{self.layer}-{self.mark}-{self.control}"
+        return f"{self.probe}-{self.variant}-layer{self.layer}-{self.position}-{self.control}"
 
     @property
     def where(self) -> Labels:
-        """What the numbers of a result are restricted to that are of this arm."""
-        return {"variant": self.variant, "layer": self.layer, "mark": self.mark, "control": self.control}
+        """What the numbers of a result are restricted to that are of this fit."""
+        return {"variant": self.variant, "layer": self.layer, "position": self.position, "control": self.control}
 
     @classmethod
-    def of(cls, one: Measurement) -> "Arm | None":
-        """The arm that a number of a result is of; None for what a metric gives."""
+    def of(cls, one: Measurement) -> "Fit | None":
+        """The fit that a number of a result is of; None for what a metric gives."""
         where = one.where
         own = f"{one.name}.".startswith(f"{one.source}.")
-        if not one.source or not own or not where.keys() >= ARM:
+        if not one.source or not own or not where.keys() >= FIT:
             return None
         return cls(
             probe=one.source,
             variant=str(where["variant"]),
             layer=int(where["layer"]),
-            mark=str(where["mark"]),
+            position=str(where["position"]),
             control=cast("Control", where["control"]),
         )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProbeReport:
-    """What one arm decoded on held-out worlds."""
+    """What one fit decoded on held-out worlds."""
 
-    arm: Arm
+    fit: Fit
     measurements: tuple[Measurement, ...]
     n_train: int
     n_test: int

@@ -49,14 +49,14 @@ class Decision:
 class EpisodeKey:
     """Which episode of a run: everything random in it is a function of the root seed and this key."""
 
-    stratum: int
+    condition: int
     """Index of the combination of swept environment values."""
     world: int
-    """Index of the world in its stratum."""
+    """Index of the world in its condition."""
     repeat: int = 0
 
     def __str__(self) -> str:
-        return f"{self.stratum}/{self.world}/{self.repeat}"
+        return f"{self.condition}/{self.world}/{self.repeat}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ class Trajectory:
     seed: int
     world: World
     labels: Labels
-    """The swept values of the stratum together with the world's own labels."""
+    """The swept values of the condition together with the world's own labels."""
     horizon: int
     turns: tuple[Turn, ...]
     ending: Ending

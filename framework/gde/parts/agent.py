@@ -19,7 +19,7 @@ class Brief:
     seed: int
     """The seed of the agent's own randomness in this episode."""
     environment: Environment | None = None
-    """The environment itself, for agents whose offer needs one of its facets (an oracle, a planner); None for all
+    """The environment itself, for agents whose offer needs one of its capabilities (an oracle, a planner); None for all
     others. An agent that tries actions in it puts it back, see `gde.parts.snapshots`."""
     simulator: Simulator | None = None
     """A private copy of the world, for agents whose offer needs SIMULATOR; None for all others."""
@@ -38,7 +38,7 @@ class Agent(Protocol):
 
 @runtime_checkable
 class HasActionProbabilities(Agent, Protocol):
-    """Facet ACTION_PROBS: the agent tells how probable each action is, instead of choosing one."""
+    """Capability ACTION_PROBS: the agent tells how probable each action is, instead of choosing one."""
 
     async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
         """The probability of each action that `act` could choose now. The call leaves no trace in the agent.

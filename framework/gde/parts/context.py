@@ -65,11 +65,11 @@ class Context(Protocol):
             GdeError: there is no such metric.
         """
 
-    def readout(self, probe: str, arm: str) -> Readout:
-        """A fitted probe of this run, by the names of the probe and of the arm.
+    def readout(self, probe: str, fit: str) -> Readout:
+        """A fitted probe of this run, by the names of the probe and of the fit.
 
         Raises:
-            GdeError: the run holds no such arm, or the probe cannot be loaded again.
+            GdeError: the run holds no such fit, or the probe cannot be loaded again.
         """
 
     def agent(self, trajectory: Trajectory, through: Through) -> Agent:
@@ -109,8 +109,8 @@ class OutsideRun:
     def metric(self, name: str) -> NoReturn:
         _nothing(f"metric {name!r}")
 
-    def readout(self, probe: str, arm: str) -> NoReturn:
-        _nothing(f"arm {arm!r} of probe {probe!r}")
+    def readout(self, probe: str, fit: str) -> NoReturn:
+        _nothing(f"fit {fit!r} of probe {probe!r}")
 
     def agent(self, trajectory: Trajectory, through: Through) -> NoReturn:  # noqa: ARG002
         raise GdeError(f"episode {trajectory.key}: a part that is made outside of a run has no agent to show it to")

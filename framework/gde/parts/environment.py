@@ -1,4 +1,4 @@
-"""Environments, in which episodes happen, and the facets that they can have."""
+"""Environments, in which episodes happen, and the capabilities that they can have."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -41,7 +41,7 @@ class Environment(Protocol):
 
 @runtime_checkable
 class HasWorlds(Protocol):
-    """Facet WORLDS: the worlds may be a list, e.g. the grids of a file, instead of another one for every seed."""
+    """Capability WORLDS: the worlds may be a list, e.g. the grids of a file, instead of another one for every seed."""
 
     def worlds(self) -> Sequence[str]:
         """A name for each world of the list, different for different worlds; empty where there is no list.
@@ -54,7 +54,7 @@ class HasWorlds(Protocol):
 
 @runtime_checkable
 class HasState(Protocol):
-    """Facet STATE: the environment knows its true state."""
+    """Capability STATE: the environment knows its true state."""
 
     def state(self) -> State:
         """The truth at this moment."""
@@ -62,7 +62,7 @@ class HasState(Protocol):
 
 @runtime_checkable
 class HasOptimum(Protocol):
-    """Facet OPTIMUM: the environment knows what is best to do, e.g. from a planner or an expert."""
+    """Capability OPTIMUM: the environment knows what is best to do, e.g. from a planner or an expert."""
 
     def optimum(self) -> Optimum | None:
         """All optimal actions at this moment, and how they are known.
@@ -73,7 +73,8 @@ class HasOptimum(Protocol):
 
 @runtime_checkable
 class HasDemonstration(Protocol):
-    """Facet DEMONSTRATION: the environment shows how its goal is reached, e.g. by a planner or a person's record."""
+    """Capability DEMONSTRATION: the environment shows how its goal is reached, e.g. by a planner or a person's
+    record."""
 
     def demonstration(self) -> Sequence[str]:
         """Actions that, taken one after the other from this moment, reach all of the goal; empty where none are known.
@@ -84,7 +85,7 @@ class HasDemonstration(Protocol):
 
 @runtime_checkable
 class HasMDP(HasState, Protocol):
-    """Facet MDP: the environment can be tabulated; `state().index` is a row of the model. It gives OPTIMUM too."""
+    """Capability MDP: the environment can be tabulated; `state().index` is a row of the model. It gives OPTIMUM too."""
 
     def mdp(self) -> TabularMDP:
         """The Markov decision process of the current episode, with `actions` named.
@@ -96,10 +97,11 @@ class HasMDP(HasState, Protocol):
 
 @runtime_checkable
 class HasSimulator(Protocol):
-    """Facet SIMULATOR: a second one, begun with the same seed and put to the same moment, can stand in for this one.
+    """Capability SIMULATOR: a second one, begun with the same seed and put to the same moment, can stand in for this
+    one.
 
-    Agents try actions in it, see `gde.parts.simulator`. An environment that gives the facet without SNAPSHOT is put
-    back by replay; nothing in it may be random then.
+    Agents try actions in it, see `gde.parts.simulator`. An environment that gives the capability without SNAPSHOT is
+    put back by replay; nothing in it may be random then.
     """
 
     def reseed(self, seed: int) -> None:
@@ -111,7 +113,7 @@ class HasSimulator(Protocol):
 
 @runtime_checkable
 class HasSnapshot(Protocol):
-    """Facet SNAPSHOT: the environment can be put back. `gde.parts.snapshots` does it for all others by replay."""
+    """Capability SNAPSHOT: the environment can be put back. `gde.parts.snapshots` does it for all others by replay."""
 
     def snapshot(self) -> object:
         """The whole dynamic state, to be handed to `restore` of the same episode."""

@@ -8,43 +8,45 @@ from gde.errors import GdeError
 
 
 def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
-    """Refuse interventions, for a model without the facet INTERVENTIONS.
+    """Refuse interventions, for a model without the capability INTERVENTIONS.
 
     Raises:
         GdeError: the request has interventions, which the model would silently ignore.
     """
     if request.interventions:
         n = len(request.interventions)
-        advice = "take a model with the facet `interventions`"
+        advice = "take a model with the capability `interventions`"
         raise GdeError(f"{model.name} takes no interventions, and the request has {n}: {advice}")
 
 
 def check_interventions(
-    interventions: Sequence[Intervention], marks: Mapping[str, Sequence[int]], model: ModelInfo
+    interventions: Sequence[Intervention], positions: Mapping[str, Sequence[int]], model: ModelInfo
 ) -> None:
-    """Refuse interventions that do not fit, for a model with the facet INTERVENTIONS.
+    """Refuse interventions that do not fit, for a model with the capability INTERVENTIONS.
 
     Args:
         interventions: those of a request.
-        marks: the marks of the prompt or, in a replay, of the sequence.
+        positions: the positions of the prompt or, in a replay, of the sequence.
         model: the model, whose layers and width they must fit.
 
     Raises:
-        GdeError: a layer or a mark is missing, or a vector has the wrong shape.
+        GdeError: a layer or a position is missing, or a vector has the wrong shape.
     """
     for each in interventions:
-        problem = _problem(each, marks, model)
+        problem = _problem(each, positions, model)
         if problem:
-            raise GdeError(f"{model.name}: intervention at layer {each.layer} and mark {each.mark!r}: {problem}")
+            raise GdeError(
+                f"{model.name}: intervention at layer {each.layer} and position {each.position!r}: {problem}"
+            )
 
 
-def _problem(each: Intervention, marks: Mapping[str, Sequence[int]], model: ModelInfo) -> str:
+def _problem(each: Intervention, positions: Mapping[str, Sequence[int]], model: ModelInfo) -> str:
     """What is wrong with an intervention; empty where it fits."""
-    places = marks.get(each.mark, ())
+    places = positions.get(each.position, ())
     if not EMBEDDING <= each.layer < model.n_layers:
         return f"wanted a layer from {EMBEDDING} (embeddings) to {model.n_layers - 1}"
     if not places:
-        return f"wanted a mark of the tokens that are there: {', '.join(sorted(marks)) or 'none'}"
+        return f"wanted a position of the tokens that are there: {', '.join(sorted(positions)) or 'none'}"
     vector = each.vector
     if vector.shape[-1] != model.width:
         return f"wanted a vector of width {model.width}, got {vector.shape[-1]}"

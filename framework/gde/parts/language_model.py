@@ -32,7 +32,7 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class HasProbabilities(LanguageModel, Protocol):
-    """Facet ACTION_PROBS: the model enumerates its answers with their probabilities, instead of drawing one."""
+    """Capability ACTION_PROBS: the model enumerates its answers with their probabilities, instead of drawing one."""
 
     async def completions(self, request: ChatRequest, least: float) -> Sequence[WeighedCompletion]:
         """Every completion of at least the probability `least` under the request's sampling.
@@ -46,7 +46,7 @@ class HasProbabilities(LanguageModel, Protocol):
 
 @runtime_checkable
 class WhiteBox(LanguageModel, Protocol):
-    """Facet ACTIVATIONS: the model replays stored tokens and gives its residual stream."""
+    """Capability ACTIVATIONS: the model replays stored tokens and gives its residual stream."""
 
     def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
         """Replay each sequence in one forward pass, and keep the requested layers at the marked tokens.

@@ -65,7 +65,7 @@ class Replayed:
         self.environment.close()
 
     def __getattr__(self, name: str) -> Any:
-        """The facets of the environment."""
+        """The capabilities of the environment."""
         return getattr(self.environment, name)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gde.data.probe import ProbeReport
 from gde.data.result import FEW_WORLDS, Result, Subject
 from gde.reporting.findings import Beside, Finding, Probed, findings, headlines, probed
-from gde.reporting.wording import MARKS, arm_text, caveats, estimate, inline, labels_text, plural
+from gde.reporting.wording import POSITIONS, caveats, estimate, fit_text, inline, labels_text, plural
 
 TOLD = 3
 """Headlines listed in a sentence where no measure declares a phrase."""
@@ -31,14 +31,14 @@ def claim(result: Result) -> Claim:
 
     numbers = []
     for probe in found:
-        numbers += [(one.measure, probe.arm.where) for one in probe.numbers]
+        numbers += [(one.measure, probe.fit.where) for one in probe.numbers]
     cautions = [*_cautions(result.subject), *caveats(numbers)]
     return Claim(behaviour=_behaviour(result), belief=belief, cautions=tuple(cautions))
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
-    """The arm that a report is about: the first that is no control, however well it did."""
-    return next((report for report in reports if report.arm.control == "none"), None)
+    """The fit that a report is about: the first that is no control, however well it did."""
+    return next((report for report in reports if report.fit.control == "none"), None)
 
 
 def _behaviour(result: Result) -> str:
@@ -81,7 +81,7 @@ def _listed(one: Finding) -> str:
 
 
 def _belief(found: Probed) -> str:
-    arm = found.arm
+    fit = found.fit
     if not found.numbers:
         return f"Nothing was decoded from its activations: {found.reason or 'the probe gave no numbers'}."
 
@@ -90,15 +90,17 @@ def _belief(found: Probed) -> str:
     for one in phrased or found.numbers[:1]:
         phrase = one.measure.phrase or f"reaches {inline(one.measure.title)} {{}}"
         decoded.append(f"{phrase.replace('{}', estimate(one.ours))} ({_against_control(one)})")
-    probe = f"From its activations {MARKS.get(arm.mark, arm.mark)}, a probe ({arm.variant}, layer {arm.layer})"
+    probe = (
+        f"From its activations {POSITIONS.get(fit.position, fit.position)}, a probe ({fit.variant}, layer {fit.layer})"
+    )
     return f"{probe} {_joined(decoded)}, in held-out worlds."
 
 
 def _against_control(one: Beside) -> str:
-    if one.arm is None or one.rival is None:
+    if one.fit is None or one.rival is None:
         return "no control was measured"
     has_direction = bool(one.measure.better)
-    control = f"{'best' if has_direction else 'nearest'} control, {arm_text(one.arm)}: {estimate(one.rival)}"
+    control = f"{'best' if has_direction else 'nearest'} control, {fit_text(one.fit)}: {estimate(one.rival)}"
 
     if one.clear:
         return control

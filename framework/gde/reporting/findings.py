@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from gde.data.json import is_number
 from gde.data.measure import Better, Measure
-from gde.data.probe import Arm
+from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 
 FIRST = 3
@@ -43,11 +43,11 @@ class Beside:
 
     measure: Measure
     ours: Measurement
-    arm: Arm | None = None
+    fit: Fit | None = None
     """The strongest control; None where no control has the number."""
     rival: Measurement | None = None
     """The number of the strongest control."""
-    controls: tuple[tuple[Arm, Measurement], ...] = ()
+    controls: tuple[tuple[Fit, Measurement], ...] = ()
     """All controls that have the number, in the order of the record."""
 
     @property
@@ -72,9 +72,9 @@ class Beside:
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """What the main arm of a probe found: the first that is no control, however well it did."""
+    """What the main fit of a probe found: the first that is no control, however well it did."""
 
-    arm: Arm
+    fit: Fit
     numbers: tuple[Beside, ...]
     """Its headlines; its first number where it declares none."""
     reason: str = ""
@@ -109,7 +109,7 @@ def swept(result: Result) -> tuple[str, ...]:
 
 def of_metrics(result: Result) -> list[Measurement]:
     """The numbers of metrics, without those of probes."""
-    return [one for one in result.measurements if Arm.of(one) is None]
+    return [one for one in result.measurements if Fit.of(one) is None]
 
 
 def findings(result: Result) -> list[Finding]:
@@ -140,46 +140,46 @@ def headlines(result: Result) -> list[Finding]:
 
 def probed(result: Result) -> list[Probed]:
     """What each probe found, in the order of the plan."""
-    arms: dict[Arm, list[Measurement]] = {}
+    fits: dict[Fit, list[Measurement]] = {}
     for one in result.measurements:
-        arm = Arm.of(one)
-        if arm is not None:
-            arms.setdefault(arm, []).append(one)
+        fit = Fit.of(one)
+        if fit is not None:
+            fits.setdefault(fit, []).append(one)
 
-    main: dict[str, Arm] = {}
-    for arm in arms:
-        if arm.control == "none":
-            main.setdefault(arm.probe, arm)
-    return [_probed(result, arm, arms) for arm in main.values()]
+    main: dict[str, Fit] = {}
+    for fit in fits:
+        if fit.control == "none":
+            main.setdefault(fit.probe, fit)
+    return [_probed(result, fit, fits) for fit in main.values()]
 
 
-def _probed(result: Result, arm: Arm, arms: Mapping[Arm, Sequence[Measurement]]) -> Probed:
-    own = {one.name: one for one in whole(arms[arm]) if one.value is not None}
+def _probed(result: Result, fit: Fit, fits: Mapping[Fit, Sequence[Measurement]]) -> Probed:
+    own = {one.name: one for one in whole(fits[fit]) if one.value is not None}
     if not own:
-        reasons = [one.reason for one in arms[arm]]
-        return Probed(arm=arm, numbers=(), reason=reasons[0] if reasons else "")
+        reasons = [one.reason for one in fits[fit]]
+        return Probed(fit=fit, numbers=(), reason=reasons[0] if reasons else "")
 
     meanings = result.meanings
     names = [name for name in meanings.ordered(own) if meanings[name].headline]
     if not names:
         names = list(own)[:1]
 
-    others = [other for other in arms if other.control != "none" and replace(other, control="none") == arm]
-    controls = {other: arms[other] for other in others}
-    return Probed(arm=arm, numbers=tuple(beside(meanings[name], own[name], controls) for name in names))
+    others = [other for other in fits if other.control != "none" and replace(other, control="none") == fit]
+    controls = {other: fits[other] for other in others}
+    return Probed(fit=fit, numbers=tuple(beside(meanings[name], own[name], controls) for name in names))
 
 
-def beside(measure: Measure, ours: Measurement, controls: Mapping[Arm, Sequence[Measurement]]) -> Beside:
+def beside(measure: Measure, ours: Measurement, controls: Mapping[Fit, Sequence[Measurement]]) -> Beside:
     """Put a number beside the strongest of its controls."""
     measured = []
-    for arm, numbers in controls.items():
+    for fit, numbers in controls.items():
         same_name = whole(each for each in numbers if each.name == measure.name)
-        measured += [(arm, one) for one in same_name if one.value is not None]
+        measured += [(fit, one) for one in same_name if one.value is not None]
     if not measured:
         return Beside(measure=measure, ours=ours)
 
-    arm, rival = min(measured, key=lambda pair: _distance(measure.better, ours, pair[1]))
-    return Beside(measure=measure, ours=ours, arm=arm, rival=rival, controls=tuple(measured))
+    fit, rival = min(measured, key=lambda pair: _distance(measure.better, ours, pair[1]))
+    return Beside(measure=measure, ours=ours, fit=fit, rival=rival, controls=tuple(measured))
 
 
 def _distance(better: Better, ours: Measurement, rival: Measurement) -> float:

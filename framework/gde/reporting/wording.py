@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from gde.data.json import Labels
 from gde.data.measure import Measure
-from gde.data.probe import Arm
+from gde.data.probe import Fit
 from gde.data.result import Measurement
 from gde.numerics.stats import Interval
 
@@ -20,7 +20,7 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
 """A control's name, and how it differs from the probe."""
 LEAST = 0.001
 """Smaller probabilities are shown as "< 0.001"."""
-MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning", "reasoning": "while reasoning"}
+POSITIONS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning", "reasoning": "while reasoning"}
 
 
 def caveats(numbers: Iterable[tuple[Measure, Labels]]) -> tuple[str, ...]:
@@ -90,11 +90,11 @@ def labels_text(labels: Labels) -> str:
     return ", ".join(phrases)
 
 
-def arm_text(arm: Arm) -> str:
-    """An arm in words: the name of a control, else variant, layer and position."""
-    return place_text(arm) if arm.control == "none" else CONTROLS[arm.control][0]
+def fit_text(fit: Fit) -> str:
+    """A fit in words: the name of a control, else variant, layer and position."""
+    return place_text(fit) if fit.control == "none" else CONTROLS[fit.control][0]
 
 
-def place_text(arm: Arm) -> str:
-    """Variant, layer and position of an arm."""
-    return f"{arm.variant}, layer {arm.layer}, {MARKS.get(arm.mark, arm.mark)}"
+def place_text(fit: Fit) -> str:
+    """Variant, layer and position of a fit."""
+    return f"{fit.variant}, layer {fit.layer}, {POSITIONS.get(fit.position, fit.position)}"

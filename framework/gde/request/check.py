@@ -3,26 +3,26 @@
 from importlib.util import find_spec
 
 from gde.errors import GdeError, MissingExtra
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.request.resolve import Chosen, Ready
 
 WHAT: dict[str, str] = {
-    Facet.STATE: "an environment that tells its true state",
-    Facet.MDP: "an environment that is a Markov decision process",
-    Facet.OPTIMUM: "an environment that knows what is optimal",
-    Facet.DEMONSTRATION: "an environment that shows how its goal is reached",
-    Facet.SNAPSHOT: "an environment that can be put back",
-    Facet.SIMULATOR: "an environment that a private copy can stand in for",
-    Facet.MAP: "an environment with a map",
-    Facet.VIEW: "an environment that says how it is drawn",
-    Facet.WORLDS: "an environment that lists its worlds",
-    Facet.ACTIVATIONS: "an agent whose language model gives activations",
-    Facet.ACTION_PROBS: "an agent that tells how probable its answers are",
-    Facet.INTERVENTIONS: "an agent whose language model can be intervened in",
-    Facet.REWARD_TRACE: "a reward model",
-    Facet.TRUE_REWARD: "an environment that knows what is optimal, or true rewards",
+    Capability.STATE: "an environment that tells its true state",
+    Capability.MDP: "an environment that is a Markov decision process",
+    Capability.OPTIMUM: "an environment that knows what is optimal",
+    Capability.DEMONSTRATION: "an environment that shows how its goal is reached",
+    Capability.SNAPSHOT: "an environment that can be put back",
+    Capability.SIMULATOR: "an environment that a private copy can stand in for",
+    Capability.MAP: "an environment with a map",
+    Capability.VIEW: "an environment that says how it is drawn",
+    Capability.WORLDS: "an environment that lists its worlds",
+    Capability.ACTIVATIONS: "an agent whose language model gives activations",
+    Capability.ACTION_PROBS: "an agent that tells how probable its answers are",
+    Capability.INTERVENTIONS: "an agent whose language model can be intervened in",
+    Capability.REWARD_TRACE: "a reward model",
+    Capability.TRUE_REWARD: "an environment that knows what is optimal, or true rewards",
 }
-"""What a part wants that needs a facet, in words; the facets of plugins are named as they are."""
+"""What a part wants that needs a capability, in words; the capabilities of plugins are named as they are."""
 
 
 def check(ready: Ready) -> None:
@@ -36,7 +36,7 @@ def check(ready: Ready) -> None:
         offer = part.entry.offer
         if missing := offer.missing():
             raise MissingExtra(part.label, missing, offer.extra or "all")
-        if Facet.ACTIVATIONS in part.needs and find_spec("safetensors") is None:
+        if Capability.ACTIVATIONS in part.needs and find_spec("safetensors") is None:
             raise MissingExtra(f"the record that {part.label} reads", ["safetensors"], "probes")
 
     plan = ready.plan
@@ -51,7 +51,7 @@ def check(ready: Ready) -> None:
 
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
-    """A sentence on a facet that the part needs and no other part gives; empty where nothing is lacking."""
+    """A sentence on a capability that the part needs and no other part gives; empty where nothing is lacking."""
     needed = sorted(part.needs - given)
     if not needed:
         return ""
@@ -59,17 +59,17 @@ def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
     return f"{part.label} needs {wanted}; {_got(ready, needed[0])}"
 
 
-def _got(ready: Ready, facet: str) -> str:
-    """Why nothing gives a facet, or how to get it."""
-    if facet == Facet.REWARD_TRACE:
+def _got(ready: Ready, capability: str) -> str:
+    """Why nothing gives a capability, or how to get it."""
+    if capability == Capability.REWARD_TRACE:
         return "add one with --reward"
-    if facet not in {Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}:
+    if capability not in {Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}:
         return f"environment {ready.environment.label!r} is not one"
 
     # Of the others, both the agent's offer and its model must give them.
     agent = f"agent {ready.agent.label!r}"
     if not ready.agent_model:
         return f"{agent} asks no language model"
-    if facet in ready.agent.entry.offer.gives:
+    if capability in ready.agent.entry.offer.gives:
         return f"{agent} with model {ready.agent_model!r} gives none"
-    return f"the offer of {agent} does not say gives={{Facet.{facet.upper()}}}"
+    return f"the offer of {agent} does not say gives={{Capability.{capability.upper()}}}"

@@ -9,21 +9,21 @@ from typing import Any, NoReturn
 
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import GdeError
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Capability, NoConfig, Offer
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
 from gde.request.kinds import KINDS, SEVERAL, SINGLE
 
-FACETS: dict[str, tuple[str, ...]] = {
-    Facet.STATE: ("state",),
-    Facet.OPTIMUM: ("optimum",),
-    Facet.MDP: ("state", "mdp"),
-    Facet.DEMONSTRATION: ("demonstration",),
-    Facet.SNAPSHOT: ("snapshot", "restore"),
-    Facet.SIMULATOR: ("reseed",),
-    Facet.WORLDS: ("worlds",),
+CAPABILITIES: dict[str, tuple[str, ...]] = {
+    Capability.STATE: ("state",),
+    Capability.OPTIMUM: ("optimum",),
+    Capability.MDP: ("state", "mdp"),
+    Capability.DEMONSTRATION: ("demonstration",),
+    Capability.SNAPSHOT: ("snapshot", "restore"),
+    Capability.SIMULATOR: ("reseed",),
+    Capability.WORLDS: ("worlds",),
 }
-"""The methods that show that an object gives a facet. MAP, which only the record shows, follows from STATE."""
+"""The methods that show that an object gives a capability. MAP, which only the record shows, follows from STATE."""
 METHODS = {
     "environment": "step",
     "agent": "act",
@@ -168,9 +168,9 @@ def _check_copies(part: Any, whose: str) -> None:
 
 def _gives(part: Any) -> frozenset[str]:
     given: set[str] = set()
-    for facet, methods in FACETS.items():
+    for capability, methods in CAPABILITIES.items():
         if all(hasattr(part, method) for method in methods):
-            given.add(facet)
-    if Facet.STATE in given:
-        given.add(Facet.MAP)
+            given.add(capability)
+    if Capability.STATE in given:
+        given.add(Capability.MAP)
     return frozenset(given)

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from gde.data.json import Json
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.request.kinds import KINDS
 from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
@@ -49,10 +49,10 @@ def provenance(ready: Ready, models: Mapping[str, Mapping[str, Any]]) -> dict[st
 def _advantages(ready: Ready) -> Iterator[str]:
     """Sentences on advantages of the agent over others, for every report to tell."""
     agent = ready.agent
-    if Facet.SIMULATOR in agent.needs:
+    if Capability.SIMULATOR in agent.needs:
         yield f"Agent {agent.label} tried actions in a private copy of the world before it chose one."
     for name in reward_names(agent.config).values():
-        if Facet.TRUE_REWARD in ready.judges[name].needs:
+        if Capability.TRUE_REWARD in ready.judges[name].needs:
             yield f"Reward model {name}, which agent {agent.label} asked, knows the truth."
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from gde.data.json import NONE, Json, Labels
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import ConfigError, GdeError
-from gde.offers import Facet, MetricOffer
+from gde.offers import Capability, MetricOffer
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue, Entry, load_plugins
 from gde.request.kinds import KINDS, SEVERAL, Kind
@@ -21,8 +21,8 @@ from gde.request.settings import build, dump, sweep
 LABEL = re.compile(r"[^\s/\\\0]+")
 FRAMEWORK = "gde-eval"
 """The distribution whose defaults every run takes."""
-OF_MODEL = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
-"""Facets that an agent gives only if its language model does."""
+OF_MODEL = frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS})
+"""Capabilities that an agent gives only if its language model does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Chosen:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The facets that the part needs with this configuration."""
+        """The capabilities that the part needs with this configuration."""
         offer = self.entry.offer
         return offer.needs | offer.needs_for(self.config)
 
@@ -54,7 +54,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stratum:
+class Condition:
     """One combination of the swept environment values."""
 
     labels: Labels
@@ -68,7 +68,7 @@ class Ready:
     plan: Plan
     """With every configuration complete, defaults included."""
     catalogue: Catalogue
-    strata: tuple[Stratum, ...]
+    conditions: tuple[Condition, ...]
     agent: Chosen
     models: Mapping[str, Chosen]
     """Every language model that a part names in its configuration, by that name."""
@@ -90,8 +90,8 @@ class Ready:
 
     @property
     def environment(self) -> Chosen:
-        """The environment of the first stratum; offer and name are those of all."""
-        return self.strata[0].environment
+        """The environment of the first condition; offer and name are those of all."""
+        return self.conditions[0].environment
 
     @property
     def agent_model(self) -> str:
@@ -109,21 +109,21 @@ class Ready:
 
     @property
     def gives(self) -> frozenset[str]:
-        """The facets that environment, agent, its language model and reward models give to the other parts."""
+        """The capabilities that environment, agent, its language model and reward models give to the other parts."""
         agent = self.agent.entry.offer.gives
         given = self.environment.entry.offer.gives | (agent - OF_MODEL)
         if self.agent_model:
             given |= agent & OF_MODEL & self.models[self.agent_model].entry.offer.gives
         given = implied(given)
-        return given | {Facet.REWARD_TRACE} if self.rewards else given
+        return given | {Capability.REWARD_TRACE} if self.rewards else given
 
 
 def implied(given: frozenset[str]) -> frozenset[str]:
-    """The facets with those that follow from them."""
-    if Facet.MDP in given:
-        given |= {Facet.OPTIMUM}
-    if Facet.OPTIMUM in given:
-        given |= {Facet.TRUE_REWARD}
+    """The capabilities with those that follow from them."""
+    if Capability.MDP in given:
+        given |= {Capability.OPTIMUM}
+    if Capability.OPTIMUM in given:
+        given |= {Capability.TRUE_REWARD}
     return given
 
 
@@ -145,7 +145,7 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         ConfigError: a value out of range.
     """
     find = Finder(catalogue, absent)
-    strata, environment = find.strata(plan.environment)
+    conditions, environment = find.conditions(plan.environment)
     agent = find.part("agent", plan.agent)
     executor = find.part("executor", plan.executor)
 
@@ -175,7 +175,7 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     ready = Ready(
         plan=complete,
         catalogue=catalogue,
-        strata=strata,
+        conditions=conditions,
         agent=agent,
         models=models,
         judges=judges,
@@ -211,24 +211,24 @@ class Finder:
 
         return self._found(kind, choice.name, choice.label, find)
 
-    def strata(self, choice: Choice) -> tuple[tuple[Stratum, ...], Choice]:
-        """The strata of an environment, and its choice with all values."""
+    def conditions(self, choice: Choice) -> tuple[tuple[Condition, ...], Choice]:
+        """The conditions of an environment, and its choice with all values."""
         try:
             alternatives = sweep(self._entry("environment", choice).offer.config, choice.config, "env")
         except GdeError:
             if not self.absent:
                 raise
-            return (Stratum(labels={}, environment=self.part("environment", choice)),), choice
+            return (Condition(labels={}, environment=self.part("environment", choice)),), choice
 
         swept = {name: values for name, values in alternatives.items() if len(values) > 1}
-        strata = []
+        conditions = []
         for combination in product(*alternatives.values()):
             values = dict(zip(alternatives, combination, strict=True))
             labels = {name: _label(values[name]) for name in swept}
             part = self.part("environment", replace(choice, config=values))
-            strata.append(Stratum(labels=labels, environment=part))
-        config = {**dump(strata[0].environment.config), **swept}
-        return tuple(strata), replace(choice, config=config)
+            conditions.append(Condition(labels=labels, environment=part))
+        config = {**dump(conditions[0].environment.config), **swept}
+        return tuple(conditions), replace(choice, config=config)
 
     def models(self, parts: Sequence[Chosen], settings: Mapping[str, Json]) -> dict[str, Chosen]:
         """The language models that the parts name, by name.

@@ -24,13 +24,13 @@ from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
-Stratum = tuple[tuple[str, str | int | float | bool], ...]
+Condition = tuple[tuple[str, str | int | float | bool], ...]
 """Its labels, sorted."""
 Quantities = dict[Quantity, tuple[Values, Values]]
 """What was measured in both runs."""
-Strata = Mapping[str, Stratum]
-"""World to its stratum; worlds in the order of the plan's strata. Empty where there is one stratum, or a world lies in
-several."""
+Conditions = Mapping[str, Condition]
+"""World to its condition; worlds in the order of the plan's conditions. Empty where there is one condition, or a world
+lies in several."""
 
 
 class Opened(NamedTuple):
@@ -54,7 +54,7 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     """Compare all measurements that the metrics of both runs give, world by world, measured anew in both.
 
     Of two measurements that are declared equal in a single world, one is compared. Headlines are also compared in each
-    stratum of a sweep.
+    condition of a sweep.
 
     Raises:
         GdeError: both are one run; paired, and the runs share no world; or they share no measurement.
@@ -107,9 +107,9 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
     elif shared:
         notes.append(f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs")
     clusters = {world: part.trajectories[0].world.cluster for world, part in [*a.items(), *b.items()]}
-    strata = _strata([(one.ready, run) for one, run in zip(opened, (a, b), strict=True)])
-    rows = _rows(metrics, a, b, strata, clusters, paired)
-    swept = tuple(dict.fromkeys(name for labels in strata.values() for name, _ in labels))
+    conditions = _conditions([(one.ready, run) for one, run in zip(opened, (a, b), strict=True)])
+    rows = _rows(metrics, a, b, conditions, clusters, paired)
+    swept = tuple(dict.fromkeys(name for labels in conditions.values() for name, _ in labels))
     notes += few_worlds(rows, swept)
     return Compared(runs=tuple(one.side for one in opened), paired=paired, rows=rows, notes=tuple(notes), swept=swept)
 
@@ -151,29 +151,29 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
     return metrics, notes
 
 
-def _strata(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Strata:
-    strata: dict[str, Stratum] = {}
-    places: dict[Stratum, int] = {}
+def _conditions(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Conditions:
+    conditions: dict[str, Condition] = {}
+    places: dict[Condition, int] = {}
     for ready, parts in runs:
-        planned = [tuple(sorted(stratum.labels.items())) for stratum in ready.strata]
-        for stratum in planned:
-            places.setdefault(stratum, len(places))
+        planned = [tuple(sorted(condition.labels.items())) for condition in ready.conditions]
+        for condition in planned:
+            places.setdefault(condition, len(places))
         for world, part in parts.items():
             for one in part.trajectories:
-                stratum = planned[one.key.stratum]
-                if strata.setdefault(world, stratum) != stratum:
-                    # The world lies in several strata.
+                condition = planned[one.key.condition]
+                if conditions.setdefault(world, condition) != condition:
+                    # The world lies in several conditions.
                     return {}
-    if len(set(strata.values())) < 2:
+    if len(set(conditions.values())) < 2:
         return {}
-    return dict(sorted(strata.items(), key=lambda pair: places[pair[1]]))
+    return dict(sorted(conditions.items(), key=lambda pair: places[pair[1]]))
 
 
 def _rows(
     metrics: Sequence[Shared],
     a: Mapping[str, Evidence],
     b: Mapping[str, Evidence],
-    strata: Strata,
+    conditions: Conditions,
     clusters: Mapping[str, str],
     paired: bool,
 ) -> tuple[Row, ...]:
@@ -201,28 +201,28 @@ def _rows(
 
     # Of two equal tests the first one counts, so headlines come first.
     tested = {each: runs for each, runs in {**headlines, **others}.items() if not meanings[each.name].cost}
-    twins = same_tests(tested, paired)
+    counterfactuals = same_tests(tested, paired)
     rows: dict[Quantity, Row] = {}
-    for quantity, (of_a, of_b) in {**_by_stratum(headlines, strata), **kept}.items():
+    for quantity, (of_a, of_b) in {**_by_condition(headlines, conditions), **kept}.items():
         meaning = meanings[quantity.name]
         row = _row(quantity, of_a, of_b, clusters, paired)
         reason = row.reason or (COST if meaning.cost else "")
         rows[quantity] = replace(row, title=meaning.titled(quantity.where)[0], reason=reason)
-    for quantity, twin in twins.items():
-        # If the twin is not tested, neither is.
-        if not rows[twin].reason:
-            reason = f"tested as {rows[twin].title}"
-            rows[quantity] = replace(rows[quantity], tested_as=twin.name, reason=reason)
+    for quantity, counterfactual in counterfactuals.items():
+        # If the counterfactual is not tested, neither is.
+        if not rows[counterfactual].reason:
+            reason = f"tested as {rows[counterfactual].title}"
+            rows[quantity] = replace(rows[quantity], tested_as=counterfactual.name, reason=reason)
     return tuple(corrected([*rows.values()]))
 
 
-def _by_stratum(quantities: Quantities, strata: Strata) -> Quantities:
-    """Restrict the quantities to each stratum that has a world of both runs."""
+def _by_condition(quantities: Quantities, conditions: Conditions) -> Quantities:
+    """Restrict the quantities to each condition that has a world of both runs."""
     found: Quantities = {}
     for quantity, (a, b) in quantities.items():
-        for labels in dict.fromkeys(strata.values()):
-            of_a = {world: a[world] for world in a if strata[world] == labels}
-            of_b = {world: b[world] for world in b if strata[world] == labels}
+        for labels in dict.fromkeys(conditions.values()):
+            of_a = {world: a[world] for world in a if conditions[world] == labels}
+            of_b = {world: b[world] for world in b if conditions[world] == labels}
             if of_a and of_b:
                 found[replace(quantity, restricted=labels)] = of_a, of_b
     return found

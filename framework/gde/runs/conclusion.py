@@ -40,7 +40,9 @@ def conclude(run: Pipeline, earlier: Result | None = None, as_before: Collection
     run.resources.secrets.keep_out(run.journal.noted(NOTED) or ())
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     kept = tuple(_kept(run, earlier))
-    measured, failed = score(_metrics(run, earlier), evidence, run.strata, kept, run.ready.plan.part_seconds, run.watch)
+    measured, failed = score(
+        _metrics(run, earlier), evidence, run.conditions, kept, run.ready.plan.part_seconds, run.watch
+    )
     about = subject(run.ready, run.journal)
     decoded = tuple(results(evidence.probe_reports))
 
@@ -211,7 +213,7 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
             found.append(Failure(stage="reward", subject=judged, reason=trace.failure))
 
     unmeasured = [report for report in evidence.probe_reports if report.reason]
-    found += [Failure(stage="probe", subject=report.arm.name, reason=report.reason) for report in unmeasured]
+    found += [Failure(stage="probe", subject=report.fit.name, reason=report.reason) for report in unmeasured]
     fitted = run.journal.probes()
     for chosen in run.ready.probes:
         if not chosen.absent and chosen.label not in fitted:

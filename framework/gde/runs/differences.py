@@ -81,7 +81,7 @@ class Compared:
     notes: tuple[str, ...]
     """What a reader must know about how the runs were made comparable."""
     swept: tuple[str, ...] = ()
-    """The settings in whose strata they were compared; empty for none."""
+    """The settings in whose conditions they were compared; empty for none."""
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:
@@ -135,38 +135,40 @@ def same_tests(values: Mapping[Quantity, tuple[Values, Values]], paired: bool) -
 
 
 def few_worlds(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
-    """A warning where runs are compared over too few worlds to say much, or only in some strata of theirs.
+    """A warning where runs are compared over too few worlds to say much, or only in some conditions of theirs.
 
     Args:
         rows: of one comparison.
-        swept: the settings whose strata they are compared in.
+        swept: the settings whose conditions they are compared in.
     """
     least = min((_worlds(row) for row in rows if not row.where), default=FEW_WORLDS)
     if least < FEW_WORLDS:
         return [f"compared over {_counted(least)}, fewer than {FEW_WORLDS}: an impression, not a finding"]
-    strata: dict[Hashable, int] = {}
+    conditions: dict[Hashable, int] = {}
     for row in rows:
-        if _is_stratum(row, swept):
+        if _is_condition(row, swept):
             place = tuple(row.where.items())
-            strata[place] = min(strata.get(place, FEW_WORLDS), _worlds(row))
-    few = [worlds for worlds in strata.values() if worlds < FEW_WORLDS]
+            conditions[place] = min(conditions.get(place, FEW_WORLDS), _worlds(row))
+    few = [worlds for worlds in conditions.values() if worlds < FEW_WORLDS]
     if not few:
         return []
-    told = f"{len(few)} of {len(strata)} strata are compared over fewer than {FEW_WORLDS} worlds, as few as {min(few)}"
+    told = (
+        f"{len(few)} of {len(conditions)} conditions have fewer than {FEW_WORLDS} shared worlds, as few as {min(few)}"
+    )
     return [f"{told}: impressions, not findings"]
 
 
 def out_of_reach(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
     """A warning for every family of tests in which no row could be significant, whatever the data: of whole runs, and
-    of the strata of each measurement.
+    of the conditions of each measurement.
 
     Args:
         rows: all that are corrected together.
-        swept: the settings whose strata they are compared in.
+        swept: the settings whose conditions they are compared in.
     """
     families: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        if not row.where or _is_stratum(row, swept):
+        if not row.where or _is_condition(row, swept):
             families.setdefault(row.family, []).append(row)
     warnings = map(_unreachable, families.values())
     return [warning for warning in warnings if warning]
@@ -180,13 +182,13 @@ def _unreachable(rows: Sequence[Row]) -> str:
     least = len(tested) * 0.5 ** (max(tested) - 1)
     if least <= ALPHA:
         return ""
-    of = f" of {rows[0].title or rows[0].name} by stratum" if rows[0].where else ""
+    of = f" of {rows[0].title or rows[0].name} by condition" if rows[0].where else ""
     tested_rows = f"{len(tested)} row{'s' if len(tested) > 1 else ''}"
     found = f"{tested_rows} tested, at most {max(tested)} pairs differ"
     return f"no p value{of} can fall below {min(1.0, least):.2g} once corrected ({found}): compare more worlds"
 
 
-def _is_stratum(row: Row, swept: Collection[str]) -> bool:
+def _is_condition(row: Row, swept: Collection[str]) -> bool:
     return bool(row.where) and {*row.where} == {*swept}
 
 

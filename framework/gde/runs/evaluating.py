@@ -51,7 +51,7 @@ class Dry:
     plan: Plan
     """The plan with every configuration complete."""
     episodes: int
-    strata: int
+    conditions: int
 
 
 def dry(plan: Plan, catalogue: Catalogue | None = None) -> Dry:
@@ -63,7 +63,7 @@ def dry(plan: Plan, catalogue: Catalogue | None = None) -> Dry:
     ready = prepare(plan, catalogue)
     with closing(Resources(ready)) as resources:
         worlds = list_worlds(ready, resources)
-    return Dry(plan=ready.plan, episodes=count_episodes(ready, worlds), strata=len(ready.strata))
+    return Dry(plan=ready.plan, episodes=count_episodes(ready, worlds), conditions=len(ready.conditions))
 
 
 def evaluate(

@@ -24,14 +24,14 @@ def summaries(run: Path | str) -> list[dict[str, Any]]:
 
 
 def one_episode(run: Path | str, key: str) -> Trajectory:
-    """The finished episode with the key "stratum/world/repeat".
+    """The finished episode with the key "condition/world/repeat".
 
     Raises:
         GdeError: there is none.
     """
     with closing(RunFolder.open(Path(run)).journal(write=False)) as journal:
         if key not in journal.finished():
-            raise GdeError(f"unknown episode {key!r}: wanted STRATUM/WORLD/REPEAT, as `gde view {run}` lists them")
+            raise GdeError(f"unknown episode {key!r}: wanted CONDITION/WORLD/REPEAT, as `gde view {run}` lists them")
         return journal.trajectory(key)
 
 
@@ -62,7 +62,8 @@ def _messages(run: Path, file: TextIO) -> int:
 
 def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
     for turn in trajectory.turns:
-        decision, completion = turn.decision, turn.decision.completion
+        decision = turn.decision
+        completion = turn.decision.completion
         yield {
             "episode": str(trajectory.key),
             "turn": turn.index,

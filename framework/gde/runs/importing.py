@@ -97,7 +97,7 @@ def _name(text: str) -> str:
 async def _write(log: Log, journal: Journal) -> None:
     worlds = {name: place for place, name in enumerate(dict.fromkeys(sample.id for sample in log.samples))}
     for sample in log.samples:
-        key = EpisodeKey(stratum=0, world=worlds[sample.id], repeat=sample.epoch)
+        key = EpisodeKey(condition=0, world=worlds[sample.id], repeat=sample.epoch)
         world = World(id=f"{log.task} {sample.id}", facts={"view": sample.asked})
         await journal.begin(key, 0, world, {}, 1)
         if sample.failure:

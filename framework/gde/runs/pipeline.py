@@ -11,7 +11,7 @@ from typing import Any
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
 from gde.data.json import Json, Labels
-from gde.data.probe import Arm
+from gde.data.probe import Fit
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
 from gde.parts.executor import WorksElsewhere, WorksFarAway
@@ -31,7 +31,7 @@ from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.lanes import cores
 from gde.stages.models import NOTED
-from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, arms
+from gde.stages.probing import BAGS, MODEL, UNTRAINED, ProbeStage, list_fits
 from gde.stages.progress import Listeners, Progress, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
@@ -59,10 +59,10 @@ class Pipeline:
         self.resources = Resources(self.ready, self.journal, self.folder.probes, keys_to=self.keys_to)
 
     @property
-    def strata(self) -> list[Labels]:
-        """The swept values of each stratum when the run began."""
-        noted = self.journal.noted("strata")
-        return noted if noted is not None else [stratum.labels for stratum in self.ready.strata]
+    def conditions(self) -> list[Labels]:
+        """The swept values of each condition when the run began."""
+        noted = self.journal.noted("conditions")
+        return noted if noted is not None else [condition.labels for condition in self.ready.conditions]
 
     def roll_out(self) -> None:
         """Play the episodes that are not finished, wherever the executor does.
@@ -119,7 +119,7 @@ class Pipeline:
         origin = {**provenance(self.ready, {}), "worlds": worlds}
         known = self.journal.noted("provenance")
         if known is None:
-            self.journal.note("strata", [dict(stratum.labels) for stratum in self.ready.strata])
+            self.journal.note("conditions", [dict(condition.labels) for condition in self.ready.conditions])
             self.journal.note("episodes", total)
             self.journal.note("provenance", origin)
         elif known["worlds"] != worlds:
@@ -162,25 +162,25 @@ class Pipeline:
 
         # If activations had to be recorded, the model was made anew, perhaps by other software.
         info = models.info(name)
-        work: list[tuple[Probe, Arm, str]] = []
+        work: list[tuple[Probe, Fit, str]] = []
         for (chosen, probe), request in zip(probes, requests, strict=True):
-            own = arms(chosen.label, probe, request)
-            work += [(probe, arm, _origin(chosen, arm, info, trajectories)) for arm in own]
+            own = list_fits(chosen.label, probe, request)
+            work += [(probe, fit, _origin(chosen, fit, info, trajectories)) for fit in own]
         known = made_by(self.journal)
-        wanted = [(probe, arm) for probe, arm, origin in work if known.get(arm.name) != origin]
+        wanted = [(probe, fit) for probe, fit, origin in work if known.get(fit.name) != origin]
 
         stage = ProbeStage(
             trajectories=trajectories,
             folder=self.folder,
             seed=self.ready.plan.seed,
-            strata=self.strata,
+            conditions=self.conditions,
             threads=min(cores(), self.ready.plan.concurrency),
         )
         with closing(stage.fit(wanted)) as fits:
-            for done, (_, arm, origin) in enumerate(work):
+            for done, (_, fit, origin) in enumerate(work):
                 self.stop.check()
-                self.watch(Progress("probes", done, len(work), arm.name))
-                if known.get(arm.name) != origin:
+                self.watch(Progress("probes", done, len(work), fit.name))
+                if known.get(fit.name) != origin:
                     fitted = next(fits)
                     self.journal.keep_traceback(fitted.report.reason, fitted.traceback)
                     write_report(self.journal, self.folder.probes, fitted.report, origin)
@@ -201,7 +201,7 @@ class Pipeline:
             self.watch(Progress("activations", 0, 3))
             record(sequences(trajectories, name), trained, MODEL, request, store)
             self.watch(Progress("activations", 1, 3))
-            record_bags(sequences(trajectories, name), trained, BAGS, request.marks, store)
+            record_bags(sequences(trajectories, name), trained, BAGS, request.positions, store)
             self.watch(Progress("activations", 2, 3))
             record(sequences(trajectories, name), untrained, UNTRAINED, request, store)
             self.watch(Progress("activations", 3, 3))
@@ -231,10 +231,10 @@ class Pipeline:
         self.resources.close()
 
 
-def _origin(chosen: Chosen, arm: Arm, model: ModelInfo, trajectories: Recorded) -> str:
+def _origin(chosen: Chosen, fit: Fit, model: ModelInfo, trajectories: Recorded) -> str:
     """Hash what a fit depends on."""
     offer = chosen.entry.offer
-    parts = (chosen.entry.qualified, offer.version, chosen.config, asdict(arm), model.name, dict(model.versions))
+    parts = (chosen.entry.qualified, offer.version, chosen.config, asdict(fit), model.name, dict(model.versions))
     return sha256(repr((*parts, trajectories.episodes)).encode()).hexdigest()
 
 

@@ -80,7 +80,7 @@ def _completion(plain: Mapping[str, Any] | None) -> Completion | None:
         **plain,
         "prompt_tokens": tuple(plain["prompt_tokens"]),
         "tokens": tuple(plain["tokens"]),
-        "marks": {name: tuple(places) for name, places in plain["marks"].items()},
+        "positions": {name: tuple(places) for name, places in plain["positions"].items()},
         "interventions": tuple(changes),
         "prompt": tuple(Message(**each) for each in plain.get("prompt", ())),
     }

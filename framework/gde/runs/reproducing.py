@@ -198,7 +198,8 @@ def _concluded(study: Reproduction, name: str, folder: Path, runs: Mapping[str, 
     try:
         figures = tuple(study.figures(runs))
     except GdeError as error:  # e.g. the packages that draw are not installed; the numbers stand without them
-        figures, missing = (), str(error)
+        figures = ()
+        missing = str(error)
     return Study(
         name=name,
         folder=folder,

@@ -5,7 +5,7 @@ model spoke. The model with random weights is replayed under the same ones: a co
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 
@@ -18,7 +18,7 @@ BATCH = 64
 Sequences = Iterator[tuple[Row, TokenSequence]]
 Records = Iterable[tuple[Row, ActivationRecord]]
 Stored = Mapping[Place, set[Row]]
-"""Layer and mark to the turns whose activations there are stored."""
+"""Layer and position to the turns whose activations there are stored."""
 Made = Callable[[], WhiteBox]
 """Gives the model. It is called only where something has to be replayed: stored activations need no weights."""
 
@@ -30,20 +30,20 @@ def record(found: Sequences, model: Made, source: str, request: CaptureRequest, 
     return store.write(source, _new(records, stored))
 
 
-def record_bags(found: Sequences, model: Made, source: str, marks: Sequence[str], store: ActivationStore) -> int:
-    """Store, for each mark, the mean input embedding of all tokens up to it: a bag of tokens, without their order.
+def record_bags(found: Sequences, model: Made, source: str, positions: Sequence[str], store: ActivationStore) -> int:
+    """Store, for each position, the mean input embedding of all tokens up to it: a bag of tokens, without their order.
 
     It is stored once for each marked token, so that a probe of it is as wide as one of the activations. The marked
     tokens themselves are template tokens, the same in every turn, so their own embeddings would say nothing.
     """
-    request = CaptureRequest(layers=(EMBEDDING,), marks=tuple(marks))
+    request = CaptureRequest(layers=(EMBEDDING,), positions=tuple(positions))
     stored = _stored(source, request, store)
     marked: dict[Row, Mapping[str, tuple[int, ...]]] = {}  # of the turns on their way through the model
 
     def whole() -> Sequences:
         for row, sequence in _lacking(found, stored):
-            marked[row] = sequence.marks
-            yield row, _up_to_marks(sequence)
+            marked[row] = sequence.positions
+            yield row, _up_to_positions(sequence)
 
     captured = _captured(whole(), model, request)
     bags = ((row, _repeated_mean(record, marked.pop(row))) for row, record in captured)
@@ -53,8 +53,8 @@ def record_bags(found: Sequences, model: Made, source: str, marks: Sequence[str]
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
     """One request for everything that several ask for."""
     layers = sorted({layer for request in requests for layer in request.layers})
-    marks = sorted({mark for request in requests for mark in request.marks})
-    return CaptureRequest(layers=tuple(layers), marks=tuple(marks))
+    positions = sorted({position for request in requests for position in request.positions})
+    return CaptureRequest(layers=tuple(layers), positions=tuple(positions))
 
 
 def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
@@ -64,21 +64,22 @@ def sequences(trajectories: Iterable[Trajectory], name: str) -> Sequences:
             completion = turn.decision.completion
             if completion is None or completion.model != name:
                 continue
-            if completion.prompt_tokens and completion.marks:
+            if completion.prompt_tokens and completion.positions:
                 tokens = completion.prompt_tokens + completion.tokens
                 changes = completion.interventions
-                sequence = TokenSequence(tokens=tokens, marks=completion.marks, interventions=changes)
+                sequence = TokenSequence(tokens=tokens, positions=completion.positions, interventions=changes)
                 yield (str(trajectory.key), turn.index), sequence
 
 
 def _stored(source: str, request: CaptureRequest, store: ActivationStore) -> Stored:
-    return {(layer, mark): store.stored(source, layer, mark) for layer in request.layers for mark in request.marks}
+    places = product(request.layers, request.positions)
+    return {place: store.stored(source, *place) for place in places}
 
 
 def _lacking(found: Sequences, stored: Stored) -> Sequences:
-    """The sequences with a wanted mark whose activations are not stored."""
+    """The sequences with a wanted position whose activations are not stored."""
     for row, sequence in found:
-        stored_at = [row in rows for (_, mark), rows in stored.items() if mark in sequence.marks]
+        stored_at = [row in rows for (_, position), rows in stored.items() if position in sequence.positions]
         if not all(stored_at):
             yield row, sequence
 
@@ -96,17 +97,18 @@ def _captured(wanted: Sequences, model: Made, request: CaptureRequest) -> Record
         yield from zip((row for row, _ in batch), records, strict=True)
 
 
-def _up_to_marks(sequence: TokenSequence) -> TokenSequence:
-    """A sequence whose marks have all tokens up to them, without interventions: embeddings are not changed by any."""
-    marks = {mark: tuple(range(max(places) + 1)) for mark, places in sequence.marks.items()}
-    return TokenSequence(tokens=sequence.tokens, marks=marks)
+def _up_to_positions(sequence: TokenSequence) -> TokenSequence:
+    """A sequence whose positions have all tokens up to them, without interventions: embeddings are not changed by
+    any."""
+    positions = {position: tuple(range(max(places) + 1)) for position, places in sequence.positions.items()}
+    return TokenSequence(tokens=sequence.tokens, positions=positions)
 
 
-def _repeated_mean(record: ActivationRecord, marks: Mapping[str, tuple[int, ...]]) -> ActivationRecord:
-    """The mean over all tokens of each mark, as many times as the mark has tokens."""
+def _repeated_mean(record: ActivationRecord, positions: Mapping[str, tuple[int, ...]]) -> ActivationRecord:
+    """The mean over all tokens of each position, as many times as the position has tokens."""
     repeated = {}
-    for (layer, mark), values in record.values.items():
+    for (layer, position), values in record.values.items():
         # Sorted, for a sum is rounded by the order of its terms, from which a probe could read the order of the tokens.
         mean = np.sort(values, axis=0).mean(0, keepdims=True)
-        repeated[layer, mark] = np.repeat(mean, len(marks[mark]), axis=0)
+        repeated[layer, position] = np.repeat(mean, len(positions[position]), axis=0)
     return ActivationRecord(values=repeated)

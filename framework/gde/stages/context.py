@@ -10,7 +10,7 @@ from typing import Any
 from gde.data.observation import Task, World
 from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.agent import Agent, Brief
 from gde.parts.context import Through
 from gde.parts.environment import Environment
@@ -31,8 +31,8 @@ from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
 
-WORLD_FACETS = frozenset({Facet.MDP, Facet.OPTIMUM, Facet.DEMONSTRATION, Facet.SNAPSHOT})
-"""Facets that only an agent with access to the environment itself can use."""
+WORLD_CAPABILITIES = frozenset({Capability.MDP, Capability.OPTIMUM, Capability.DEMONSTRATION, Capability.SNAPSHOT})
+"""Capabilities that only an agent with access to the environment itself can use."""
 
 
 class Resources:
@@ -196,7 +196,7 @@ class RunContext:
             raise GdeError(f"metric {name!r} asks for itself")
         return self._resources.metric(chosen)
 
-    def readout(self, probe: str, arm: str) -> Readout:
+    def readout(self, probe: str, fit: str) -> Readout:
         resources = self._resources
         probes = resources.ready.probes if resources.ready else ()
         by_label = {each.label: each for each in probes}
@@ -204,7 +204,7 @@ class RunContext:
         if chosen is None or resources.probes is None or resources.journal is None:
             known = ", ".join(by_label) or "none"
             raise GdeError(f"readout of probe {probe!r}: wanted a probe of this run, which has {known}")
-        variant, arrays = read_readout(resources.journal, resources.probes, probe, arm)
+        variant, arrays = read_readout(resources.journal, resources.probes, probe, fit)
         made: Readout = resources.make(chosen).load(variant, arrays)
         return made
 
@@ -217,17 +217,17 @@ class RunContext:
         chosen = ready.agent
         if chosen.absent:
             raise GdeError(f"episode {key}: {chosen.absent}")
-        if (WORLD_FACETS | {Facet.SIMULATOR}) & chosen.needs:
+        if (WORLD_CAPABILITIES | {Capability.SIMULATOR}) & chosen.needs:
             raise GdeError(f"agent {chosen.label!r} is given its world, so it cannot be shown turns again")
         agent: Agent = chosen.make(RunContext(resources, chosen.kind, chosen.label, self._scope, through))
-        task = _task(resources.make(ready.strata[key.stratum].environment), trajectory)
+        task = _task(resources.make(ready.conditions[key.condition].environment), trajectory)
         agent.begin(Brief(task=task, seed=agent_seed(ready.plan.seed, key)))
         return agent
 
 
 def agent_seed(root: int, key: EpisodeKey) -> int:
     """The seed of the agent in an episode of the run with this root seed."""
-    return derive(root, "agent", key.stratum, key.world, key.repeat)
+    return derive(root, "agent", key.condition, key.world, key.repeat)
 
 
 def check_world(known: str, world: World) -> None:

@@ -46,7 +46,7 @@ class Episode:
     seed: int
     """The seed of the world."""
     labels: Labels
-    """The swept values of its stratum."""
+    """The swept values of its condition."""
     host: Host
     """The environment."""
     models: Models

@@ -14,7 +14,7 @@ from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import Ready, resolve
@@ -32,22 +32,23 @@ RECENT = 64
 
 
 class Recorded(Sequence[Trajectory]):
-    """The finished episodes of a journal, all or those of one stratum."""
+    """The finished episodes of a journal, all or those of one condition."""
 
-    def __init__(self, path: Path, stratum: int | None = None) -> None:
-        self._path, self._stratum = path, stratum
+    def __init__(self, path: Path, condition: int | None = None) -> None:
+        self._path = path
+        self._condition = condition
 
     @cached_property
     def episodes(self) -> list[str]:
         """Their keys, in order."""
         with closing(Journal.open(self._path, write=False)) as journal:
-            return journal.episodes(self._stratum)
+            return journal.episodes(self._condition)
 
-    def of_stratum(self, stratum: int) -> Sequence[Trajectory]:
-        """The episodes of one stratum."""
+    def of_condition(self, condition: int) -> Sequence[Trajectory]:
+        """The episodes of one condition."""
         if self._are_kept:
-            return tuple(one for one in self._kept if one.key.stratum == stratum)
-        return Recorded(self._path, stratum)
+            return tuple(one for one in self._kept if one.key.condition == condition)
+        return Recorded(self._path, condition)
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -112,15 +113,15 @@ def gather(
     )
 
 
-def restricted(evidence: Evidence, labels: Labels, stratum: int | None = None) -> Evidence:
-    """The evidence of the episodes with these labels, or of the stratum that has them.
+def restricted(evidence: Evidence, labels: Labels, condition: int | None = None) -> Evidence:
+    """The evidence of the episodes with these labels, or of the condition that has them.
 
     It has no probe reports: probes are fitted to the whole run, and break their own numbers down.
     """
     every = evidence.trajectories
     chosen: Sequence[Trajectory]
-    if isinstance(every, Recorded) and stratum is not None:
-        chosen = every.of_stratum(stratum)
+    if isinstance(every, Recorded) and condition is not None:
+        chosen = every.of_condition(condition)
     else:
         chosen = tuple(one for one in every if labels.items() <= one.labels.items())
 
@@ -157,7 +158,7 @@ class WorldModels:
         Raises:
             GdeError: the environment has none, or no longer makes the recorded world.
         """
-        place = trajectory.key.stratum, trajectory.world.id
+        place = trajectory.key.condition, trajectory.world.id
         mdp = self._made.get(place)
         if mdp is None:
             mdp = self._made[place] = self._make(trajectory)
@@ -173,16 +174,16 @@ class WorldModels:
         return Resources(self._ready, keys_to=self._keys_to)
 
     def _make(self, trajectory: Trajectory) -> TabularMDP:
-        chosen = self._ready.strata[trajectory.key.stratum].environment
+        chosen = self._ready.conditions[trajectory.key.condition].environment
         if chosen.absent:
             raise GdeError(chosen.absent)
-        if Facet.MDP not in chosen.entry.offer.gives:
+        if Capability.MDP not in chosen.entry.offer.gives:
             raise GdeError(f"environment {chosen.label!r} is no Markov decision process that could be tabulated")
         environment: Environment = self._resources.make(chosen)
         try:
             environment.reset(trajectory.seed)
             check_world(trajectory.world.id, environment.world())
-            mdp: TabularMDP = environment.mdp()  # type: ignore[attr-defined]  # its offer gives Facet.MDP
+            mdp: TabularMDP = environment.mdp()  # type: ignore[attr-defined]  # its offer gives Capability.MDP
             return mdp
         finally:
             environment.close()

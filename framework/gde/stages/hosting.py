@@ -89,7 +89,7 @@ class Host:
 
 
 class Hosts:
-    """The environments of one stratum: made when needed, lent to one episode at a time."""
+    """The environments of one condition: made when needed, lent to one episode at a time."""
 
     def __init__(self, make: Callable[[], Environment], threaded: bool) -> None:
         """Take what makes an environment, and whether each needs a thread of its own.

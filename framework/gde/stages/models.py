@@ -67,7 +67,7 @@ class Models:
         """
         model = self.get(name)
         if not isinstance(model, WhiteBox):
-            raise GdeError(f"language model {name!r} gives no activations: take one with the facet `activations`")
+            raise GdeError(f"language model {name!r} gives no activations: take one with the capability `activations`")
         return model
 
     def scope(self, name: str) -> Scope:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, ActivationTable, CaptureRequest
 from gde.data.json import Labels
-from gde.data.probe import CONTROLS, Arm, Control, ProbeDataset, ProbeLabels, ProbeReport
+from gde.data.probe import CONTROLS, Control, Fit, ProbeDataset, ProbeLabels, ProbeReport
 from gde.data.result import TELL_APART, Measurement, repeated
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
@@ -34,8 +34,8 @@ OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
 """Controls that differ from layer to layer; the others read no layer, so that one fit of them will do."""
 
 
-def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
-    """List the fits of a probe: every variant at every layer and mark, with its controls.
+def list_fits(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Fit]:
+    """List the fits of a probe: every variant at every layer and position, with its controls.
 
     The first layer has all controls, the others those that differ from layer to layer. Fits to the same activations
     follow each other, so that a probe may prepare these once.
@@ -45,33 +45,33 @@ def arms(name: str, probe: Probe, request: CaptureRequest) -> Iterator[Arm]:
         controls: tuple[Control, ...] = ("none", *OF_A_LAYER)
         if layer == request.layers[0]:
             controls += once
-        for mark in request.marks:
+        for position in request.positions:
             for control in controls:
                 for variant in probe.variants:
-                    yield Arm(probe=name, variant=variant, layer=layer, mark=mark, control=control)
+                    yield Fit(probe=name, variant=variant, layer=layer, position=position, control=control)
 
 
-def shared_out(fits: Sequence[Arm], threads: int) -> list[int]:
+def shared_out(fits: Sequence[Fit], threads: int) -> list[int]:
     """Assign each fit to one of so many threads, evenly; fits to the same activations go to the same one."""
-    n_fits_of = Counter((arm.mark, *_source(arm)) for arm in fits)
+    n_fits_of = Counter((fit.position, *_source(fit)) for fit in fits)
     loads = [0] * threads
     thread_of: dict[tuple[str, str, int], int] = {}
     for activations, n_fits in n_fits_of.most_common():
         least_loaded = int(np.argmin(loads))
         thread_of[activations] = least_loaded
         loads[least_loaded] += n_fits
-    return [thread_of[arm.mark, *_source(arm)] for arm in fits]
+    return [thread_of[fit.position, *_source(fit)] for fit in fits]
 
 
-def _source(arm: Arm) -> tuple[str, int]:
+def _source(fit: Fit) -> tuple[str, int]:
     """The source and layer of the activations that a fit reads."""
-    match arm.control:
+    match fit.control:
         case "untrained":
-            return UNTRAINED, arm.layer
+            return UNTRAINED, fit.layer
         case "embeddings":
             return BAGS, EMBEDDING
         case _:
-            return MODEL, arm.layer
+            return MODEL, fit.layer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class ProbeStage:
     trajectories: Sequence[Trajectory]
     folder: RunFolder
     seed: int
-    strata: Sequence[Labels]
+    conditions: Sequence[Labels]
     threads: int = 1
     """Fits at once, at most."""
     _labelled: dict[int, Labelled] = field(default_factory=dict)
@@ -98,8 +98,8 @@ class ProbeStage:
     _reading: Lock = field(default_factory=Lock)
     """Held while data is read, so that labels are made once and the journal has one reader."""
 
-    def fit(self, work: Iterable[tuple[Probe, Arm]]) -> Generator[Fitted]:
-        """Fit each arm on the training worlds and score it on the held-out ones, in order.
+    def fit(self, work: Iterable[tuple[Probe, Fit]]) -> Generator[Fitted]:
+        """Fit each fit on the training worlds and score it on the held-out ones, in order.
 
         A failure becomes the reason of its report. Where a probe allows it, several threads fit at once, but only to
         the activations of one layer, so that memory holds those of no other.
@@ -107,9 +107,9 @@ class ProbeStage:
         for _, layer in groupby(work, key=lambda each: (id(each[0]), each[1].layer)):
             fits = list(layer)
             threads = self.threads if is_concurrent(fits[0][0]) else 1
-            yield from in_lanes(self._fitted, fits, shared_out([arm for _, arm in fits], threads))
+            yield from in_lanes(self._fitted, fits, shared_out([fit for _, fit in fits], threads))
 
-    def _fitted(self, work: tuple[Probe, Arm]) -> Fitted:
+    def _fitted(self, work: tuple[Probe, Fit]) -> Fitted:
         try:
             return Fitted(report=self._fit(*work))
         except RunFailed:
@@ -118,42 +118,44 @@ class ProbeStage:
             pass_on(error)
             expected = isinstance(error, GdeError | ValueError)
             reason = str(error) if expected else reason_of(error)
-            _, arm = work
-            return Fitted(report=_unmeasured(arm, reason), traceback=traceback_of(error))
+            _, fit = work
+            return Fitted(report=_unmeasured(fit, reason), traceback=traceback_of(error))
 
-    def _fit(self, probe: Probe, arm: Arm) -> ProbeReport:
+    def _fit(self, probe: Probe, fit: Fit) -> ProbeReport:
         with self._reading:
-            table = self._table(arm)
+            table = self._table(fit)
         if table is None:
-            lacking = "" if arm.mark == "pre" else ", which answers without reasoning lack"
-            return _unmeasured(arm, f"no turn has activations at mark {arm.mark!r} of layer {arm.layer}{lacking}")
+            lacking = "" if fit.position == "pre" else ", which answers without reasoning lack"
+            return _unmeasured(
+                fit, f"no turn has activations at position {fit.position!r} of layer {fit.layer}{lacking}"
+            )
         # A bag of tokens may be the same in every turn: that it holds no information is what its control shows.
-        if arm.control != "embeddings" and _constant(table):
-            place = f"mark {arm.mark!r} of layer {arm.layer}"
-            return _unmeasured(arm, f"the activations at {place} are the same in every turn")
+        if fit.control != "embeddings" and _constant(table):
+            place = f"position {fit.position!r} of layer {fit.layer}"
+            return _unmeasured(fit, f"the activations at {place} are the same in every turn")
         with self._reading:
             dataset = self._dataset(probe, table)
             held_out = self._held_out(dataset.groups)
         if held_out.all() or not held_out.any():
             n_train = len(set(dataset.groups[~held_out]))
             n_test = len(set(dataset.groups[held_out]))
-            return _unmeasured(arm, f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}")
+            return _unmeasured(fit, f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}")
 
-        dataset = controlled(dataset, arm.control, held_out, generator(self.seed, "control", arm.name))
+        dataset = controlled(dataset, fit.control, held_out, generator(self.seed, "control", fit.name))
         train = dataset.take(~held_out)
         test = dataset.take(held_out)
-        readout = probe.fit(arm.variant, train, generator(self.seed, "fit", arm.name))
-        write_readout(self.folder.probes, arm, readout.arrays())
+        readout = probe.fit(fit.variant, train, generator(self.seed, "fit", fit.name))
+        write_readout(self.folder.probes, fit, readout.arrays())
 
         rows = [table.rows[row] for row in np.flatnonzero(held_out)]
-        measurements = [*probe.score(readout, test, generator(self.seed, "score", arm.name))]
-        if arm.control == "none":
-            measurements += self._by_stratum(probe, arm, readout, test, rows)
+        measurements = [*probe.score(readout, test, generator(self.seed, "score", fit.name))]
+        if fit.control == "none":
+            measurements += self._by_condition(probe, fit, readout, test, rows)
         again = repeated(measurements)
         if again:
             raise GdeError(f"the probe gives {again!r} twice: {TELL_APART}")
         return ProbeReport(
-            arm=arm,
+            fit=fit,
             measurements=tuple(measurements),
             n_train=len(train.groups),
             n_test=len(test.groups),
@@ -162,10 +164,10 @@ class ProbeStage:
             classes=dataset.classes,
         )
 
-    def _table(self, arm: Arm) -> ActivationTable | None:
-        source, layer = _source(arm)
+    def _table(self, fit: Fit) -> ActivationTable | None:
+        source, layer = _source(fit)
         with closing(self.folder.journal(write=False)) as journal:  # a connection belongs to one thread
-            return ActivationStore(self.folder.activations, journal).table(source, layer, arm.mark)
+            return ActivationStore(self.folder.activations, journal).table(source, layer, fit.position)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         episodes = {episode for episode, _ in table.rows}
@@ -202,33 +204,33 @@ class ProbeStage:
         """(N,) True for rows of test worlds."""
         return np.isin(groups, self._test_worlds)
 
-    def _by_stratum(
-        self, probe: Probe, arm: Arm, readout: Readout, test: ProbeDataset, rows: Sequence[Row]
+    def _by_condition(
+        self, probe: Probe, fit: Fit, readout: Readout, test: ProbeDataset, rows: Sequence[Row]
     ) -> Iterator[Measurement]:
-        """The scores of a fit on each stratum of a sweep alone."""
-        if len(self.strata) < 2:
+        """The scores of a fit on each condition of a sweep alone."""
+        if len(self.conditions) < 2:
             return
-        strata = np.array([int(episode.partition("/")[0]) for episode, _ in rows])
-        for i, labels in enumerate(self.strata):
-            if not (strata == i).any():
-                reason = "no world of this stratum was held out; more episodes give every stratum some"
+        conditions = np.array([int(episode.partition("/")[0]) for episode, _ in rows])
+        for i, labels in enumerate(self.conditions):
+            if not (conditions == i).any():
+                reason = "no world of this condition was held out; more episodes give every condition some"
                 yield Measurement(name="all", value=None, unit="", n=0, where=labels, reason=reason)
             else:
-                rng = generator(self.seed, "score", arm.name, i)
-                for measurement in probe.score(readout, test.take(strata == i), rng):
+                rng = generator(self.seed, "score", fit.name, i)
+                for measurement in probe.score(readout, test.take(conditions == i), rng):
                     yield replace(measurement, where={**measurement.where, **labels})
 
 
 def results(reports: Sequence[ProbeReport]) -> Iterator[Measurement]:
     """The reports' measurements under full names, with the labels of their fits."""
     for report in reports:
-        arm = report.arm
+        fit = report.fit
         for measurement in report.measurements:
-            name = f"{arm.probe}.{measurement.name}"
-            yield replace(measurement, name=name, where={**arm.where, **measurement.where}, source=arm.probe)
+            name = f"{fit.probe}.{measurement.name}"
+            yield replace(measurement, name=name, where={**fit.where, **measurement.where}, source=fit.probe)
         if report.reason:
             yield Measurement(
-                name=arm.probe, value=None, unit="", n=0, where=arm.where, reason=report.reason, source=arm.probe
+                name=fit.probe, value=None, unit="", n=0, where=fit.where, reason=report.reason, source=fit.probe
             )
 
 
@@ -275,6 +277,6 @@ def _constant(table: ActivationTable) -> bool:
     return bool((turns == turns[0]).all())
 
 
-def _unmeasured(arm: Arm, reason: str) -> ProbeReport:
+def _unmeasured(fit: Fit, reason: str) -> ProbeReport:
     nothing = np.zeros((0,), dtype=np.float32)
-    return ProbeReport(arm=arm, measurements=(), n_train=0, n_test=0, rows=(), decoded=nothing, reason=reason)
+    return ProbeReport(fit=fit, measurements=(), n_train=0, n_test=0, rows=(), decoded=nothing, reason=reason)

@@ -10,12 +10,12 @@ from hashlib import sha256
 
 from gde.data.trajectory import EpisodeKey
 from gde.errors import RunFailed, Unavailable
-from gde.offers import EnvironmentOffer, Facet
+from gde.offers import Capability, EnvironmentOffer
 from gde.parts.environment import Environment
 from gde.parts.snapshots import restorable
 from gde.request.resolve import Chosen, Ready
 from gde.seeding import derive, generator
-from gde.stages.context import WORLD_FACETS, Resources
+from gde.stages.context import WORLD_CAPABILITIES, Resources
 from gde.stages.episode import Episode
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.hosting import Host, Hosts
@@ -25,20 +25,20 @@ from gde.store.journal import Journal
 SELDOM = 10_000
 """Objects made, less those deleted, between two collections of Python's garbage."""
 Listed = tuple[tuple[str, ...], ...]
-"""The names of the worlds that each stratum lists; empty for a stratum where every seed makes another world."""
+"""The names of the worlds that each condition lists; empty for a condition where every seed makes another world."""
 
 
 def list_worlds(ready: Ready, resources: Resources) -> Listed:
-    """List the worlds of each stratum. Environments that may have a list are made to find out.
+    """List the worlds of each condition. Environments that may have a list are made to find out.
 
     Raises:
         GdeError: a list cannot be had.
     """
-    return tuple(_listed(stratum.environment, resources) for stratum in ready.strata)
+    return tuple(_listed(condition.environment, resources) for condition in ready.conditions)
 
 
 def _listed(chosen: Chosen, resources: Resources) -> tuple[str, ...]:
-    if Facet.WORLDS not in chosen.entry.offer.gives:
+    if Capability.WORLDS not in chosen.entry.offer.gives:
         return ()
     with closing(resources.make(chosen)) as environment:
         return tuple(environment.worlds())
@@ -48,26 +48,26 @@ def digest(worlds: Listed) -> str:
     """Hash the lists of worlds; empty if there are none."""
     if not any(worlds):
         return ""
-    names = "\n\n".join("\n".join(stratum) for stratum in worlds)
+    names = "\n\n".join("\n".join(condition) for condition in worlds)
     return sha256(names.encode()).hexdigest()[:16]
 
 
 def count_episodes(ready: Ready, worlds: Listed) -> int:
     """Count the episodes of the plan."""
-    n_worlds = sum(_n_worlds(ready, worlds, stratum) for stratum in range(len(ready.strata)))
+    n_worlds = sum(_n_worlds(ready, worlds, condition) for condition in range(len(ready.conditions)))
     return n_worlds * ready.plan.repeats
 
 
 def episode_keys(ready: Ready, worlds: Listed) -> Iterator[EpisodeKey]:
-    """Yield every episode of the plan, in the order of the record. No stratum has more worlds than it lists."""
-    for stratum in range(len(ready.strata)):
-        for world in range(_n_worlds(ready, worlds, stratum)):
+    """Yield every episode of the plan, in the order of the record. No condition has more worlds than it lists."""
+    for condition in range(len(ready.conditions)):
+        for world in range(_n_worlds(ready, worlds, condition)):
             for repeat in range(ready.plan.repeats):
-                yield EpisodeKey(stratum=stratum, world=world, repeat=repeat)
+                yield EpisodeKey(condition=condition, world=world, repeat=repeat)
 
 
-def _n_worlds(ready: Ready, worlds: Sequence[Sequence[str]], stratum: int) -> int:
-    listed = len(worlds[stratum])
+def _n_worlds(ready: Ready, worlds: Sequence[Sequence[str]], condition: int) -> int:
+    listed = len(worlds[condition])
     return min(ready.plan.episodes, listed) if listed else ready.plan.episodes
 
 
@@ -101,8 +101,8 @@ def at_once(ready: Ready) -> int:
     # An agent with a simulator has a second environment in every episode.
     environments = 2 if _simulated(ready) else 1
     most = ready.plan.concurrency
-    for stratum in ready.strata:
-        offer = stratum.environment.entry.offer
+    for condition in ready.conditions:
+        offer = condition.environment.entry.offer
         assert isinstance(offer, EnvironmentOffer)
         if offer.at_once is not None:
             most = min(most, max(1, offer.at_once // environments))
@@ -110,7 +110,7 @@ def at_once(ready: Ready) -> int:
 
 
 def _simulated(ready: Ready) -> bool:
-    return Facet.SIMULATOR in ready.agent.needs
+    return Capability.SIMULATOR in ready.agent.needs
 
 
 @contextmanager
@@ -144,9 +144,9 @@ class _Rollout:
         simulated = _simulated(self.ready)
         self._hosts: list[Hosts] = []
         self._private: list[Hosts] = []
-        for stratum in self.ready.strata:
-            make = partial(_make, self.resources, stratum.environment, simulated)
-            offer = stratum.environment.entry.offer
+        for condition in self.ready.conditions:
+            make = partial(_make, self.resources, condition.environment, simulated)
+            offer = condition.environment.entry.offer
             assert isinstance(offer, EnvironmentOffer)
             threaded = deadlines or offer.blocking
             self._hosts.append(Hosts(make, threaded))
@@ -169,10 +169,10 @@ class _Rollout:
         Whatever a part raises fails this episode alone. If a model is out of reach, the episode is played again later.
         """
         seed = seed_of(self.ready, self.worlds, key)
-        second = self._private[key.stratum].borrow() if _simulated(self.ready) else nullcontext()
+        second = self._private[key.condition].borrow() if _simulated(self.ready) else nullcontext()
         episode: Episode | None = None
         try:
-            async with self._hosts[key.stratum].borrow() as host, second as private:
+            async with self._hosts[key.condition].borrow() as host, second as private:
                 episode = self._episode(key, seed, host, private)
                 try:
                     ending, final = await episode.play()
@@ -199,16 +199,16 @@ class _Rollout:
             key=key,
             root=ready.plan.seed,
             seed=seed,
-            labels=ready.strata[key.stratum].labels,
+            labels=ready.conditions[key.condition].labels,
             host=host,
             models=self.resources.models,
             make_agent=partial(self.resources.make, ready.agent),
             journal=self.journal,
             turn_seconds=ready.plan.turn_seconds,
             episode_seconds=ready.plan.episode_seconds,
-            lends_world=bool(WORLD_FACETS & ready.agent.needs),
+            lends_world=bool(WORLD_CAPABILITIES & ready.agent.needs),
             private=private,
-            certified=any(Facet.TRUE_REWARD in judge.needs for judge in ready.judges.values()),
+            certified=any(Capability.TRUE_REWARD in judge.needs for judge in ready.judges.values()),
         )
 
 
@@ -219,14 +219,14 @@ def _make(resources: Resources, chosen: Chosen, simulated: bool) -> Environment:
 
 def seed_of(ready: Ready, worlds: Listed, key: EpisodeKey) -> int:
     """Give the seed of an episode's world."""
-    return world_seed(ready.plan.seed, key.world, len(worlds[key.stratum]))
+    return world_seed(ready.plan.seed, key.world, len(worlds[key.condition]))
 
 
 def world_seed(root: int, world: int, n_listed: int) -> int:
     """Give the seed of a world.
 
-    Worlds do not depend on the stratum, so that strata whose settings leave the world alone are compared on the same
-    worlds. Each listed world comes once, in an order drawn by the root seed.
+    Worlds do not depend on the condition, so that conditions whose settings leave the world alone are compared on the
+    same worlds. Each listed world comes once, in an order drawn by the root seed.
     """
     seed = derive(root, "world", world)
     if not n_listed:

@@ -1,4 +1,4 @@
-"""From evidence to measurements: every metric, on the whole run and on each stratum of its sweep."""
+"""From evidence to measurements: every metric, on the whole run and on each condition of its sweep."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,28 +19,28 @@ Maker = Callable[[], Metric]
 def score(
     metrics: Sequence[tuple[str, Maker]],
     evidence: Evidence,
-    strata: Sequence[Labels],
+    conditions: Sequence[Labels],
     known: Sequence[Measurement] = (),
     seconds: float | None = None,
     watch: Watch = ignore,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
-    """Measure every metric, in the order of metrics and strata, and collect the failures.
+    """Measure every metric, in the order of metrics and conditions, and collect the failures.
 
-    A sweep of one stratum has no breakdown: it would repeat the whole. A metric that raises, or takes more than
+    A sweep of one condition has no breakdown: it would repeat the whole. A metric that raises, or takes more than
     `seconds`, on one part is still measured on the others. A measurement that is given twice makes a failure of the
     metric that gives it last.
 
     Args:
         metrics: name and maker of each.
         evidence: of the whole run.
-        strata: the labels of each stratum.
+        conditions: the labels of each condition.
         known: measurements that others have given before.
         seconds: the time that a metric may take on one part; None for no limit.
         watch: is told of the progress.
     """
     parts: list[tuple[Labels, Evidence]] = [({}, evidence)]
-    if len(strata) > 1:
-        parts += [(labels, restricted(evidence, labels, i)) for i, labels in enumerate(strata)]
+    if len(conditions) > 1:
+        parts += [(labels, restricted(evidence, labels, i)) for i, labels in enumerate(conditions)]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {each.identity: each.source for each in known}

@@ -1,4 +1,5 @@
-"""Activations on disk: safetensors shards per source, layer and mark, indexed in run.sqlite; turns of any length."""
+"""Activations on disk: safetensors shards per source, layer and position, indexed in run.sqlite; turns of any
+length."""
 
 import json
 import sqlite3
@@ -20,13 +21,13 @@ from gde.store.database import Statement
 from gde.store.journal import Journal
 
 SHARD_TOKENS = 12_288
-"""The least rows of a full file: marks of three tokens in 4,096 turns."""
+"""The least rows of a full file: positions of three tokens in 4,096 turns."""
 HELD_BYTES = 512 * 2**20
 """The most memory for activations that wait for their files to fill; beyond it, all are written."""
 Row = tuple[str, int]
 """(episode key, turn index)"""
 Place = tuple[int, str]
-"""(layer, mark)"""
+"""(layer, position)"""
 Kept = list[tuple[Row, NDArray[np.float32]]]
 """Activations of one place that wait for their file."""
 
@@ -38,10 +39,10 @@ class ActivationStore:
         self._folder = folder
         self._journal = journal
 
-    def stored(self, source: str, layer: int, mark: str) -> set[Row]:
+    def stored(self, source: str, layer: int, position: str) -> set[Row]:
         """The turns whose activations at a place are stored."""
-        query = "SELECT episode, turn FROM activations WHERE source = ? AND layer = ? AND mark = ?"
-        return {(row["episode"], row["turn"]) for row in self._journal.query(query, (source, layer, mark))}
+        query = "SELECT episode, turn FROM activations WHERE source = ? AND layer = ? AND position = ?"
+        return {(row["episode"], row["turn"]) for row in self._journal.query(query, (source, layer, position))}
 
     def write(self, source: str, records: Iterable[tuple[Row, ActivationRecord]]) -> int:
         """Add the records of one source ("model" or "untrained"). Gives their number.
@@ -79,8 +80,8 @@ class ActivationStore:
 
     def _write_shard(self, source: str, place: Place, kept: Kept) -> None:
         """Write a file of one place, then its index, which so names complete files alone."""
-        layer, mark = place
-        stem = f"{source}-layer{layer}-{mark}-"
+        layer, position = place
+        stem = f"{source}-layer{layer}-{position}-"
         number = len(list(self._folder.glob(f"{stem}*.safetensors")))
         name = f"{stem}{number:04}.safetensors"
         write_arrays(self._folder / name, {"values": np.concatenate([values for _, values in kept])})
@@ -89,19 +90,19 @@ class ActivationStore:
         query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)"
         begin = 0
         for (episode, turn), values in kept:
-            index.append((query, (source, layer, mark, name, begin, len(values), episode, turn)))
+            index.append((query, (source, layer, position, name, begin, len(values), episode, turn)))
             begin += len(values)
         self._journal.write(index)
 
-    def table(self, source: str, layer: int, mark: str) -> ActivationTable | None:
+    def table(self, source: str, layer: int, position: str) -> ActivationTable | None:
         """All activations of one place, ordered as the episodes are; None where there are none.
 
         In one file and in this order, they stay in the file: they are read once, to be checked, and not held. Else the
         table is held in memory, and filled from one file after the other.
         """
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
-            WHERE source = ? AND layer = ? AND mark = ? ORDER BY e.stratum, e.world, e.repeat, a.turn"""
-        index = self._journal.signed("activations", query, (source, layer, mark))
+            WHERE source = ? AND layer = ? AND position = ? ORDER BY e.condition, e.world, e.repeat, a.turn"""
+        index = self._journal.signed("activations", query, (source, layer, position))
         if not index:
             return None
         lengths = np.array([row["tokens"] for row in index], dtype=np.int64)

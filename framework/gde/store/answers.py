@@ -13,14 +13,14 @@ from gde.store.checksums import checksum
 from gde.store.rows import to_json
 
 APPLICATION = 0x67646561
-"""Marks the file as a cache of answers, so that no other database is taken for one."""
+"""Positions the file as a cache of answers, so that no other database is taken for one."""
 TABLE = """CREATE TABLE answers (
     key TEXT PRIMARY KEY,   -- SHA-256 of model, configuration, versions and everything that was asked
     answer TEXT NOT NULL,   -- JSON
     checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID"""
 TUPLES = ("prompt_tokens", "tokens")
-GIVEN = ("text", "reasoning", "finish", "n_prompt", "n_completion", "answered_by", "marks", *TUPLES)
+GIVEN = ("text", "reasoning", "finish", "n_prompt", "n_completion", "answered_by", "positions", *TUPLES)
 """Fields of a completion that the model gave; the others say in which run and for whom it was asked."""
 
 
@@ -66,7 +66,7 @@ class Answers:
         fields = json.loads(row[0])
         for name in TUPLES:
             fields[name] = tuple(fields[name])
-        fields["marks"] = {name: tuple(places) for name, places in fields["marks"].items()}
+        fields["positions"] = {name: tuple(places) for name, places in fields["positions"].items()}
         return Completion(**fields)
 
     def put(self, key: str, answer: Completion) -> None:

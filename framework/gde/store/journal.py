@@ -144,12 +144,12 @@ class Journal(Database):
         return [Decision(status=row["status"], action=row["action"], detail=row["detail"]) for row in turns]
 
     def probes(self) -> set[str]:
-        """The probes that have stored arms."""
+        """The probes that have stored fits."""
         return {row["probe"] for row in self.query("SELECT DISTINCT probe FROM probes")}
 
     def failed_episodes(self) -> list[tuple[str, str]]:
         """The episodes that failed, in their order, each with its reason."""
-        query = "SELECT episode, failure FROM episodes WHERE ending = 'failed' ORDER BY stratum, world, repeat"
+        query = "SELECT episode, failure FROM episodes WHERE ending = 'failed' ORDER BY condition, world, repeat"
         return [(row["episode"], row["failure"]) for row in self.query(query)]
 
     def tracebacks(self) -> dict[str, str]:
@@ -170,15 +170,15 @@ class Journal(Database):
         )
         return {**dict(row), **dict(answers)}
 
-    def episodes(self, stratum: int | None = None) -> list[str]:
-        """Keys of the finished episodes, of all or of one stratum, in the order of keys."""
-        query = """SELECT episode FROM episodes WHERE ending IS NOT NULL AND stratum = coalesce(?, stratum)
-            ORDER BY stratum, world, repeat"""
-        return [row["episode"] for row in self.query(query, (stratum,))]
+    def episodes(self, condition: int | None = None) -> list[str]:
+        """Keys of the finished episodes, of all or of one condition, in the order of keys."""
+        query = """SELECT episode FROM episodes WHERE ending IS NOT NULL AND condition = coalesce(?, condition)
+            ORDER BY condition, world, repeat"""
+        return [row["episode"] for row in self.query(query, (condition,))]
 
     def summaries(self) -> Iterator[dict[str, Any]]:
         """Key, world, number of turns, ending and labels of each finished episode, in the order of keys."""
-        for row in self.query("SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY stratum, world, repeat"):
+        for row in self.query("SELECT * FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"):
             checksums.check("episodes", row)
             yield {
                 "episode": row["episode"],

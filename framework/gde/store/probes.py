@@ -1,4 +1,4 @@
-"""Fitted probes and what they decoded: a row of run.sqlite and a pair of safetensors files an arm."""
+"""Fitted probes and what they decoded: a row of run.sqlite and a pair of safetensors files a fit."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.probe import Arm, ProbeReport
+from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.errors import UnknownName
 from gde.store.activations import read_arrays, write_arrays
@@ -17,47 +17,47 @@ from gde.store.journal import Journal
 from gde.store.rows import to_json
 
 
-def write_readout(folder: Path, arm: Arm, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+def write_readout(folder: Path, fit: Fit, arrays: Mapping[str, NDArray[np.float32]]) -> None:
     """Store what a probe has learned."""
-    write_arrays(folder / f"{arm.name}.safetensors", arrays)
+    write_arrays(folder / f"{fit.name}.safetensors", arrays)
 
 
 def read_readout(journal: Journal, folder: Path, probe: str, name: str) -> tuple[str, dict[str, NDArray[np.float32]]]:
-    """The variant of a fitted arm, and what it has learned.
+    """The variant of a fitted fit, and what it has learned.
 
     Raises:
-        UnknownName: there is no such arm.
+        UnknownName: there is no such fit.
     """
     rows = journal.signed("probes", "SELECT * FROM probes WHERE probe = ?", (probe,))
     fitted = {}
     for row in rows:
         stored = json.loads(row["report"])
         if not stored["reason"]:
-            fitted[row["arm"]] = stored
+            fitted[row["fit"]] = stored
     if name not in fitted:
-        raise UnknownName(f"arm of probe {probe}", name, fitted)
-    return fitted[name]["arm"]["variant"], read_arrays(folder / f"{name}.safetensors")
+        raise UnknownName(f"fit of probe {probe}", name, fitted)
+    return fitted[name]["fit"]["variant"], read_arrays(folder / f"{name}.safetensors")
 
 
 def write_report(journal: Journal, folder: Path, report: ProbeReport, made_by: str) -> None:
-    """Store the report of one arm, replacing an earlier one; `made_by` identifies all that it depends on.
+    """Store the report of one fit, replacing an earlier one; `made_by` identifies all that it depends on.
 
     Raises:
         RunFailed: the disk is full.
     """
     if not report.reason:
-        write_arrays(folder / f"{report.arm.name}.decoded.safetensors", {"decoded": report.decoded})
-    name = report.arm.name
+        write_arrays(folder / f"{report.fit.name}.decoded.safetensors", {"decoded": report.decoded})
+    name = report.fit.name
 
     # A report that replaces another keeps its place.
-    place = "(SELECT coalesce((SELECT place FROM probes WHERE arm = ?), (SELECT count(*) FROM probes)))"
+    place = "(SELECT coalesce((SELECT place FROM probes WHERE fit = ?), (SELECT count(*) FROM probes)))"
     query = f"INSERT OR REPLACE INTO probes VALUES ({place}, ?, ?, ?, ?, 0)"
-    journal.write([(query, (name, report.arm.probe, name, made_by, to_json(_stored(report))))])
+    journal.write([(query, (name, report.fit.probe, name, made_by, to_json(_stored(report))))])
 
 
 def made_by(journal: Journal) -> dict[str, str]:
-    """What each stored arm was made by."""
-    return {row["arm"]: row["made_by"] for row in journal.signed("probes", "SELECT * FROM probes")}
+    """What each stored fit was made by."""
+    return {row["fit"]: row["made_by"] for row in journal.signed("probes", "SELECT * FROM probes")}
 
 
 def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
@@ -68,7 +68,7 @@ def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
 
 def _stored(report: ProbeReport) -> dict[str, object]:
     return {
-        "arm": asdict(report.arm),
+        "fit": asdict(report.fit),
         "measurements": [asdict(measurement) for measurement in report.measurements],
         "n_train": report.n_train,
         "n_test": report.n_test,
@@ -79,14 +79,14 @@ def _stored(report: ProbeReport) -> dict[str, object]:
 
 
 def _report(folder: Path, stored: dict[str, Any]) -> ProbeReport:
-    arm = Arm(**stored["arm"])
+    fit = Fit(**stored["fit"])
     if stored["reason"]:
         decoded = np.zeros((0,), dtype=np.float32)
     else:
-        decoded = read_arrays(folder / f"{arm.name}.decoded.safetensors")["decoded"]
+        decoded = read_arrays(folder / f"{fit.name}.decoded.safetensors")["decoded"]
     measurements = tuple(Measurement(**each) for each in stored["measurements"])
     return ProbeReport(
-        arm=arm,
+        fit=fit,
         measurements=measurements,
         n_train=stored["n_train"],
         n_test=stored["n_test"],

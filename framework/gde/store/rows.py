@@ -31,7 +31,7 @@ def episode_row(key: EpisodeKey, seed: int, world: World, labels: Mapping[str, A
     """A row of `episodes` at the beginning of the episode."""
     return (
         str(key),
-        key.stratum,
+        key.condition,
         key.world,
         key.repeat,
         seed,
@@ -83,7 +83,7 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> Signed:
         completion.finish,
         _pack(completion.prompt_tokens),
         _pack(completion.tokens),
-        to_json(completion.marks),
+        to_json(completion.positions),
         completion.n_prompt,
         completion.n_completion,
         completion.answered_by,
@@ -98,19 +98,19 @@ def call_row(scope: str, turn: int | None, completion: Completion) -> Signed:
 def intervention_row(each: Intervention) -> tuple[Any, ...]:
     """A row of `interventions`."""
     vector = each.vector.astype("<f4")
-    return each.identity, each.layer, each.mark, each.kind, to_json(vector.shape), vector.tobytes()
+    return each.identity, each.layer, each.position, each.kind, to_json(vector.shape), vector.tobytes()
 
 
 def read_intervention(row: Row) -> Intervention:
     """The intervention in a row of `interventions`."""
     vector = np.frombuffer(row["vector"], dtype="<f4").reshape(json.loads(row["shape"]))
-    return Intervention(layer=row["layer"], mark=row["mark"], kind=row["kind"], vector=vector)
+    return Intervention(layer=row["layer"], position=row["position"], kind=row["kind"], vector=vector)
 
 
 def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Completion:
     """The completion in a row of `calls`, with the interventions that the row names."""
     # By position, which takes half the time of looking columns up by name: most of reading a run is this.
-    _, request, model, _, text, reasoning, finish, prompt_tokens, tokens, marks, *rest = row
+    _, request, model, _, text, reasoning, finish, prompt_tokens, tokens, positions, *rest = row
     n_prompt, n_completion, answered_by, _, cached, prompt, seconds, _ = rest
     return Completion(
         text=text,
@@ -118,7 +118,7 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
         finish=finish,
         prompt_tokens=_unpack(prompt_tokens),
         tokens=_unpack(tokens),
-        marks={name: tuple(places) for name, places in _decode(marks).items()},
+        positions={name: tuple(places) for name, places in _decode(positions).items()},
         n_prompt=n_prompt,
         n_completion=n_completion,
         answered_by=answered_by,
@@ -165,7 +165,7 @@ def read_trajectory(episode: str, row: Row | None, part: Sequence[Row], calls: M
     labels = _decode(row["world_labels"])
     final = row["final_state"]
     return Trajectory(
-        key=EpisodeKey(stratum=row["stratum"], world=row["world"], repeat=row["repeat"]),
+        key=EpisodeKey(condition=row["condition"], world=row["world"], repeat=row["repeat"]),
         seed=row["seed"],
         world=World(id=row["world_id"], facts=facts, labels=labels, base=row["base"]),
         labels=_decode(row["labels"]),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cache
 
-VERSION = 7
+VERSION = 8
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
@@ -13,8 +13,8 @@ CREATE TABLE facts (    -- about the run, e.g. which model answered
     name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE episodes (
-    episode TEXT PRIMARY KEY,   -- stratum/world/repeat
-    stratum INTEGER NOT NULL, world INTEGER NOT NULL, repeat INTEGER NOT NULL,
+    episode TEXT PRIMARY KEY,   -- condition/world/repeat
+    condition INTEGER NOT NULL, world INTEGER NOT NULL, repeat INTEGER NOT NULL,
     seed INTEGER NOT NULL,
     world_id TEXT NOT NULL, base TEXT NOT NULL, facts TEXT NOT NULL, world_labels TEXT NOT NULL, labels TEXT NOT NULL,
     horizon INTEGER NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE calls (
     model TEXT NOT NULL, turn INTEGER,
     text TEXT NOT NULL, reasoning TEXT, finish TEXT NOT NULL,
     prompt_tokens BLOB NOT NULL, tokens BLOB NOT NULL,   -- little-endian int32
-    marks TEXT NOT NULL, n_prompt INTEGER, n_completion INTEGER, answered_by TEXT NOT NULL,
+    positions TEXT NOT NULL, n_prompt INTEGER, n_completion INTEGER, answered_by TEXT NOT NULL,
     interventions TEXT NOT NULL,    -- JSON list of those it was made with
     cached INTEGER NOT NULL,    -- whether it was given in an earlier run
     prompt TEXT NOT NULL,       -- JSON list of [role, text]
@@ -47,19 +47,19 @@ CREATE TABLE calls (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE interventions (    -- each once, however many calls it was made in
     intervention TEXT PRIMARY KEY,  -- SHA-256 of all that follows
-    layer INTEGER NOT NULL, mark TEXT NOT NULL, kind TEXT NOT NULL,
+    layer INTEGER NOT NULL, position TEXT NOT NULL, kind TEXT NOT NULL,
     shape TEXT NOT NULL, vector BLOB NOT NULL,  -- little-endian float32
     checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE activations (
-    source TEXT NOT NULL, layer INTEGER NOT NULL, mark TEXT NOT NULL,
+    source TEXT NOT NULL, layer INTEGER NOT NULL, position TEXT NOT NULL,
     file TEXT NOT NULL, row INTEGER NOT NULL, tokens INTEGER NOT NULL,   -- the first of so many rows of the array
     episode TEXT NOT NULL, turn INTEGER NOT NULL, checksum INTEGER NOT NULL,
-    PRIMARY KEY (source, layer, mark, episode, turn)
+    PRIMARY KEY (source, layer, position, episode, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE probes (
-    place INTEGER NOT NULL,     -- arms are listed in the order in which they were first fitted
-    probe TEXT NOT NULL, arm TEXT PRIMARY KEY,
+    place INTEGER NOT NULL,     -- fits are listed in the order in which they were first fitted
+    probe TEXT NOT NULL, fit TEXT PRIMARY KEY,
     made_by TEXT NOT NULL,      -- identifies probe, configuration and activations
     report TEXT NOT NULL,       -- JSON
     checksum INTEGER NOT NULL

@@ -43,9 +43,9 @@ def check_agent(
 
 async def _episode(agent: Agent, make: Callable[[], Environment], seed: int, turns: int) -> list[Decision]:
     environment = restorable(make())
-    twin = restorable(make())
+    counterfactual = restorable(make())
     observation = environment.reset(seed)
-    private = simulator(environment, twin, seed, dice=seed)
+    private = simulator(environment, counterfactual, seed, dice=seed)
     agent.begin(Brief(task=environment.task(), seed=seed, environment=environment, simulator=private))
 
     decisions: list[Decision] = []
@@ -63,7 +63,7 @@ async def _episode(agent: Agent, make: Callable[[], Environment], seed: int, tur
                 break
 
     environment.close()
-    twin.close()
+    counterfactual.close()
     return decisions
 
 

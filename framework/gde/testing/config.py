@@ -39,7 +39,7 @@ class SteeringConfig(AskingConfig):
 
     layer: int = 0
     """Decoder layer at whose output the residual stream is changed."""
-    mark: str = "pre"
+    position: str = "pre"
     """At which tokens of the prompt."""
     kind: InterventionKind = "add"
     """What is done with the vector."""
@@ -65,7 +65,7 @@ class PlanConfig:
     """Actions, from the present turn on."""
     layer: tuple[int, ...] = (0,)
     """Decoder layers, each read by a probe of its own."""
-    mark: str = "message"
+    position: str = "message"
     """Whose tokens are read one by one."""
 
 

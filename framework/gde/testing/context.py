@@ -29,7 +29,7 @@ class PlainContext:
 
     models: Mapping[str, LanguageModel] = field(default_factory=dict)
     readouts: Mapping[tuple[str, str], Readout] = field(default_factory=dict)
-    """(probe, arm) to readout."""
+    """(probe, fit) to readout."""
     rewards: Mapping[str, RewardModel] = field(default_factory=dict)
     seed: int = 0
 
@@ -55,10 +55,10 @@ class PlainContext:
         metric: Metric = offer.make(offer.config(), self)
         return metric
 
-    def readout(self, probe: str, arm: str) -> Readout:
-        if (probe, arm) not in self.readouts:
-            raise GdeError(f"arm {arm!r} of probe {probe!r}: none was given to this context")
-        return self.readouts[probe, arm]
+    def readout(self, probe: str, fit: str) -> Readout:
+        if (probe, fit) not in self.readouts:
+            raise GdeError(f"fit {fit!r} of probe {probe!r}: none was given to this context")
+        return self.readouts[probe, fit]
 
     def agent(self, trajectory: Trajectory, through: Through) -> Agent:  # noqa: ARG002
         raise GdeError(f"episode {trajectory.key}: there is no agent outside of a run")

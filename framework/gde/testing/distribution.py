@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from gde.data.json import Json
 from gde.errors import FAULTS, GdeError, MissingExtra, Unavailable, UnknownName
-from gde.offers import AnyOffer, Facet
+from gde.offers import AnyOffer, Capability
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
 from gde.request.catalogue import GROUP, Catalogue, Entry, PluginRecord
@@ -37,7 +37,9 @@ from gde.testing.white_box import check_white_box
 Settings = Mapping[str, Mapping[str, Json]]
 """Offer to the fields that replace its defaults."""
 Status = Literal["kept", "broken", "unchecked"]
-NOT_OF_WORLDS = frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS, Facet.REWARD_TRACE})
+NOT_OF_WORLDS = frozenset(
+    {Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS, Capability.REWARD_TRACE}
+)
 """What agents need from other parts than the environment. The kit's model gives it."""
 FREE_TEXT = ("an answer",)
 """The action tried where an environment lists none."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from gde.data.mdp import TOLERANCE, TabularMDP
 from gde.data.observation import Observation, Outcome, State, World
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.environment import Environment, HasDemonstration, HasMDP, HasOptimum, HasState, HasWorlds
 from gde.parts.snapshots import Restorable, restorable
 from gde.seeding import generator
@@ -38,14 +38,14 @@ def check_environment(
     actions: Sequence[str] = (),
     gives: Collection[str] = (),
 ) -> None:
-    """Walk at random through each world, and check every promise of `Environment` and its facets.
+    """Walk at random through each world, and check every promise of `Environment` and its capabilities.
 
     Args:
         make: gives a new environment.
         seeds: the worlds to try.
         turns: length of a walk.
         actions: actions to try where an observation lists none.
-        gives: the facets that its offer names. MAP and VIEW cannot be seen from its methods.
+        gives: the capabilities that its offer names. MAP and VIEW cannot be seen from its methods.
 
     Raises:
         AssertionError: a promise is broken.
@@ -75,19 +75,19 @@ def check_environment(
     if isinstance(environment, HasWorlds):
         _check_worlds(environment, make())
     environment.close()
-    if Facet.SIMULATOR in gives:
+    if Capability.SIMULATOR in gives:
         check_simulator(make, seeds, turns, actions)
 
 
 def _check_other_object(
-    environment: Environment, twin: Environment, seed: int, turns: int, actions: Sequence[str], walk: _Walk
+    environment: Environment, counterfactual: Environment, seed: int, turns: int, actions: Sequence[str], walk: _Walk
 ) -> None:
     """The same seed must give the same world in another object of the environment."""
-    elsewhere = _walk(twin, seed, turns, actions)
+    elsewhere = _walk(counterfactual, seed, turns, actions)
     promise_equal(walk, elsewhere, f"seed {seed}: the same seed must give the same world in another object")
-    promise_equal(environment.world(), twin.world(), f"seed {seed}: the same seed must give the same world()")
-    promise_equal(environment.task(), twin.task(), f"seed {seed}: the same seed must give the same task()")
-    twin.close()
+    promise_equal(environment.world(), counterfactual.world(), f"seed {seed}: the same seed must give the same world()")
+    promise_equal(environment.task(), counterfactual.task(), f"seed {seed}: the same seed must give the same task()")
+    counterfactual.close()
 
 
 def _walk(environment: Environment, seed: int, turns: int, actions: Sequence[str]) -> _Walk:
@@ -187,14 +187,14 @@ def _check_snapshot(environment: Restorable, seed: int, walk: _Walk) -> None:
             promise_equal(environment.state(), walk.states[middle], "restore must bring the state back")
 
 
-def _check_worlds(environment: HasWorlds, twin: Environment) -> None:
+def _check_worlds(environment: HasWorlds, counterfactual: Environment) -> None:
     names = list(environment.worlds())
     promise(len(set(names)) == len(names), f"worlds() must name each world differently, got {names}")
     for place in range(len(names)):
-        shown = twin.reset(place), twin.world()
-        again = twin.reset(place + 3 * len(names)), twin.world()
+        shown = counterfactual.reset(place), counterfactual.world()
+        again = counterfactual.reset(place + 3 * len(names)), counterfactual.world()
         promise_equal(shown, again, f"seeds that are {place} modulo {len(names)} must begin the same listed world")
-    twin.close()
+    counterfactual.close()
 
 
 def _check_identity(known: dict[str, tuple[World, str]], environment: Environment, seed: int) -> None:

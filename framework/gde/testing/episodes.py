@@ -36,7 +36,7 @@ def episode_of(
     moves: Sequence[Move],
     *,
     world: int | World = 0,
-    stratum: int = 0,
+    condition: int = 0,
     index: int = 0,
     repeat: int = 0,
     ending: Ending = "horizon",
@@ -49,7 +49,7 @@ def episode_of(
     Args:
         moves: its turns, in order.
         world: the world, or only its number.
-        stratum: its stratum.
+        condition: its condition.
         index: the number of the world, where `world` is a `World`.
         repeat: the number of the repeat in that world.
         ending: how it ends; "terminated" is at the goal.
@@ -77,7 +77,7 @@ def episode_of(
     )
     usual: dict[str, Any] = {"seed": number, "labels": {}}
     return Trajectory(
-        key=EpisodeKey(stratum=stratum, world=number, repeat=repeat),
+        key=EpisodeKey(condition=condition, world=number, repeat=repeat),
         world=place,
         horizon=horizon,
         turns=turns,

@@ -14,7 +14,7 @@ from gde.parts.language_model import LanguageModel, WhiteBox
 from gde.seeding import generator
 from gde.testing.promises import promise, promise_equal, promise_raises
 
-MARK = "pre"
+POSITION = "pre"
 STRENGTH = 1e4
 """Length scale of a vector far larger than any activation."""
 RELATIVE = 1e-3
@@ -42,8 +42,8 @@ def check_steered_answers(model: LanguageModel, request: ChatRequest) -> None:
 
     # A last step that normalises makes opposite outputs of opposite vectors, so at least one answer must change.
     top = info.n_layers - 1
-    there = _steered(plain, Intervention(layer=top, mark=MARK, kind="replace", vector=vector))
-    back = _steered(plain, Intervention(layer=top, mark=MARK, kind="replace", vector=-vector))
+    there = _steered(plain, Intervention(layer=top, position=POSITION, kind="replace", vector=vector))
+    back = _steered(plain, Intervention(layer=top, position=POSITION, kind="replace", vector=-vector))
     (one,) = asyncio.run(_answers(model, [there]))
     (other,) = asyncio.run(_answers(model, [back]))
     told = "an intervention must change what is said: opposite vectors at the last layer gave the same"
@@ -74,7 +74,7 @@ def check_steered_replays(model: WhiteBox, sequences: Sequence[TokenSequence], r
     for layer in {EMBEDDING, 0, info.n_layers - 1}:
         for kind in KINDS:
             _check_replay(model, sequence, clean, layer, kind)
-        itself = Intervention(layer=layer, mark=MARK, kind="replace", vector=clean[layer])
+        itself = Intervention(layer=layer, position=POSITION, kind="replace", vector=clean[layer])
         replaced = _streams(model, _changed(sequence, itself))
         same = all(_close(stream, clean[at]) for at, stream in replaced.items())
         promise(same, f"replacing what stands at layer {layer} by itself must change nothing")
@@ -84,7 +84,7 @@ def check_steered_replays(model: WhiteBox, sequences: Sequence[TokenSequence], r
     batch = model.capture([sequence, steered, sequence], _request(info))
     expected = [clean, alone, clean]
     for record, streams in zip(batch, expected, strict=True):
-        same = all(_close(record.values[layer, MARK], stream) for layer, stream in streams.items())
+        same = all(_close(record.values[layer, POSITION], stream) for layer, stream in streams.items())
         promise(same, "a replay with interventions must leave the same in any batch, beside equal tokens without them")
 
     for what, misfit in _misfits(info):
@@ -114,14 +114,14 @@ def _check_replay(
 ) -> None:
     """Replay one intervention that is larger than any activation at the layer."""
     size = max(1.0, float(np.abs(clean[layer]).max()))
-    change = Intervention(layer=layer, mark=MARK, kind=kind, vector=_vector(model.info, 10 * size))
+    change = Intervention(layer=layer, position=POSITION, kind=kind, vector=_vector(model.info, 10 * size))
     where = f"{kind!r} at layer {layer}"
 
-    # One more mark, for the token before the intervention, where there is one.
-    before = min(sequence.marks[MARK]) - 1
+    # One more position, for the token before the intervention, where there is one.
+    before = min(sequence.positions[POSITION]) - 1
     marked = sequence
     if before >= 0:
-        marked = replace(sequence, marks={**sequence.marks, "before": (before,)})
+        marked = replace(sequence, positions={**sequence.positions, "before": (before,)})
 
     changed = _streams(model, _changed(marked, change))
     expected = change.applied(clean[layer])
@@ -135,11 +135,11 @@ def _check_replay(
         twice = _streams(model, _changed(sequence, change, change))
         same = all(_close(stream, changed[at]) for at, stream in twice.items())
         promise(same, f"{where}: doing it twice must be doing it once")
-    if "before" in marked.marks:
+    if "before" in marked.positions:
         untouched = _streams(model, marked, "before")
         earlier = _streams(model, _changed(marked, change), "before")
         same = all(_close(stream, untouched[at]) for at, stream in earlier.items())
-        promise(same, f"{where}: tokens before the mark must stay as they are")
+        promise(same, f"{where}: tokens before the position must stay as they are")
 
 
 def _misfits(info: ModelInfo) -> Sequence[tuple[str, Intervention]]:
@@ -147,13 +147,13 @@ def _misfits(info: ModelInfo) -> Sequence[tuple[str, Intervention]]:
     vector = _vector(info, 1.0)
     return (
         (f"layer {info.n_layers}, which is not there", _change(info.n_layers, vector)),
-        ("a mark that is not there", Intervention(layer=0, mark="nowhere", kind="add", vector=vector)),
+        ("a position that is not there", Intervention(layer=0, position="nowhere", kind="add", vector=vector)),
         ("a vector that is too wide", _change(0, np.ones(info.width + 1))),
     )
 
 
 def _change(layer: int, vector: NDArray[np.floating]) -> Intervention:
-    return Intervention(layer=layer, mark=MARK, kind="add", vector=vector.astype(np.float32))
+    return Intervention(layer=layer, position=POSITION, kind="add", vector=vector.astype(np.float32))
 
 
 def _vector(info: ModelInfo, scale: float) -> Stream:
@@ -172,13 +172,13 @@ async def _answers(model: LanguageModel, asked: Sequence[ChatRequest]) -> list[C
     return list(await asyncio.gather(*map(model.complete, asked)))
 
 
-def _request(info: ModelInfo, mark: str = MARK) -> CaptureRequest:
-    return CaptureRequest(layers=(EMBEDDING, *range(info.n_layers)), marks=(mark,))
+def _request(info: ModelInfo, position: str = POSITION) -> CaptureRequest:
+    return CaptureRequest(layers=(EMBEDDING, *range(info.n_layers)), positions=(position,))
 
 
-def _streams(model: WhiteBox, sequence: TokenSequence, mark: str = MARK) -> dict[int, Stream]:
-    """Layer to the (tokens, width) activations at the mark."""
-    (record,) = model.capture([sequence], _request(model.info, mark))
+def _streams(model: WhiteBox, sequence: TokenSequence, position: str = POSITION) -> dict[int, Stream]:
+    """Layer to the (tokens, width) activations at the position."""
+    (record,) = model.capture([sequence], _request(model.info, position))
     return {layer: values for (layer, _), values in record.values.items()}
 
 

@@ -53,12 +53,12 @@ def check_language_model(make: Callable[[], LanguageModel], asked: Sequence[Chat
     check_steered_answers(model, asked[0])
     model.close()
 
-    twin = make()
+    counterfactual = make()
     promise_equal(
-        alone, asyncio.run(_together(twin, asked)), "a request must get the same completion in another object"
+        alone, asyncio.run(_together(counterfactual, asked)), "a request must get the same completion in another object"
     )
-    promise_equal(model.info, twin.info, "info must be the same in another object")
-    twin.close()
+    promise_equal(model.info, counterfactual.info, "info must be the same in another object")
+    counterfactual.close()
 
 
 async def _one_by_one(model: LanguageModel, asked: Sequence[ChatRequest]) -> list[Completion]:
@@ -75,9 +75,11 @@ def _check_completion(request: ChatRequest, completion: Completion) -> None:
     counted = max(completion.n_completion or 0, len(completion.tokens))
     promise(counted <= most, f"a completion must have at most max_tokens = {most} tokens, got {counted}")
     n = len(completion.prompt_tokens) + len(completion.tokens)
-    for mark, places in completion.marks.items():
+    for position, places in completion.positions.items():
         inside = all(0 <= place < n for place in places)
-        promise(inside, f"mark {mark!r} must hold indices into prompt_tokens + tokens (0 to {n - 1}), got {places}")
+        promise(
+            inside, f"position {position!r} must hold indices into prompt_tokens + tokens (0 to {n - 1}), got {places}"
+        )
 
 
 def _check_greedy(model: LanguageModel, asked: Sequence[ChatRequest]) -> None:

@@ -43,12 +43,12 @@ class PlanProbe:
     ahead: int = 3
     """Actions, from the present turn on."""
     layers: tuple[int, ...] = (0,)
-    mark: str = "message"
+    position: str = "message"
     variants: tuple[str, ...] = ("ridge",)
     inputs: ClassVar[InputForm] = "tokens"
 
     def capture(self, model: ModelInfo) -> CaptureRequest:  # noqa: ARG002 - a layer too deep is the model's to refuse
-        return CaptureRequest(layers=self.layers, marks=(self.mark,))
+        return CaptureRequest(layers=self.layers, positions=(self.position,))
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         """(T, ahead) index into ACTIONS, len(ACTIONS) for none."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, EnvironmentOffer, Facet, ModelOffer, NoConfig, Offer, ProbeOffer
+from gde.offers import AnyOffer, Capability, EnvironmentOffer, ModelOffer, NoConfig, Offer, ProbeOffer
 from gde.testing.config import (
     AdvisedConfig,
     AskingConfig,
@@ -22,7 +22,7 @@ from gde.testing.config import (
 if TYPE_CHECKING:
     from gde.parts.context import Context
 
-OF_MODEL = frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS})
+OF_MODEL = frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS})
 """What the planted model gives, and an agent that asks it."""
 
 
@@ -35,28 +35,32 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="A row of cells with the goal in the last.",
             config=CorridorConfig,
             make=_corridor,
-            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP}),
+            gives=frozenset(
+                {Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR, Capability.MAP}
+            ),
         ),
         EnvironmentOffer(
             name="slow-corridor",
             summary="A corridor that takes its time, and may keep a step for ever.",
             config=SlowConfig,
             make=_slow,
-            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP}),
+            gives=frozenset(
+                {Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR, Capability.MAP}
+            ),
         ),
         EnvironmentOffer(
             name="recipe",
             summary="Steps in an order; the expert's way is known, a decision process is not.",
             config=RecipeConfig,
             make=_recipe,
-            gives=frozenset({Facet.OPTIMUM, Facet.DEMONSTRATION}),
+            gives=frozenset({Capability.OPTIMUM, Capability.DEMONSTRATION}),
         ),
         EnvironmentOffer(
             name="dictation",
             summary="Lines of any length to be written down in free text.",
             config=DictationConfig,
             make=_dictation,
-            gives=frozenset({Facet.OPTIMUM}),
+            gives=frozenset({Capability.OPTIMUM}),
         ),
     )
 
@@ -80,14 +84,14 @@ def gde_agents() -> Sequence[AnyOffer]:
             config=SteeringConfig,
             make=_steering,
             gives=OF_MODEL,
-            needs=frozenset({Facet.INTERVENTIONS}),
+            needs=frozenset({Capability.INTERVENTIONS}),
         ),
         Offer(
             name="advised",
             summary="Asks one language model for advice and another for the action.",
             config=AdvisedConfig,
             make=_advised,
-            gives=frozenset({Facet.ACTIVATIONS}),
+            gives=frozenset({Capability.ACTIVATIONS}),
         ),
     )
 
@@ -131,7 +135,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="Decodes the next actions in a corridor from single tokens.",
             config=PlanConfig,
             make=_plan,
-            needs=frozenset({Facet.ACTIVATIONS}),
+            needs=frozenset({Capability.ACTIVATIONS}),
         ),
     )
 
@@ -163,7 +167,7 @@ def _steering(config: SteeringConfig, context: "Context") -> object:
     model: Any = context.model(config.model)
     vector = np.asarray(config.vector, dtype=np.float32) if config.vector else model.turning
     vector = vector * np.float32(config.strength)
-    change = Intervention(layer=config.layer, mark=config.mark, kind=config.kind, vector=vector)
+    change = Intervention(layer=config.layer, position=config.position, kind=config.kind, vector=vector)
     return AskingAgent(model, (change,))
 
 
@@ -176,7 +180,7 @@ def _planted(config: PlantedConfig, _: "Context") -> object:
 def _plan(config: PlanConfig, _: "Context") -> object:
     from gde.testing.plan_probe import PlanProbe
 
-    return PlanProbe(ahead=config.ahead, layers=config.layer, mark=config.mark)
+    return PlanProbe(ahead=config.ahead, layers=config.layer, position=config.position)
 
 
 def _slow(config: SlowConfig, _: "Context") -> object:

@@ -56,7 +56,7 @@ def _check_request(probe: Probe, model: ModelInfo) -> None:
     promise_equal(request, probe.capture(model), "capture must give the same request for the same model")
     there = all(layer == EMBEDDING or 0 <= layer < model.n_layers for layer in request.layers)
     promise(there and request.layers, f"capture must ask for layers 0 to {model.n_layers - 1}, got {request.layers}")
-    promise(request.marks, "capture must ask for at least one mark")
+    promise(request.positions, "capture must ask for at least one position")
 
 
 def _labelled(probe: Probe, trajectory: Trajectory) -> ProbeLabels:

@@ -20,7 +20,7 @@ def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
     trajectories = [asyncio.run(_episode(world, length)) for world in range(episodes)]
     failed = replace(
         trajectories[-1],
-        key=EpisodeKey(stratum=0, world=episodes),
+        key=EpisodeKey(condition=0, world=episodes),
         turns=(),
         ending="failed",
         failure="RuntimeError: for the sake of the example",
@@ -87,7 +87,7 @@ async def _episode(world: int, length: int) -> Trajectory:
             break
 
     return Trajectory(
-        key=EpisodeKey(stratum=0, world=world),
+        key=EpisodeKey(condition=0, world=world),
         seed=world,
         world=corridor.world(),
         labels=corridor.world().labels,

@@ -34,7 +34,7 @@ def simulator(episode: Restorable, private: Restorable, seed: int, dice: int = 0
     world = episode.world()
     task = episode.task()
     begun = Trajectory(
-        key=EpisodeKey(stratum=0, world=seed),
+        key=EpisodeKey(condition=0, world=seed),
         seed=seed,
         world=world,
         labels=world.labels,

@@ -55,8 +55,10 @@ async def _ask(model: WhiteBox, asked: Sequence[ChatRequest]) -> list[Completion
 
 def _sequence(completion: Completion) -> TokenSequence:
     promise(completion.prompt_tokens, "a completion of a white box must hold the prompt's token ids")
-    promise(completion.marks.get("pre"), "a completion of a white box must mark the tokens `pre` that close the prompt")
-    return TokenSequence(tokens=completion.prompt_tokens + completion.tokens, marks=completion.marks)
+    promise(
+        completion.positions.get("pre"), "a completion of a white box must mark the tokens `pre` that close the prompt"
+    )
+    return TokenSequence(tokens=completion.prompt_tokens + completion.tokens, positions=completion.positions)
 
 
 def _check_capture(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
@@ -69,20 +71,22 @@ def _check_capture(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
         close = all(_close(record.values[place], alone.values[place]) for place in alone.values)
         promise(close, "a sequence must leave the same activations in any batch")
 
-    shortened = TokenSequence(tokens=sequences[0].tokens, marks={"pre": sequences[0].marks["pre"]})
+    shortened = TokenSequence(tokens=sequences[0].tokens, positions={"pre": sequences[0].positions["pre"]})
     (record,) = model.capture([shortened], request)
-    marks = {mark for _, mark in record.values}
-    promise_equal(marks, {"pre"}, "capture must leave out marks that the sequence lacks")
+    positions = {position for _, position in record.values}
+    promise_equal(positions, {"pre"}, "capture must leave out positions that the sequence lacks")
 
 
 def _check_record(model: WhiteBox, sequence: TokenSequence, request: CaptureRequest, record: ActivationRecord) -> None:
-    marks = [mark for mark in request.marks if sequence.marks.get(mark)]
-    wanted = set(product(request.layers, marks))
-    promise_equal(set(record.values), wanted, "capture must keep exactly the asked-for layers at the marks there are")
-    for (layer, mark), values in record.values.items():
-        where = f"layer {layer} at {mark!r}"
-        shape = (len(sequence.marks[mark]), model.info.width)
-        promise_equal(values.shape, shape, f"activations of {where} must be (tokens of the mark, width)")
+    positions = [position for position in request.positions if sequence.positions.get(position)]
+    wanted = set(product(request.layers, positions))
+    promise_equal(
+        set(record.values), wanted, "capture must keep exactly the asked-for layers at the positions there are"
+    )
+    for (layer, position), values in record.values.items():
+        where = f"layer {layer} at {position!r}"
+        shape = (len(sequence.positions[position]), model.info.width)
+        promise_equal(values.shape, shape, f"activations of {where} must be (tokens of the position, width)")
         promise_equal(values.dtype, np.dtype(np.float32), f"activations of {where} must be float32")
         promise(values.flags.c_contiguous, f"activations of {where} must be C-ordered")
         promise(not values.flags.writeable, f"activations of {where} must be read-only")
@@ -110,7 +114,7 @@ def _check_tokenize(model: WhiteBox) -> None:
 
 
 def _check_untrained(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
-    request = CaptureRequest(layers=(model.info.n_layers - 1,), marks=("pre",))
+    request = CaptureRequest(layers=(model.info.n_layers - 1,), positions=("pre",))
     first = model.untrained(0)
     second = model.untrained(0)
     same_shape = (first.info.n_layers, first.info.width) == (model.info.n_layers, model.info.width)

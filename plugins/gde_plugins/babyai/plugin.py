@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, EnvironmentOffer, Facet, MetricOffer, NoConfig, Offer
+from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     import typer
@@ -40,7 +40,15 @@ def gde_environments() -> Sequence[AnyOffer]:
     """The worlds, and the three kinds of questions about them (Choukrani et al. 2025)."""
     from gde_plugins.babyai.config import BabyAIConfig, PlanConfig, WorldConfig
 
-    world_gives = {Facet.STATE, Facet.OPTIMUM, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.WORLDS, Facet.MAP, BABYAI}
+    world_gives = {
+        Capability.STATE,
+        Capability.OPTIMUM,
+        Capability.SNAPSHOT,
+        Capability.SIMULATOR,
+        Capability.WORLDS,
+        Capability.MAP,
+        BABYAI,
+    }
     offers: list[AnyOffer] = [
         EnvironmentOffer(
             name="babyai",
@@ -52,7 +60,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             extra=EXTRA,
         )
     ]
-    question_gives = {Facet.STATE, Facet.SNAPSHOT, Facet.WORLDS, Facet.MAP, QUESTIONS}
+    question_gives = {Capability.STATE, Capability.SNAPSHOT, Capability.WORLDS, Capability.MAP, QUESTIONS}
     for task, summary in ASKED.items():
         question = EnvironmentOffer(
             name=f"babyai-{task}",
@@ -90,7 +98,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="in BabyAI: an expert that sees everything and works off subgoals, as able as one likes",
             config=OmniBotConfig,
             make=_omnibot,
-            needs=frozenset({Facet.SNAPSHOT, BABYAI}),
+            needs=frozenset({Capability.SNAPSHOT, BABYAI}),
             imports=IMPORTS,
             extra=EXTRA,
         ),
@@ -99,8 +107,8 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="a language model that is asked a question about a BabyAI world in one of four ways",
             config=PrompterConfig,
             make=_prompter,
-            needs=frozenset({Facet.SNAPSHOT, QUESTIONS}),
-            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+            needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
             imports=IMPORTS,
             extra=EXTRA,
         ),
@@ -109,7 +117,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="answers to questions about BabyAI worlds whose scores are known beforehand",
             config=ScriptedConfig,
             make=_scripted,
-            needs=frozenset({Facet.SNAPSHOT, QUESTIONS}),
+            needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             imports=IMPORTS,
             extra=EXTRA,
         ),

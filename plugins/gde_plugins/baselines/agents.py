@@ -80,7 +80,8 @@ class OracleAgent:
             return told.actions if told else ()
         mdp = self._modelled.mdp()
         if mdp is not self._mdp:
-            self._mdp, self._optimal = mdp, solve(mdp).optimal
+            self._mdp = mdp
+            self._optimal = solve(mdp).optimal
         return [mdp.actions[a] for a in self._optimal[self._modelled.state().index].nonzero()[0]]
 
 

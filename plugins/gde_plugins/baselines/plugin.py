@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, NoConfig, Offer
+from gde.offers import AnyOffer, Capability, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.agent import Agent
     from gde.parts.context import Context
     from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 
-NEEDS_OPTIMUM = frozenset({Facet.OPTIMUM})
+NEEDS_OPTIMUM = frozenset({Capability.OPTIMUM})
 
 
 @hookimpl
@@ -40,7 +40,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="what the environment demonstrates, e.g. the plan of a planner or the path of a person",
             config=NoConfig,
             make=_expert,
-            needs=frozenset({Facet.DEMONSTRATION}),
+            needs=frozenset({Capability.DEMONSTRATION}),
         ),
         Offer(
             name="noisy",

@@ -58,7 +58,7 @@ def difficulty(evidence: Evidence) -> Sequence[Measurement]:
     a cell: n counts the worlds in it. Accuracy belongs to the distance from which a step is taken, divergence and
     entropy to that of the state, success to that at which the episode begins. Distances alone are exact; crossed with
     size or density they are bands of five, 5 standing for 1 to 5. A distance met in fewer than three worlds is given
-    with that reason. Only the whole run is broken down, since its strata are the breakdown.
+    with that reason. Only the whole run is broken down, since its conditions are the breakdown.
     """
     if evidence.part:
         return []
@@ -119,7 +119,9 @@ def _cell(sample: Sample, margin: tuple[str, ...]) -> tuple[float, ...]:
 
 def _steps(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
     for one in trajectories:
-        place, group, kinds = Place.of(one), str(one.key), _kinds(one)
+        place = Place.of(one)
+        group = str(one.key)
+        kinds = _kinds(one)
         for turn in one.turns:
             yield Sample(place, group, kinds, _distance(turn.value), is_optimal(turn))
 

@@ -15,7 +15,7 @@ from gde_plugins.behaviour.visits import IDENTIFIED
 
 SPL, REGRET = "efficiency.spl", "efficiency.regret"
 UNIT = "reward"
-"""Of regret in every world, so that runs and strata compare; in grids, where a step costs one, it is a step."""
+"""Of regret in every world, so that runs and conditions compare; in grids, where a step costs one, it is a step."""
 RECENT = 64
 """Solved worlds that are kept: episodes come in the order of their worlds."""
 NO_MODEL = "the environment gives no tabular model"

@@ -63,7 +63,8 @@ class Losses:
         return fsum(known) if len(known) == len(lost) else None
 
     def _lost(self, turn: Turn) -> float | None:
-        state, action = state_index(turn), turn.decision.action
+        state = state_index(turn)
+        action = turn.decision.action
         if state is None or turn.value is None or state >= len(self.value):
             return None
         if not isclose(turn.value, self.value[state], rel_tol=1e-6, abs_tol=1e-6):

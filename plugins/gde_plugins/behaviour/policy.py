@@ -36,10 +36,12 @@ def policy(evidence: Evidence) -> Sequence[Measurement]:
     trajectories = finished(evidence)
     if reason := lacking(trajectories, IDENTIFIED):
         return [unmeasured(name, unit, reason) for name, unit in UNITS.items()]
-    states, unknown = visited(trajectories), lacking(trajectories, CERTIFIED)
+    states = visited(trajectories)
+    unknown = lacking(trajectories, CERTIFIED)
     answered = _where(states, lambda state: bool(state.actions))
     hopeful = {} if unknown else _where(answered, lambda state: bool(state.optimal))
-    mean, adrift = partial(_mean, evidence), unknown or HOPELESS
+    mean = partial(_mean, evidence)
+    adrift = unknown or HOPELESS
     return [
         mean("policy.entropy", answered, attrgetter("entropy"), UNANSWERED, cluster_mean),
         mean("policy.entropy_optimal", hopeful, attrgetter("optimal_entropy"), adrift, cluster_mean),

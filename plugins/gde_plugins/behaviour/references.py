@@ -1,4 +1,4 @@
-"""What a random and an optimal agent would get in the same worlds: marks beside what the agent got."""
+"""Baselines in the same worlds: the results of random and of optimal moves."""
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -100,7 +100,8 @@ def _walked(mdp: TabularMDP, start: int, horizon: int) -> _Walks:
     chance = csr_array(sum(mdp.transition[1:], start=mdp.transition[0].copy()) / mdp.n_actions)
     arrived = _arrivals(guided, start, terminal, horizon)
     goals = terminal & (arrived > 0).any(axis=0)
-    times, shortest = _arrivals(chance, start, goals, horizon, terminal).sum(axis=1), arrived.sum(axis=1)
+    times = _arrivals(chance, start, goals, horizon, terminal).sum(axis=1)
+    shortest = arrived.sum(axis=1)
     costs = np.unique(mdp.reward[~terminal])
     steps = np.arange(1, horizon + 1)
     first = int(shortest.argmax()) + 1
@@ -113,7 +114,9 @@ def _arrivals(
 ) -> Floats:
     """(T, S) probability of coming to each of the ends, by the turn that leads there."""
     over = ends if terminal is None else terminal
-    now, found, back = np.zeros(len(ends)), np.zeros((horizon, len(ends))), step.T.tocsr()
+    now = np.zeros(len(ends))
+    found = np.zeros((horizon, len(ends)))
+    back = step.T.tocsr()
     now[start] = 1.0
     for t in range(horizon):
         now = back @ now

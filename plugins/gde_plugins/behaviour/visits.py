@@ -41,10 +41,12 @@ class VisitedState:
     @property
     def divergence(self) -> float:
         """Jensen-Shannon divergence from the policy uniform over optimal actions, in bits, in [0, 1] (equation 5)."""
-        taken, best = self.probabilities, self.optimal or ()
+        taken = self.probabilities
+        best = self.optimal or ()
         halves = []
         for action in dict.fromkeys([*taken, *best]):
-            p, q = taken.get(action, 0.0), (action in best) / len(best)
+            p = taken.get(action, 0.0)
+            q = (action in best) / len(best)
             # Exactly zero where p equals q, so that a policy does not diverge from itself by rounding.
             halves += [0.5 * x * log2(2 * x / (p + q)) for x in (p, q) if x]
         return min(max(fsum(halves), 0.0), 1.0)

@@ -43,7 +43,8 @@ class _Episode:
     def of(cls, origin: Origin, transform: Transform, words: Vocabulary) -> "_Episode":
         grid = transform.apply(origin.grid) if transform.steps else origin.grid
         cells = FreeCells.of(grid.walls)
-        start, goal = cells.index(grid.agent), cells.index(grid.goal)
+        start = cells.index(grid.agent)
+        goal = cells.index(grid.goal)
         positions = cells.positions.tolist()
         places = offsets(grid.rows, positions)
         return cls(
@@ -66,7 +67,8 @@ class _Episode:
     @cached_property
     def facts(self) -> dict[str, Json]:
         """What stays the same, for the record."""
-        origin, base = self.origin, self.origin.grid.rows
+        origin = self.origin
+        base = self.origin.grid.rows
         return {
             "rows": list(self.grid.rows),
             "goal": list(self.grid.goal),
@@ -124,7 +126,8 @@ class GridEnvironment(Walker[_Episode]):
         Labels are those of the file, `transform`, `actions` and `symbols`, "none" where nothing is varied, and
         `distance`, the optimal length.
         """
-        episode, config = self._episode, self._config
+        episode = self._episode
+        config = self._config
         known = episode.origin.labels
         return World(
             id=identity(episode.grid, *self._words.unusual),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, EnvironmentOffer, Facet, MetricOffer, NoConfig
+from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from gde_plugins.grid.config import GridConfig
     from gde_plugins.grid.keyed.config import KeyDoorConfig, KeyNoDoorConfig, TwoPathKeyConfig
 
-TABULATED = frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP})
+TABULATED = frozenset({Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR, Capability.MAP})
 KEYS = "keys"
-"""The facet of worlds with an object to be taken."""
+"""The capability of worlds with an object to be taken."""
 
 
 @hookimpl
@@ -31,7 +31,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=GridConfig,
             make=_make,
             version=2,
-            gives=TABULATED | {Facet.WORLDS},
+            gives=TABULATED | {Capability.WORLDS},
         ),
         EnvironmentOffer(
             name="key-door",
@@ -89,7 +89,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     """Effects of keys, fog and perturbations."""
     from gde_plugins.grid import measures
 
-    optimum = frozenset({Facet.OPTIMUM})
+    optimum = frozenset({Capability.OPTIMUM})
     return (
         MetricOffer(
             name="keys",
@@ -97,7 +97,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             make=_keys,
             measures=measures.KEYS,
-            needs=frozenset({Facet.OPTIMUM, Facet.MAP, KEYS}),
+            needs=frozenset({Capability.OPTIMUM, Capability.MAP, KEYS}),
             default=True,
         ),
         MetricOffer(
@@ -124,7 +124,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             make=_equivariance,
             measures=measures.EQUIVARIANCE,
-            needs=frozenset({Facet.STATE}),
+            needs=frozenset({Capability.STATE}),
         ),
     )
 

@@ -52,7 +52,8 @@ def make(
     def picture() -> "NDArray[np.uint8]":
         from gde_plugins.grid.rendering.pictures import draw
 
-        world, state = environment.world(), environment.state()
+        world = environment.world()
+        state = environment.state()
         return draw(Grid.from_record(world, state), things=CellMap.from_record(world, state).things)
 
     actions = read_actions(getattr(configuration, "actions", NONE))

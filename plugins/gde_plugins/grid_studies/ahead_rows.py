@@ -9,19 +9,19 @@ from gde.parts.reproduction import Comparison
 from gde_plugins.grid_studies.cogmap_study import CONTROLS
 from gde_plugins.grid_studies.lookup import find
 
-MARKS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
+POSITIONS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning"}
 TABLE_5: Mapping[tuple[str, str], tuple[float, float]] = {
     ("mlp", "pre"): (3.16, 0.40),
     ("mlp", "post"): (2.67, 0.36),
     ("linear", "pre"): (3.40, 0.42),
     ("linear", "post"): (3.13, 0.47),
 }
-"""Variant and mark to mean absolute error and R2."""
+"""Variant and position to mean absolute error and R2."""
 READERS = ("mean", "manhattan", "length")
 HORIZON = 10
 """Number of decoded actions, the end of the episode counted as one."""
 PREFIXES: Mapping[str, Mapping[int, float]] = {"pre": {1: 0.4031}, "post": {1: 0.5392}}
-"""Mark to the printed prefix accuracies, by length; the others are lost in the text that we have."""
+"""Position to the printed prefix accuracies, by length; the others are lost in the text that we have."""
 GUESSES = ("random", "marginal")
 LENGTHS: Mapping[str, Mapping[str, float]] = {
     "pre": {"exact": 0.1571, "decoded": 4.81, "true": 4.93, "error": 1.0},
@@ -32,14 +32,14 @@ LENGTHS: Mapping[str, Mapping[str, float]] = {
 
 def distance_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     """Table 5, beside baselines without activations and controls."""
-    for (variant, mark), (mae, r2) in TABLE_5.items():
-        where: Labels = {"variant": variant, "mark": mark}
+    for (variant, position), (mae, r2) in TABLE_5.items():
+        where: Labels = {"variant": variant, "position": position}
         for name, title, paper in (("mae", "mean absolute error", mae), ("r2", "R2", r2)):
             readers = {each: find(numbers, f"distance.{name}.{each}", **where, control="none") for each in READERS}
             controls = {each: find(numbers, f"distance.{name}", **where, control=each) for each in CONTROLS}
-            readers["decoded positions"] = find(numbers, f"steps.{name}", variant="mlp", mark=mark, fit="none")
+            readers["decoded positions"] = find(numbers, f"steps.{name}", variant="mlp", position=position, fit="none")
             yield Comparison(
-                quantity=f"{title}, {variant}, {MARKS[mark]}",
+                quantity=f"{title}, {variant}, {POSITIONS[position]}",
                 paper=paper,
                 ours=find(numbers, f"distance.{name}", **where, control="none"),
                 source="Arghal et al. (2026), table 5",
@@ -50,19 +50,19 @@ def distance_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
 
 def plan_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     """Figure 9 and table 6, beside guesses and controls."""
-    for mark, n in product(MARKS, range(1, HORIZON + 1)):
-        title = f"next {n} actions, {MARKS[mark]}"
-        yield _plan_row(numbers, f"prefix.{n}", title, mark, PREFIXES[mark].get(n), "fig. 9")
-    for mark, lengths in LENGTHS.items():
+    for position, n in product(POSITIONS, range(1, HORIZON + 1)):
+        title = f"next {n} actions, {POSITIONS[position]}"
+        yield _plan_row(numbers, f"prefix.{n}", title, position, PREFIXES[position].get(n), "fig. 9")
+    for position, lengths in LENGTHS.items():
         for name, paper in lengths.items():
-            title = f"length: {name}, {MARKS[mark]}"
-            yield _plan_row(numbers, f"length.{name}", title, mark, paper, "table 6")
+            title = f"length: {name}, {POSITIONS[position]}"
+            yield _plan_row(numbers, f"length.{name}", title, position, paper, "table 6")
 
 
 def _plan_row(
-    numbers: Sequence[Measurement], name: str, title: str, mark: str, paper: float | None, source: str
+    numbers: Sequence[Measurement], name: str, title: str, position: str, paper: float | None, source: str
 ) -> Comparison:
-    where: Labels = {"variant": "oneshot", "mark": mark}
+    where: Labels = {"variant": "oneshot", "position": position}
     others = {}
     if name.startswith("prefix"):
         for guess in GUESSES:

@@ -39,7 +39,8 @@ class BehaviourStudy:
     """
 
     def __init__(self, config: BehaviourConfig, context: Context) -> None:
-        self._config, self._context = config, context
+        self._config = config
+        self._context = context
         self._paired: tuple[Mapping[str, Run], Sequence[Measurement]] | None = None
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
@@ -103,16 +104,16 @@ def pairs(context: Context, runs: Mapping[str, Run]) -> Sequence[Measurement]:
 
 
 def _joined(base: Evidence, other: Evidence) -> Evidence:
-    """The trajectories of both; those of `other` are moved to strata of their own."""
-    offset = 1 + max((each.key.stratum for each in base.trajectories), default=0)
-    moved = (replace(each, key=replace(each.key, stratum=each.key.stratum + offset)) for each in other.trajectories)
+    """The trajectories of both; those of `other` are moved to conditions of their own."""
+    offset = 1 + max((each.key.condition for each in base.trajectories), default=0)
+    moved = (replace(each, key=replace(each.key, condition=each.key.condition + offset)) for each in other.trajectories)
     return Evidence(trajectories=(*base.trajectories, *moved), seed=base.seed)
 
 
 def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
     if agent.name == "gpt-oss":  # the authors' release asks for more reasoning here than in the grids
         agent = replace(agent, config={"effort": "medium", **agent.config})
-    twins: Mapping[str, Json] = {"artefact": ["key", "none"]}
+    counterfactuals: Mapping[str, Json] = {"artefact": ["key", "none"]}
     door = Plan(
         environment=Choice(name="key-door"),
         agent=agent,
@@ -121,13 +122,13 @@ def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
     )
     # Two trajectories a world: their similarity is the baseline for that of worlds with and without the key.
     compared = (*door.metrics, Choice(name="overlap"), Choice(name="pairs"))
-    with_twins = replace(door, metrics=compared, repeats=2)
+    with_counterfactuals = replace(door, metrics=compared, repeats=2)
     return {
         "key-door": door,
-        "key-no-door": replace(with_twins, environment=Choice(name="key-no-door", config=twins)),
+        "key-no-door": replace(with_counterfactuals, environment=Choice(name="key-no-door", config=counterfactuals)),
         "two-path-key": replace(
-            with_twins,
-            environment=Choice(name="two-path-key", config=twins),
+            with_counterfactuals,
+            environment=Choice(name="two-path-key", config=counterfactuals),
             episodes=scaled(PATH_PAIRS, scale),
         ),
     }

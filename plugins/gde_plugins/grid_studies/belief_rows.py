@@ -25,17 +25,17 @@ BEYOND: Sequence[tuple[str, str, float | None]] = (
     ("the same of a random action", "expected.chance", None),
 )
 SWEPT: Sequence[tuple[str, Sequence[int | float]]] = (("size", SIZES), ("density", DENSITIES))
-ARM: Labels = {"variant": "mlp", "mark": "pre"}
+FIT: Labels = {"variant": "mlp", "mark": "pre"}
 
 
 def belief_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     """Table 2 and what its footnote asks for in the whole run, beside controls; then table 2 as it is printed."""
     for title, name, printed in (*TABLE_2, *BEYOND):
-        controls = {control: find(numbers, f"beliefs.{name}", **ARM, fit=control) for control in CONTROLS}
+        controls = {control: find(numbers, f"beliefs.{name}", **FIT, fit=control) for control in CONTROLS}
         yield Comparison(
             quantity=title,
             paper=printed,
-            ours=find(numbers, f"beliefs.{name}", **ARM, fit="none"),
+            ours=find(numbers, f"beliefs.{name}", **FIT, fit="none"),
             source="Arghal et al. (2026), table 2 and section 5.2",
             table="Actions against decoded maps (section 5.2)",
             others=controls,
@@ -46,7 +46,7 @@ def belief_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
             yield Comparison(
                 quantity=f"{label} {value:g}: {title}",
                 paper=None,
-                ours=find(numbers, f"beliefs.{name}", **ARM, fit="none", **part),
+                ours=find(numbers, f"beliefs.{name}", **FIT, fit="none", **part),
                 source="Arghal et al. (2026), table 2",
                 table=f"Actions against decoded maps by {label} (table 2)",
             )

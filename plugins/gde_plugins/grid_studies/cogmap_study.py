@@ -31,7 +31,7 @@ class Printed:
     """None for a form of the probe that is not published."""
     source: str
     variant: str
-    mark: str
+    position: str
     measurement: str = "maps.accuracy"
     of_sizes: str = ""
 
@@ -69,7 +69,7 @@ class CogmapStudy:
     """
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """The study's one plan with `scale` times its ten grids a stratum, at least one."""
+        """The study's one plan with `scale` times its ten grids a condition, at least one."""
         plan = Plan(
             environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
             agent=agent,
@@ -94,7 +94,7 @@ def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     Where the best or worst size is printed, ours and its controls are of our best or worst size.
     """
     numbers = without_layer(measurements)
-    worlds = find(numbers, "maps.worlds", variant="mlp", mark="pre", fit="none")
+    worlds = find(numbers, "maps.worlds", variant="mlp", position="pre", fit="none")
     n = int(worlds.value or 0)
     warning = f": too few to compare, {n} worlds trained on" if n < LEAST else f": only {n} worlds trained on"
     table = f"Cognitive maps in first turns (section 5.1){warning if n < FEW else ''}"
@@ -125,7 +125,7 @@ def without_layer(measurements: Sequence[Measurement]) -> list[Measurement]:
 
 
 def _ours(numbers: Sequence[Measurement], printed: Printed) -> Measurement:
-    where: Labels = {"variant": printed.variant, "mark": printed.mark, "fit": "none"}
+    where: Labels = {"variant": printed.variant, "position": printed.position, "fit": "none"}
     if not printed.of_sizes:
         return find(numbers, printed.measurement, **where)
     sized = []

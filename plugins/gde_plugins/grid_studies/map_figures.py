@@ -17,12 +17,12 @@ OTHERS = ("#b26f00", "#8e44ad", "#c0392b", "#7f8c8d")
 TRUE, DECODED = "true map", "decoded map"
 
 
-def map_figure(evidence: Evidence, probe: str, variant: str, mark: str) -> Figure | None:
+def map_figure(evidence: Evidence, probe: str, variant: str, position: str) -> Figure | None:
     """Draw the first held-out first turn of each size, true and decoded; None where the probe decoded no map."""
     reports = []
     for each in evidence.probe_reports:
-        arm = each.arm
-        if (arm.probe, arm.variant, arm.mark, arm.control) == (probe, variant, mark, "none"):
+        fit = each.fit
+        if (fit.probe, fit.variant, fit.position, fit.control) == (probe, variant, position, "none"):
             reports.append(each)
     if not reports or reports[0].decoded.ndim != 4:
         return None
@@ -36,7 +36,7 @@ def map_figure(evidence: Evidence, probe: str, variant: str, mark: str) -> Figur
         title="Decoded maps",
         caption=(
             f"Of each size the first held-out grid in its first turn: the true map, and of each of its cells the"
-            f" likeliest kind according to the probe ({variant}, layer {report.arm.layer}), padding not chosen."
+            f" likeliest kind according to the probe ({variant}, layer {report.fit.layer}), padding not chosen."
             " What stands beside the agent and the goal in the tables says how much of it is right."
         ),
         spec=_panels(rows, kinds),
@@ -85,9 +85,9 @@ def _panels(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[str
             "color": {"field": "kind", "type": "nominal", "scale": {"domain": [*kinds], "range": colours}},
         },
     }
-    facet = {
+    capability = {
         "row": {"field": "grid", "type": "nominal", "title": None, "sort": None},
         "column": {"field": "which", "type": "nominal", "title": None, "sort": [TRUE, DECODED]},
     }
     apart = {"scale": {"x": "independent", "y": "independent"}}
-    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "resolve": apart, "spec": cell}
+    return {"data": {"values": [dict(row) for row in rows]}, "capability": capability, "resolve": apart, "spec": cell}

@@ -88,7 +88,7 @@ KEY_NO_DOOR = (
     Quantity("accuracy without the key", "accuracy", None, "Arghal et al. (2026), table 1", NO_KEY),
     Quantity("key pickup rate", "keys.pickup", None, "Arghal et al. (2026), table 1"),
     Quantity("key attraction bias", "keys.attraction", 0.75, "Arghal et al. (2026), section 4.3"),
-    Quantity("the same in the twins without the key", "keys.attraction.control", None, BEYOND),
+    Quantity("the same in the counterfactuals without the key", "keys.attraction.control", None, BEYOND),
 )
 
 TWO_PATHS = (
@@ -97,7 +97,7 @@ TWO_PATHS = (
     Quantity("accuracy", "accuracy", 0.760, "Arghal et al. (2026), section 4.3", KEY),
     Quantity("accuracy without the key", "accuracy", 0.743, "Arghal et al. (2026), section 4.3", NO_KEY),
     Quantity("key pickup rate", "keys.pickup", 0.673, "Arghal et al. (2026), section 4.3"),
-    Quantity("visits of the key's place in the twins", "keys.pickup.control", None, BEYOND),
+    Quantity("visits of the key's place in the counterfactuals", "keys.pickup.control", None, BEYOND),
     Quantity("similarity of trajectories with and without", "keys.jaccard", None, "Arghal et al. (2026), table 1", KEY),
     Quantity("similarity of two trajectories without the key", "overlap.jaccard", None, BEYOND, NO_KEY),
 )

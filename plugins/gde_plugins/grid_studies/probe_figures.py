@@ -8,7 +8,7 @@ from gde.data.cell_map import KINDS
 from gde.data.figure import Figure
 from gde.data.result import Measurement
 from gde.reporting.figures.drawing import numbers
-from gde_plugins.grid_studies.ahead_rows import GUESSES, HORIZON, MARKS, PREFIXES
+from gde_plugins.grid_studies.ahead_rows import GUESSES, HORIZON, POSITIONS, PREFIXES
 from gde_plugins.grid_studies.cogmap_study import CONTROLS
 from gde_plugins.grid_studies.lookup import find
 
@@ -29,7 +29,7 @@ def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
     rows = [*_of_sizes(measurements)]
     if not rows:
         return None
-    encoding = {"x": _place("size"), "color": _kind("mark", [*MARKS.values()]), "strokeDash": DASHED}
+    encoding = {"x": _place("size"), "color": _kind("position", [*POSITIONS.values()]), "strokeDash": DASHED}
     return Figure(
         title="Decoded maps by size",
         caption=(
@@ -55,18 +55,20 @@ def prefix_figure(measurements: Sequence[Measurement]) -> Figure | None:
             "Share of plans whose first actions are all decoded, by how many these are: of the probe, with a band for"
             " its 95 % intervals, of guesses, of controls, and as far as it is printed."
         ),
-        spec=_panels(rows, "mark", [*MARKS.values()], {"x": _place("actions"), "color": _kind("reader", READERS)}),
+        spec=_panels(
+            rows, "position", [*POSITIONS.values()], {"x": _place("actions"), "color": _kind("reader", READERS)}
+        ),
     )
 
 
 def _of_sizes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
     known = [one for one in measurements if one.name in SCORES and one.value is not None]
     readers = {"none": PROBE, "untrained": RANDOM}
-    for mark, fit in product(MARKS, readers):
+    for position, fit in product(POSITIONS, readers):
         for one in known:
             # Of a size, and of nothing else: not of a density.
-            if one.where == {"variant": "mlp", "mark": mark, "fit": fit, "size": one.where.get("size")}:
-                labels = {"score": SCORES[one.name], "mark": MARKS[mark], "reader": readers[fit]}
+            if one.where == {"variant": "mlp", "position": position, "fit": fit, "size": one.where.get("size")}:
+                labels = {"score": SCORES[one.name], "position": POSITIONS[position], "reader": readers[fit]}
                 yield {**labels, "size": one.where["size"], **numbers(one)}
 
 
@@ -77,14 +79,14 @@ def _prefixes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
     for control in CONTROLS:
         readers[control] = ("prefix", control)
 
-    for mark, n in product(MARKS, range(1, HORIZON + 1)):
-        labels = {"mark": MARKS[mark], "actions": n}
+    for position, n in product(POSITIONS, range(1, HORIZON + 1)):
+        labels = {"position": POSITIONS[position], "actions": n}
         for reader, (name, control) in readers.items():
-            one = find(measurements, f"plan.{name}.{n}", variant="oneshot", mark=mark, control=control)
+            one = find(measurements, f"plan.{name}.{n}", variant="oneshot", position=position, control=control)
             if one.value is not None:
                 yield {**labels, "reader": reader, **numbers(one)}
-        if n in PREFIXES[mark]:
-            yield {**labels, "reader": PRINTED, "value": PREFIXES[mark][n]}
+        if n in PREFIXES[position]:
+            yield {**labels, "reader": PRINTED, "value": PREFIXES[position][n]}
 
 
 def _place(field: str) -> dict[str, Any]:
@@ -108,5 +110,5 @@ def _panels(
     }
     line = {"mark": {"type": "line", "point": True}, "encoding": {"y": {**share, "field": "value"}}}
     panel = {"encoding": dict(encoding), "layer": [band, line], "width": 200, "height": 150}
-    facet = {"field": field, "type": "nominal", "title": None, "sort": [*values]}
-    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "columns": 3, "spec": panel}
+    capability = {"field": field, "type": "nominal", "title": None, "sort": [*values]}
+    return {"data": {"values": [dict(row) for row in rows]}, "capability": capability, "columns": 3, "spec": panel}

@@ -68,7 +68,7 @@ class ProbesStudy:
 
 def _of_size(general: Plan, size: int) -> Plan:
     layers: list[Json] = ["early", "middle", "late"] if size == LAYERS_SIZE else ["middle"]
-    config: dict[str, Json] = {"size": size, "variants": ["mlp"], "marks": ["pre"], "layer": layers}
+    config: dict[str, Json] = {"size": size, "variants": ["mlp"], "positions": ["pre"], "layer": layers}
     return replace(
         general,
         environment=Choice(name="grid", config={"size": size, "density": list(DENSITIES)}),
@@ -78,7 +78,7 @@ def _of_size(general: Plan, size: int) -> Plan:
 
 
 def _causal(general: Plan, worlds: int) -> Plan:
-    config: dict[str, Json] = {"size": 7, "variants": ["bilinear"], "marks": ["pre"]}
+    config: dict[str, Json] = {"size": 7, "variants": ["bilinear"], "positions": ["pre"]}
     return replace(
         general,
         environment=Choice(name="grid", config={"size": 7, "density": 0.6}),

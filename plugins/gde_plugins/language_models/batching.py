@@ -79,7 +79,8 @@ class Batcher(Generic[JobT, AnswerT]):
             await asyncio.sleep(0)
 
     async def _answer(self, jobs: list[JobT], futures: list[asyncio.Future[AnswerT]]) -> None:
-        self._halt, answered = Event(), Future[Sequence[AnswerT]]()
+        self._halt = Event()
+        answered = Future[Sequence[AnswerT]]()
         halt = self._halt
         self._given.put((lambda: self._work(jobs, halt), answered))
         try:

@@ -23,7 +23,7 @@ class _Prefix(NamedTuple):
     tokens: tuple[int, ...]
     """Up to the last token that is read or changed."""
     places: tuple[tuple[str, tuple[int, ...]], ...]
-    """The marks that are read, each with its indices into `tokens`."""
+    """The positions that are read, each with its indices into `tokens`."""
     changes: tuple[Change, ...]
     """The interventions at layers up to the deepest that is read."""
 
@@ -34,14 +34,14 @@ class _DeepEnoughError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class _Places:
-    """The K tokens of a batch that are read, sequence by sequence and mark by mark."""
+    """The K tokens of a batch that are read, sequence by sequence and position by position."""
 
     rows: Tensor
     """(K,) index of the sequence."""
     columns: Tensor
     """(K,) index of the token."""
     pieces: Sequence[int]
-    """The number of tokens of each mark of each sequence; they sum to K."""
+    """The number of tokens of each position of each sequence; they sum to K."""
 
 
 class Reader:
@@ -89,16 +89,20 @@ class Reader:
 
 
 def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
-    places = tuple((mark, tuple(sequence.marks[mark])) for mark in request.marks if sequence.marks.get(mark))
+    places = tuple(
+        (position, tuple(sequence.positions[position]))
+        for position in request.positions
+        if sequence.positions.get(position)
+    )
 
     deepest = max(request.layers, default=EMBEDDING)
     reached = [each for each in sequence.interventions if each.layer <= deepest]
-    changes = Change.of(reached, sequence.marks)
+    changes = Change.of(reached, sequence.positions)
 
     used = [indices for _, indices in places] + [change.places for change in changes]
     end = max((index + 1 for indices in used for index in indices), default=0)
     if end > len(sequence.tokens):
-        raise ValueError(f"marks point to token {end - 1} of a sequence of {len(sequence.tokens)}")
+        raise ValueError(f"positions point to token {end - 1} of a sequence of {len(sequence.tokens)}")
     return _Prefix(tokens=tuple(sequence.tokens[:end]), places=places, changes=changes)
 
 
@@ -122,9 +126,9 @@ def _capture_batch(
     pieces = {layer: iter(np.split(values, edges)) for layer, values in read.items()}
     for prefix in batch:
         values = {}
-        for mark, _ in prefix.places:
+        for position, _ in prefix.places:
             for layer in wanted:
-                values[layer, mark] = next(pieces[layer])
+                values[layer, position] = next(pieces[layer])
         yield ActivationRecord(values=_frozen(values))
 
 

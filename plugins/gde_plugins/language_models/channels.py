@@ -1,8 +1,8 @@
 """Splitting a completion into reasoning and answer by its token ids, and marking where activations are read.
 
-The marks are those of Arghal et al. (2026), section 5.1: "pre" is the last three tokens of the prompt, and "post" the
-three tokens in the same place of the template after the reasoning. "reasoning" is all tokens between them, whose number
-differs from turn to turn.
+The positions are those of Arghal et al. (2026), section 5.1: "pre" is the last three tokens of the prompt, and "post"
+the three tokens in the same place of the template after the reasoning. "reasoning" is all tokens between them, whose
+number differs from turn to turn.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ class Reading:
     text: str
     """The answer; empty where the model never came to it."""
     reasoning: str | None
-    marks: Mapping[str, tuple[int, ...]]
+    positions: Mapping[str, tuple[int, ...]]
     """Indices into prompt + completion."""
 
 
@@ -43,7 +43,7 @@ class Plain:
     stops: frozenset[int] = frozenset()
 
     def read(self, prompt: Sequence[int], tokens: Sequence[int]) -> Reading:
-        return Reading(text=self.decode(tokens), reasoning=None, marks={"pre": _last_three(len(prompt))})
+        return Reading(text=self.decode(tokens), reasoning=None, positions={"pre": _last_three(len(prompt))})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +63,12 @@ class ThinkTags:
         closed = self.unthink in tokens[begin:]
         close = list(tokens).index(self.unthink, begin) if closed else len(tokens)
         reasoning = self.decode(tokens[begin:close]).strip()
-        marks = _marks(len(prompt), range(begin, close))
+        positions = _positions(len(prompt), range(begin, close))
         if not closed:
-            return Reading(text="", reasoning=reasoning, marks=marks)
+            return Reading(text="", reasoning=reasoning, positions=positions)
 
-        marks["post"] = _last_three(len(prompt) + close + 1)
-        return Reading(text=self.decode(tokens[close + 1 :]).strip(), reasoning=reasoning, marks=marks)
+        positions["post"] = _last_three(len(prompt) + close + 1)
+        return Reading(text=self.decode(tokens[close + 1 :]).strip(), reasoning=reasoning, positions=positions)
 
     def _begin(self, prompt: Sequence[int], tokens: Sequence[int]) -> int | None:
         """The index in `tokens` at which the reasoning begins; None where there is none."""
@@ -111,14 +111,14 @@ class Harmony:
             elif message.channel == "final" and final is None:
                 final = message
 
-        marks = _marks(len(prompt), thought_at)
+        positions = _positions(len(prompt), thought_at)
         # "post" is a place in the template only where a whole message, closed and opened again, precedes the answer.
         if final is not None and tuple(tokens[: final.at][-N_MARKED:][:2]) == (self.end, self.start):
-            marks["post"] = _last_three(len(prompt) + final.at)
+            positions["post"] = _last_three(len(prompt) + final.at)
         return Reading(
             text="" if final is None else self.decode(final.body),
             reasoning="\n".join(thoughts) if thoughts else None,
-            marks=marks,
+            positions=positions,
         )
 
     def _messages(self, tokens: Sequence[int]) -> Iterator[_HarmonyMessage]:
@@ -156,12 +156,12 @@ def channels_of(tokenizer: Any) -> Channels:
     return Plain(decode=decode)
 
 
-def _marks(n_prompt: int, reasoning: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """The marks up to the end of the reasoning, which is at these indices of the completion."""
-    marks = {"pre": _last_three(n_prompt)}
+def _positions(n_prompt: int, reasoning: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """The positions up to the end of the reasoning, which is at these indices of the completion."""
+    positions = {"pre": _last_three(n_prompt)}
     if reasoning:
-        marks["reasoning"] = tuple(n_prompt + index for index in reasoning)
-    return marks
+        positions["reasoning"] = tuple(n_prompt + index for index in reasoning)
+    return positions
 
 
 def _last_three(end: int) -> tuple[int, ...]:

@@ -130,7 +130,8 @@ class Decoder:
         """Keep these rows, in this order, as often as they are named."""
         chosen = torch.tensor(rows, device=self._mask.device)
         self._cache.batch_select_indices(chosen)
-        self._mask, self._last = self._mask[chosen], self._last[chosen]
+        self._mask = self._mask[chosen]
+        self._last = self._last[chosen]
         return chosen
 
     def _forward(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:

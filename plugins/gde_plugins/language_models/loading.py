@@ -105,7 +105,8 @@ def software() -> dict[str, str]:
 def quiet() -> Iterator[None]:
     """No progress bars and no advice from transformers; stderr belongs to the command line."""
     logging: Any = transformers_logging
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    verbosity = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:

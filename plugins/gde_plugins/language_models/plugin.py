@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
-from gde.offers import Facet, ModelOffer
+from gde.offers import Capability, ModelOffer
 
 if TYPE_CHECKING:
     import typer
@@ -78,7 +78,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             config=NanoConfig,
             make=make_nano,
             version=2,
-            gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}),
             imports=(*LOCAL_IMPORTS, "transformers.models.gpt_oss.modeling_gpt_oss"),
             extra="llm",
             task="walking in text grids",
@@ -90,7 +90,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             summary="hf:PATH_OR_ID, any causal language model of transformers with a chat template",
             config=HfConfig,
             make=make_hf,
-            gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}),
             imports=LOCAL_IMPORTS,
             extra="llm",
             local_weights=_downloaded,

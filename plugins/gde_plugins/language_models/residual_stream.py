@@ -26,9 +26,9 @@ class Change:
     """Indices into the sequence."""
 
     @classmethod
-    def of(cls, interventions: Sequence[Intervention], marks: Mapping[str, Sequence[int]]) -> "tuple[Change, ...]":
-        """The interventions at the marks of a sequence."""
-        return tuple(cls(intervention=each, places=tuple(marks[each.mark])) for each in interventions)
+    def of(cls, interventions: Sequence[Intervention], positions: Mapping[str, Sequence[int]]) -> "tuple[Change, ...]":
+        """The interventions at the positions of a sequence."""
+        return tuple(cls(intervention=each, places=tuple(positions[each.position])) for each in interventions)
 
 
 def decoder_layers(model: Any) -> Sequence[Any]:
@@ -90,7 +90,8 @@ def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[in
 
     def at(layer: int) -> Visit:
         def visit(stream: Tensor) -> Tensor:
-            begin, passed[layer] = passed[layer], passed[layer] + stream.shape[1]
+            begin = passed[layer]
+            passed[layer] = passed[layer] + stream.shape[1]
             changed = stream.clone()
             for row, change in rows_at[layer]:
                 here = [offsets[row] + place - begin for place in change.places]
@@ -113,7 +114,7 @@ def changing(model: Any, batch: Sequence[Sequence[Change]], offsets: Sequence[in
 
 
 def _applied(intervention: Intervention, which: Sequence[int], stream: Tensor) -> Tensor:
-    """(K, width) of those tokens of the mark after the change, computed in float32 or better."""
+    """(K, width) of those tokens of the position after the change, computed in float32 or better."""
     if intervention.vector.ndim == 2 and len(which) < len(intervention.vector):
         intervention = replace(intervention, vector=intervention.vector[which])
     precise = stream.to(torch.promote_types(stream.dtype, torch.float32)).cpu().numpy()

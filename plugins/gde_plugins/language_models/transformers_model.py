@@ -103,10 +103,10 @@ class TransformersModel:
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer one request; a prompt that fills the model's context is answered by nothing, finish "length".
 
-        Interventions are made as the prompt is read, at the marks that it has before anything is answered.
+        Interventions are made as the prompt is read, at the positions that it has before anything is answered.
 
         Raises:
-            GdeError: an intervention at a layer or mark that is not there, or of another width.
+            GdeError: an intervention at a layer or position that is not there, or of another width.
         """
         job = self._job(request)
         return self._completion(job.prompt, await self._batcher.submit(job))
@@ -132,9 +132,9 @@ class TransformersModel:
         limit = min(request.sampling.max_tokens, self._longest)
         changes: tuple[Change, ...] = ()
         if request.interventions:
-            marks = self._channels.read(prompt, ()).marks
-            check_interventions(request.interventions, marks, self._info)
-            changes = Change.of(request.interventions, marks)
+            positions = self._channels.read(prompt, ()).positions
+            check_interventions(request.interventions, positions, self._info)
+            changes = Change.of(request.interventions, positions)
         sampling = replace(request.sampling, max_tokens=limit)
         return Job(prompt=prompt, seed=request.seed, sampling=sampling, changes=changes)
 
@@ -146,7 +146,7 @@ class TransformersModel:
             finish=generated.finish,
             prompt_tokens=prompt,
             tokens=generated.tokens,
-            marks=reading.marks,
+            positions=reading.positions,
             n_prompt=len(prompt),
             n_completion=len(generated.tokens),
         )
@@ -158,7 +158,7 @@ class TransformersModel:
             GdeError: a layer that the model does not have, or an intervention that does not fit it.
         """
         for sequence in sequences:
-            check_interventions(sequence.interventions, sequence.marks, self._info)
+            check_interventions(sequence.interventions, sequence.positions, self._info)
         with self._lock, fitting_cores(self._model), _memory(self._info.name, self._batch_size):
             return self._reader.capture(sequences, request)
 

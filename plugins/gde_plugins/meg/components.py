@@ -71,7 +71,8 @@ class ComponentsProbe:
             raise ValueError(f"wanted more turns than components, {self.config.count}, got {len(train.inputs)}")
         mean = train.inputs.mean(axis=0, dtype=np.float64)
         _, spread, axes = np.linalg.svd(train.inputs - mean, full_matrices=False)
-        axes, spread = axes[: self.config.count], spread[: self.config.count] / np.sqrt(len(train.inputs))
+        axes = axes[: self.config.count]
+        spread = spread[: self.config.count] / np.sqrt(len(train.inputs))
         # The sign of an axis is arbitrary: its largest entry is made positive, so that it is the same everywhere.
         axes *= np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
         scale = np.where(spread > 0, spread, 1.0)

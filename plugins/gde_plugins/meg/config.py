@@ -89,13 +89,13 @@ class ComponentsConfig:
 
     layer: Annotated[int, Ge(0)] | None = None
     """Decoder layer, counted from 0; none for the middle one."""
-    marks: tuple[str, ...] = ("pre", "post")
-    """Token marks read, each summarised on its own: before and after the reasoning."""
+    positions: tuple[str, ...] = ("pre", "post")
+    """Token positions read, each summarised on its own: before and after the reasoning."""
     count: Annotated[int, Interval(ge=1, le=32)] = 3
     """Number of components. Each adds a weight for every state feature, so few are better with few held-out turns."""
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
-        """Return the request for the chosen layer of this model at the chosen marks.
+        """Return the request for the chosen layer of this model at the chosen positions.
 
         Raises:
             GdeError: the model has no such layer, or no activations at all.
@@ -107,4 +107,4 @@ class ComponentsConfig:
         layer = (model.n_layers - 1) // 2 if self.layer is None else self.layer
         if layer >= model.n_layers:
             raise GdeError(f"layer: model {model.name!r} has layers 0 to {model.n_layers - 1}, got {layer}")
-        return CaptureRequest(layers=(layer,), marks=self.marks)
+        return CaptureRequest(layers=(layer,), positions=self.positions)

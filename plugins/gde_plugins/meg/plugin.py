@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, EnvironmentOffer, Facet, MetricOffer, NoConfig, Offer, ProbeOffer
+from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig, Offer, ProbeOffer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -35,7 +35,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             "(MacDermott et al. 2024, section 6)",
             config=CliffWorldConfig,
             make=_cliff_world,
-            gives=frozenset({Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR}),
+            gives=frozenset({Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR}),
         ),
     )
 
@@ -52,7 +52,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde_plugins.meg import measures
     from gde_plugins.meg.config import MegConfig
 
-    needs = frozenset({Facet.MDP})
+    needs = frozenset({Capability.MDP})
     return (
         MetricOffer(
             name="meg-belief",
@@ -61,7 +61,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             group="meg",
             make=_belief,
             measures=measures.BELIEF,
-            needs=needs | {Facet.ACTIVATIONS, Facet.MAP},
+            needs=needs | {Capability.ACTIVATIONS, Capability.MAP},
         ),
         MetricOffer(
             name="meg-inside",
@@ -70,7 +70,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             group="meg",
             make=_inside,
             measures=measures.INSIDE,
-            needs=needs | {Facet.ACTIVATIONS},
+            needs=needs | {Capability.ACTIVATIONS},
         ),
         MetricOffer(
             name="meg-known",
@@ -207,7 +207,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             config=ComponentsConfig,
             make=_components,
             measures=measures.COMPONENTS,
-            needs=frozenset({Facet.ACTIVATIONS}),
+            needs=frozenset({Capability.ACTIVATIONS}),
         ),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, MetricOffer, NoConfig, Offer
+from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.data.measure import Better, Measure
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from gde_plugins.planning_agents.config import MctsConfig, ReactConfig, ReactRewardConfig
 
 PLANNING = "planning"
-"""The facet of agents that note what their decisions took."""
-ASKING = frozenset({PLANNING, Facet.ACTIVATIONS})
+"""The capability of agents that note what their decisions took."""
+ASKING = frozenset({PLANNING, Capability.ACTIVATIONS})
 
 
 @hookimpl
@@ -83,7 +83,7 @@ def _measure(name: str, title: str, better: "Better" = "", *, cost: bool = False
 
 
 def _world(config: "ReactRewardConfig | MctsConfig") -> frozenset[str]:
-    return frozenset({Facet.SIMULATOR}) if config.world == "simulator" else frozenset()
+    return frozenset({Capability.SIMULATOR}) if config.world == "simulator" else frozenset()
 
 
 def _react(config: "ReactConfig", context: "Context") -> "Agent":

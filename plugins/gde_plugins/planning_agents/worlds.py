@@ -88,7 +88,7 @@ def _unknown(brief: Brief) -> Trajectory:
     """The episode as far as an agent without a simulator knows it."""
     task: Task = brief.task
     world = World(id="imagined").asking(task)
-    key = EpisodeKey(stratum=0, world=0)
+    key = EpisodeKey(condition=0, world=0)
     return Trajectory(
         key=key, seed=brief.seed, world=world, labels={}, horizon=task.horizon, turns=(), ending="horizon"
     )

@@ -43,19 +43,19 @@ class ReadingConfig:
     layer: Annotated[tuple[Annotated[int, Ge(0)] | Depth, ...], Several()] = ("middle",)
     """Decoder layers counted from 0, or how deep: after 1/3, 2/3 or all of the layers (of 24: 7, 15, 23); `all` for
     every layer. Each is read by a probe of its own."""
-    marks: tuple[str, ...] = ("pre", "post")
+    positions: tuple[str, ...] = ("pre", "post")
     """Positions that are read, each by a probe of its own: before and after the reasoning."""
     device: str = "cpu"
     """Where torch trains, e.g. cpu or cuda."""
 
     def __post_init__(self) -> None:
-        for name in ("layer", "marks", "variants"):
+        for name in ("layer", "positions", "variants"):
             chosen = getattr(self, name, ("",))
             if not chosen or len(set(chosen)) != len(chosen):
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
-        """The chosen layers of this model at the chosen marks.
+        """The chosen layers of this model at the chosen positions.
 
         Raises:
             GdeError: the model has no such layer, or no activations at all.
@@ -65,7 +65,7 @@ class ReadingConfig:
         if not model.n_layers:
             raise GdeError(f"probes read activations, and model {model.name!r} gives none; choose a white-box model")
         layers = dict.fromkeys(index for each in self.layer for index in _layers(each, model))
-        return CaptureRequest(layers=tuple(layers), marks=self.marks)
+        return CaptureRequest(layers=tuple(layers), positions=self.positions)
 
 
 def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
@@ -169,7 +169,7 @@ class CausesConfig:
     """Name of a probe of maps that the run was read by; every layer that it has read is tested."""
     variant: Literal["bilinear", "cellwise", "ridge"] = "bilinear"
     """Which of its linear variants gives the directions."""
-    mark: str = "pre"
+    position: str = "pre"
     """The marked tokens of the prompt that are changed."""
     things: tuple[Literal["goal", "agent", "wall"], ...] = ("goal", "agent", "wall")
     """Things that are changed in the counterfactuals of the turns."""

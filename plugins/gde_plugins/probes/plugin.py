@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, MetricOffer, NoConfig, ProbeOffer
+from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig, ProbeOffer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -27,7 +27,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             make=_cogmap,
             version=6,
             measures=measures.MAP,
-            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
+            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
             imports=("torch", "sklearn"),
             extra="probes",
         ),
@@ -38,7 +38,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             make=_distance,
             version=5,
             measures=measures.DISTANCE,
-            needs=frozenset({Facet.ACTIVATIONS, Facet.MDP}),
+            needs=frozenset({Capability.ACTIVATIONS, Capability.MDP}),
             imports=("torch",),
             extra="probes",
         ),
@@ -49,7 +49,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             make=_plan,
             version=2,
             measures=measures.PLAN,
-            needs=frozenset({Facet.ACTIVATIONS}),
+            needs=frozenset({Capability.ACTIVATIONS}),
             imports=("torch",),
             extra="probes",
         ),
@@ -70,7 +70,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_maps,
             version=2,
             measures=measures.FIRST_MAPS,
-            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP}),
+            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
         ),
         MetricOffer(
             name="steps",
@@ -79,7 +79,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_steps,
             version=2,
             measures=measures.STEPS,
-            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
+            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}),
         ),
         MetricOffer(
             name="beliefs",
@@ -88,7 +88,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_beliefs,
             version=2,
             measures=measures.BELIEFS,
-            needs=frozenset({Facet.ACTIVATIONS, Facet.MAP, Facet.OPTIMUM}),
+            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}),
         ),
         MetricOffer(
             name="causes",
@@ -97,7 +97,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_causes,
             version=2,
             measures=measures.CAUSES,
-            needs=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS, Facet.MAP, Facet.OPTIMUM}),
+            needs=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS, Capability.MAP, Capability.OPTIMUM}),
         ),
     )
 

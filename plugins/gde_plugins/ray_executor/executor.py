@@ -81,7 +81,8 @@ class _Desk:
     """This end of the tasks that are under way."""
 
     def __init__(self, config: RayConfig, job: Any, answer: Ask | None) -> None:
-        self._job, self._answer = job, answer
+        self._job = job
+        self._answer = answer
         self._work: Any = ray.remote(work).options(num_cpus=cores(config), num_gpus=config.gpus, max_retries=0)
         self._post: Any = ray.remote(Post).options(num_cpus=0, scheduling_strategy=here()).remote()
         self._mail = self._post.fetch.remote()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, MetricOffer, NoConfig, Offer
+from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig, Offer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -49,7 +49,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             summary="the truth: recorded rewards, else the share of the cost of reaching the goal that is past",
             config=NoConfig,
             make=_oracle,
-            needs=frozenset({Facet.TRUE_REWARD}),
+            needs=frozenset({Capability.TRUE_REWARD}),
         ),
         Offer(name="random", summary="uniform between 0 and 1, seeded by the run", config=NoConfig, make=_random),
         Offer(
@@ -78,7 +78,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="EPIC distance of each reward model from the truth (Shen et al. 2026, eq. 3)",
             config=NoConfig,
             make=_epic,
-            needs=frozenset({Facet.REWARD_TRACE, Facet.TRUE_REWARD}),
+            needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
             default=True,
             measures=(
                 Measure(

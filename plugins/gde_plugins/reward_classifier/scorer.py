@@ -37,7 +37,8 @@ class Scorer:
         source = Path(base or card["base"]) if adapted else folder
         if not source.is_dir():
             raise ConfigError(f"base: wanted the folder of the model that was adapted, got {str(source)!r}")
-        model, tokenizer = _classifier(source), _tokenizer(folder)
+        model = _classifier(source)
+        tokenizer = _tokenizer(folder)
         if adapted:
             with quietly():
                 model = _peft().PeftModel.from_pretrained(model, str(folder))

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from gde.data.json import Json
 from gde.errors import GdeError, UnknownName
-from gde.offers import AnyOffer, Facet
+from gde.offers import AnyOffer, Capability
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment, HasDemonstration, HasWorlds
 from gde.request.catalogue import Catalogue
@@ -140,8 +140,8 @@ def offer_of(domain: Domain) -> AnyOffer:
     if missing := offer.missing():
         extra = f": pip install 'gde-eval[{offer.extra}]'" if offer.extra else ""
         raise GdeError(f"domain {domain.name}: {', '.join(missing)} not installed{extra}")
-    if Facet.DEMONSTRATION not in offer.gives:
-        raise GdeError(f"domain {domain.name}: wanted an environment with the facet {Facet.DEMONSTRATION}")
+    if Capability.DEMONSTRATION not in offer.gives:
+        raise GdeError(f"domain {domain.name}: wanted an environment with the capability {Capability.DEMONSTRATION}")
     return offer
 
 
@@ -169,7 +169,8 @@ def opened(domain: Domain, settings: Settings) -> Iterator[Demonstrating]:
     Raises:
         GdeError: it is not available, or has no such settings.
     """
-    offer, context = offer_of(domain), OutsideRun()
+    offer = offer_of(domain)
+    context = OutsideRun()
     config = build(offer.config, settings, domain.name)
     try:
         environment: Demonstrating = offer.make(config, context)

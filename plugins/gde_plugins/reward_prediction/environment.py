@@ -35,7 +35,7 @@ class _Episode:
 
 
 class RewardBench:
-    """Implements `HasState` and `HasWorlds` of `gde.parts.environment`, and gives the facet TRUE_REWARD."""
+    """Implements `HasState` and `HasWorlds` of `gde.parts.environment`, and gives the capability TRUE_REWARD."""
 
     def __init__(self, config: RewardBenchConfig) -> None:
         """List the trajectories; none is made or read yet.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, EnvironmentOffer, Facet, Offer
+from gde.offers import AnyOffer, Capability, EnvironmentOffer, Offer
 
 if TYPE_CHECKING:
     import typer
@@ -26,7 +26,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="recorded successes and failures with a true reward for every step, for reward models to judge",
             config=RewardBenchConfig,
             make=_make,
-            gives=frozenset({Facet.STATE, Facet.WORLDS, Facet.VIEW, Facet.TRUE_REWARD}),
+            gives=frozenset({Capability.STATE, Capability.WORLDS, Capability.VIEW, Capability.TRUE_REWARD}),
         ),
     )
 

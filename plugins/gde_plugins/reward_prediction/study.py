@@ -41,7 +41,7 @@ EQ_14 = "Shen et al. (2026), eq. 14"
 class RewardPredictionStudy:
     """Implements `gde.parts.reproduction.Reproduction` and `Foresees`.
 
-    One run of all reward models and one of the ablations, each over all available domains, one stratum a domain; with
+    One run of all reward models and one of the ablations, each over all available domains, one condition a domain; with
     `agents`, also one run for each planning agent and domain of table 2. The first two replay records, so that their
     agent plays no part. In the last, the user may give one of the agents settings of its own.
     """

@@ -2,11 +2,11 @@
 
 from gde.data.measure import Measure
 
-VARIATIONS = "Variations against their unvaried twins: mean differences over base worlds, with 95 % intervals"
+VARIATIONS = "Variations against their unvaried counterfactuals: mean differences over base worlds, with 95 % intervals"
 DIFFICULTY = "Trends over difficulty"
 
 PAIRS = (
-    Measure(name="pairs.*.difference", title="difference from the twin", group=VARIATIONS, column=True),
+    Measure(name="pairs.*.difference", title="difference from the counterfactual", group=VARIATIONS, column=True),
     Measure(
         name="pairs.*.rank_biserial",
         title="effect (rank-biserial)",

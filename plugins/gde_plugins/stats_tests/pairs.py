@@ -27,7 +27,7 @@ UNVARIED = "none"
 """The value of a label in the world that others are variations of."""
 Value = str | int | float | bool
 Labels = tuple[tuple[str, Value], ...]
-Twin = tuple[str, Labels]
+Counterfactual = tuple[str, Labels]
 """The cluster and all other labels, which a world and its variations share."""
 NAMES = ("difference", "p_wilcoxon", "p_permutation", "p_holm", "q", "rank_biserial", "effect_paper", "mde")
 NO_PAIR = "not measured: 0 pairs of worlds in which it has a value"
@@ -48,7 +48,7 @@ class Place(NamedTuple):
         labels = [(name, value) for name, value in trajectory.labels.items() if name not in own]
         return cls(trajectory.world.id, trajectory.world.cluster, tuple(sorted(labels)))
 
-    def twin(self, label: str) -> Twin:
+    def counterfactual(self, label: str) -> Counterfactual:
         """Return what the place shares with its variations by `label`."""
         return self.cluster, tuple(pair for pair in self.labels if pair[0] != label)
 
@@ -156,17 +156,17 @@ def _exchanged(one: Measured[tuple[Place, str]], label: str, variation: Value, s
     """Return the test of one variation, and its number of episodes."""
     values: list[float] = []
     varied: list[bool] = []
-    twins: list[str] = []
+    counterfactuals: list[str] = []
     for (place, _), value in one.values.items():
         is_varied = (label, variation) in place.labels
         if is_varied or (label, UNVARIED) in place.labels:
             values.append(value)
             varied.append(is_varied)
-            twins.append(str(place.twin(label)))
+            counterfactuals.append(str(place.counterfactual(label)))
     if not values:
         return Finding(reason=NO_PAIR), 0
     rng = generator(seed, "metric", "pairs", "any", one.name, label, str(variation))
-    return exchange_replicates(values, varied, twins, rng), len(values)
+    return exchange_replicates(values, varied, counterfactuals, rng), len(values)
 
 
 def _contrast(one: Measured[Place], label: str, variation: Value, seed: int) -> Contrast:
@@ -177,21 +177,21 @@ def _contrast(one: Measured[Place], label: str, variation: Value, seed: int) -> 
         return Contrast(measure=one, label=label, variation=variation, difference=None)
 
     difference = paired_difference(
-        [varied[twin] for twin in common],
-        [unvaried[twin] for twin in common],
+        [varied[counterfactual] for counterfactual in common],
+        [unvaried[counterfactual] for counterfactual in common],
         [cluster for cluster, _ in common],
         generator(seed, "metric", "pairs", one.name, label, str(variation)),
     )
     return Contrast(measure=one, label=label, variation=variation, difference=difference)
 
 
-def _means(one: Measured[Place], label: str, value: Value) -> dict[Twin, float]:
+def _means(one: Measured[Place], label: str, value: Value) -> dict[Counterfactual, float]:
     """Return the mean over the worlds with a value of the label, by what they share with their counterparts."""
-    twins: dict[Twin, list[float]] = {}
+    counterfactuals: dict[Counterfactual, list[float]] = {}
     for place, number in one.values.items():
         if (label, value) in place.labels:
-            twins.setdefault(place.twin(label), []).append(number)
-    return {twin: fmean(numbers) for twin, numbers in twins.items()}
+            counterfactuals.setdefault(place.counterfactual(label), []).append(number)
+    return {counterfactual: fmean(numbers) for counterfactual, numbers in counterfactuals.items()}
 
 
 def _described(contrast: Contrast, p_holm: float | None, q: float | None) -> Iterator[Measurement]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gde.hookspecs import hookimpl
-from gde.offers import Facet, Offer
+from gde.offers import Capability, Offer
 
 if TYPE_CHECKING:
     from gde.parts.agent import Agent
@@ -32,7 +32,7 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             config=TextAgentConfig,
             make=make_text_agent,
             version=3,
-            gives=frozenset({Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}),
             default=True,
         ),
     )

@@ -48,8 +48,10 @@ class SimulatedEnvironment:
 
     def __init__(self, host: Host, games: Made | Listed, *, horizon: int, seconds: float) -> None:
         """Play `games` in the simulator of `host`; a demonstration may take `seconds`."""
-        self._host, self._games = host, games
-        self._horizon, self._seconds = horizon, seconds
+        self._host = host
+        self._games = games
+        self._horizon = horizon
+        self._seconds = seconds
         self._opening: Opening | None = None
 
     def worlds(self) -> Sequence[str]:
@@ -87,7 +89,8 @@ class SimulatedEnvironment:
         if self._now.actions is not None and action not in self._now.actions:
             raise ValueError(f"wanted one of {len(self._now.actions)} admissible actions, got {action!r}")
         self._now = self._host.step(action)
-        observation, now = _observation(self._now), self._now
+        observation = _observation(self._now)
+        now = self._now
         if now.ended:
             return Outcome.terminal(observation, now.reward, success=now.success)
         return Outcome.running(observation, now.reward, success=now.success)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, EnvironmentOffer, Facet
+from gde.offers import AnyOffer, Capability, EnvironmentOffer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -28,7 +28,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="quests made by TextWorld: cooking, treasure hunts, coins, and chains of actions in a house",
             config=TextWorldConfig,
             make=_textworld,
-            gives=frozenset({Facet.DEMONSTRATION, Facet.SIMULATOR}),
+            gives=frozenset({Capability.DEMONSTRATION, Capability.SIMULATOR}),
             imports=("textworld",),
             extra=EXTRA,
             at_once=AT_ONCE,
@@ -39,7 +39,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="household tasks of ALFWorld: its own games where they are, else games that are made for it",
             config=AlfworldConfig,
             make=_alfworld,
-            gives=frozenset({Facet.DEMONSTRATION, Facet.SIMULATOR, Facet.WORLDS}),
+            gives=frozenset({Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}),
             imports=("alfworld", "textworld"),
             extra=EXTRA,
             local_weights=_alfworld_games,
@@ -51,7 +51,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="experiments of elementary science in ScienceWorld, scored from 0 to 1",
             config=ScienceWorldConfig,
             make=_scienceworld,
-            gives=frozenset({Facet.DEMONSTRATION, Facet.SIMULATOR, Facet.WORLDS}),
+            gives=frozenset({Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}),
             imports=("scienceworld",),
             programs={"java": INSTALL_JAVA},
             extra=EXTRA,

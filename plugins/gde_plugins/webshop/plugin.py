@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, EnvironmentOffer, Facet
+from gde.offers import AnyOffer, Capability, EnvironmentOffer
 
 if TYPE_CHECKING:
     from gde.parts.context import Context
@@ -24,7 +24,14 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=WebshopConfig,
             make=_make,
             gives=frozenset(
-                {Facet.STATE, Facet.DEMONSTRATION, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.WORLDS, Facet.VIEW}
+                {
+                    Capability.STATE,
+                    Capability.DEMONSTRATION,
+                    Capability.SNAPSHOT,
+                    Capability.SIMULATOR,
+                    Capability.WORLDS,
+                    Capability.VIEW,
+                }
             ),
         ),
     )

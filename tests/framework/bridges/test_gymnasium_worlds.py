@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from gde import Choice, Environment, Facet, FunctionAgent, GdeError, HasMDP, Observation, Offer, Plan, evaluate
+from gde import Capability, Choice, Environment, FunctionAgent, GdeError, HasMDP, Observation, Offer, Plan, evaluate
 from gde.bridges.gymnasium import from_gymnasium
 from gde.bridges.gymnasium_text import readable, unpainted
 from gde.bridges.gymnasium_worlds import TabulatedWorld
@@ -99,12 +99,12 @@ def ahead(observation: Any, environment: Any) -> str:
     return f"{observation['mission']}\n{'W' if cell is not None and cell.type == 'wall' else 'free'}"
 
 
-def test_facets_are_those_of_the_table() -> None:
-    known = {Facet.STATE, Facet.MDP, Facet.OPTIMUM, Facet.SNAPSHOT}
+def test_capabilities_are_those_of_the_table() -> None:
+    known = {Capability.STATE, Capability.MDP, Capability.OPTIMUM, Capability.SNAPSHOT}
     assert from_gymnasium(LAKE).part.gives == known
-    assert from_gymnasium(EMPTY).part.gives == {Facet.SNAPSHOT}
+    assert from_gymnasium(EMPTY).part.gives == {Capability.SNAPSHOT}
     wrapped = from_gymnasium(lambda: gymnasium.wrappers.TransformReward(gymnasium.make(LAKE), lambda reward: -reward))
-    assert wrapped.part.gives == {Facet.SNAPSHOT}  # the table no longer says what is earned
+    assert wrapped.part.gives == {Capability.SNAPSHOT}  # the table no longer says what is earned
 
 
 def test_the_table_says_what_is_known_of_the_slippery_lake() -> None:

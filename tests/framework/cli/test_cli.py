@@ -174,7 +174,7 @@ def test_dry_run_prints_a_plan_that_can_be_run(gde: Gde, tmp_path: Path) -> None
     plan = gde(*GOOD, "--set", "env.length=3,4", "--dry-run")
     (tmp_path / "plan.toml").write_text(plan.stdout)
     checked = json.loads(gde("check", "plan.toml", "--json").stdout)
-    assert (checked["episodes"], checked["strata"]) == (6, 2)
+    assert (checked["episodes"], checked["conditions"]) == (6, 2)
     ran = json.loads(gde("eval", "--plan", "plan.toml", "--json").stdout)
     assert ran["plan_hash"] == checked["plan_hash"]
     assert {measurement["where"].get("length") for measurement in ran["measurements"]} == {None, 3, 4}

@@ -70,7 +70,7 @@ def test_an_environment_of_its_own_snapshots_is_left_as_it_is() -> None:
     assert isinstance(restorable(Dictation()), HasSnapshot)
 
 
-def test_the_other_facets_are_still_there() -> None:
+def test_the_other_capabilities_are_still_there() -> None:
     replayed = restorable(Recipe())
     replayed.reset(0)
     assert isinstance(replayed, HasOptimum)

@@ -15,7 +15,7 @@ from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.observation import Observation, State, World
 from gde.data.plan import Choice, Plan
-from gde.data.probe import CONTROLS, Arm, ProbeReport
+from gde.data.probe import CONTROLS, Fit, ProbeReport
 from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.parts.metric import Metric
@@ -27,7 +27,7 @@ from gde_plugins.behaviour.performance import accuracy, length, success
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 CLASSES = decoded_classes(KINDS)
-STRATA: tuple[Labels, ...] = ({"size": 7}, {"size": 9})
+CONDITIONS: tuple[Labels, ...] = ({"size": 7}, {"size": 9})
 NOTICE = "The agent's model is nano, a small model of the same architecture class; it is not GPT-OSS-20B."
 REASONING = "The goal lies below and to the right. A wall blocks the way down, so the path goes right first. "
 
@@ -62,8 +62,8 @@ def distances(rows: Sequence[str], goal: Position) -> dict[Position, int]:
     return found
 
 
-def walk(stratum: int, index: int) -> Trajectory:
-    size = int(STRATA[stratum]["size"])
+def walk(condition: int, index: int) -> Trajectory:
+    size = int(CONDITIONS[condition]["size"])
     place, rng = world(size, index), np.random.default_rng([1, size, index])
     rows, goal = [str(row) for row in place.facts["rows"]], tuple(place.facts["goal"])  # type: ignore[union-attr,arg-type]
     steps = distances(rows, goal)  # type: ignore[arg-type]
@@ -73,7 +73,7 @@ def walk(stratum: int, index: int) -> Trajectory:
         after = {name: (agent[0] + down, agent[1] + right) for name, (down, right) in MOVES.items()}
         after = {name: cell if cell in steps else agent for name, cell in after.items()}
         optimal = tuple(name for name, cell in after.items() if steps[cell] < steps[agent])
-        action = str(rng.choice(list(MOVES) if rng.random() < 0.3 + 0.1 * stratum else list(optimal)))
+        action = str(rng.choice(list(MOVES) if rng.random() < 0.3 + 0.1 * condition else list(optimal)))
         completion = Completion(text=f'{{"action": "{action}"}}', reasoning=REASONING * 3, finish="stop")
         mute = rng.random() < 0.04
         decision = (
@@ -95,7 +95,7 @@ def walk(stratum: int, index: int) -> Trajectory:
                 value=-float(steps[here]),
             )
         )
-    key = EpisodeKey(stratum=stratum, world=index)
+    key = EpisodeKey(condition=condition, world=index)
     ending = "terminated" if agent == goal else "horizon"
     return Trajectory(
         key=key,
@@ -143,10 +143,10 @@ def reports(trajectories: Sequence[Trajectory]) -> tuple[ProbeReport, ...]:
     rng = np.random.default_rng(5)
     rows = tuple((str(one.key), turn.index) for one in held_out for turn in one.turns)
     decoded = np.stack([believed(one, turn, rng) for one in held_out for turn in one.turns])
-    main = Arm(probe="cogmap", variant="mlp", layer=3, mark="pre")
-    by_size = tuple(number for labels in STRATA for number in decoded_numbers(0.5, 20, labels))
+    main = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
+    by_size = tuple(number for labels in CONDITIONS for number in decoded_numbers(0.5, 20, labels))
     fitted = ProbeReport(
-        arm=main,
+        fit=main,
         measurements=(*decoded_numbers(0.62, len(rows)), *by_size),
         n_train=120,
         n_test=len(rows),
@@ -154,17 +154,17 @@ def reports(trajectories: Sequence[Trajectory]) -> tuple[ProbeReport, ...]:
         decoded=decoded,
         classes=CLASSES,
     )
-    others = [(replace(main, variant="linear"), 1.4), (replace(main, mark="post"), 1.1)]
+    others = [(replace(main, variant="linear"), 1.4), (replace(main, position="post"), 1.1)]
     controls = [(replace(main, control=control), 3.1 + i / 2) for i, control in enumerate(CONTROLS)]
     return (
         fitted,
-        *(replace(fitted, arm=arm, measurements=decoded_numbers(off, len(rows))) for arm, off in [*others, *controls]),
+        *(replace(fitted, fit=fit, measurements=decoded_numbers(off, len(rows))) for fit, off in [*others, *controls]),
     )
 
 
 @pytest.fixture(scope="session")
 def evidence() -> Evidence:
-    trajectories = tuple(walk(stratum, index) for stratum in range(2) for index in range(12))
+    trajectories = tuple(walk(condition, index) for condition in range(2) for index in range(12))
     failed = replace(trajectories[4], turns=(), ending="failed", failure="the model server went away")
     trajectories = (*trajectories[:4], failed, *trajectories[5:])
     return Evidence(trajectories=trajectories, probe_reports=reports(trajectories), seed=7)
@@ -178,7 +178,7 @@ def _given(metric: Metric) -> Metric:
 def result(evidence: Evidence) -> Result:
     found: dict[str, Metric] = {"success": success, "accuracy": accuracy, "outcomes": outcomes, "length": length}
     metrics = [(name, partial(_given, metric)) for name, metric in found.items()]
-    measurements, failures = score(metrics, evidence, STRATA)
+    measurements, failures = score(metrics, evidence, CONDITIONS)
     measurements = (*measurements, *results(evidence.probe_reports))
     lost = Failure(stage="rollout", subject="0/4/0", reason="the model server went away")
     provenance: dict[str, Json] = {

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from gde.data.measure import Measure
-from gde.data.probe import Arm
+from gde.data.probe import Fit
 from gde.data.result import Measurement, Result, Subject
 from gde.reporting.claim import claim, main_report
 from gde.reporting.wording import SPACE
 
-MAIN = Arm(probe="cogmap", variant="mlp", layer=3, mark="pre")
+MAIN = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
 SUBJECT = Subject(agent="gpt-oss", environment="grid", worlds=23, episodes=24, turns=180)
 
 
@@ -27,11 +27,11 @@ def with_numbers(result: Result, *measurements: Measurement) -> Result:
     return replace(result, measurements=measurements, subject=SUBJECT)
 
 
-def off(cells: float, arm: Arm = MAIN) -> list[Measurement]:
-    """The arm's distances of agent and goal, give or take 0.1."""
+def off(cells: float, fit: Fit = MAIN) -> list[Measurement]:
+    """The fit's distances of agent and goal, give or take 0.1."""
     names, around = ("cogmap.distance.agent", "cogmap.distance.goal"), (cells - 0.1, cells + 0.1)
     return [
-        Measurement(name=name, value=cells, unit="cells", n=9, interval=around, where=arm.where, source="cogmap")
+        Measurement(name=name, value=cells, unit="cells", n=9, interval=around, where=fit.where, source="cogmap")
         for name in names
     ]
 
@@ -84,9 +84,9 @@ def test_which_control_is_the_strongest_depends_on_what_is_better(result: Result
     """Where neither is, the one that comes nearest is told."""
     measure = Measure(name="mine.score", title="Score", better=better, headline=True)  # type: ignore[arg-type]
     values = {"none": 3.2, "shuffled": 1.0, "untrained": 3.0, "embeddings": 5.0}
-    arms = {name: Arm(probe="mine", variant="mlp", layer=1, mark="pre", control=name) for name in values}  # type: ignore[arg-type]
+    fits = {name: Fit(probe="mine", variant="mlp", layer=1, position="pre", control=name) for name in values}  # type: ignore[arg-type]
     numbers = [
-        Measurement(name="mine.score", value=value, unit="bits", n=9, where=arms[name].where, source="mine")
+        Measurement(name="mine.score", value=value, unit="bits", n=9, where=fits[name].where, source="mine")
         for name, value in values.items()
     ]
     said = words(claim(replace(with_numbers(result, *numbers), measures=(measure,))).belief)
@@ -116,7 +116,7 @@ def test_without_probes_nothing_is_said_of_beliefs(result: Result) -> None:
     assert claim(with_numbers(result, share("success", 0.5, 0.4, 0.6))).belief == ""
 
 
-def test_the_main_arm_is_the_first_whatever_it_scored(result: Result) -> None:
+def test_the_main_fit_is_the_first_whatever_it_scored(result: Result) -> None:
     better = replace(MAIN, layer=5)
     said = words(claim(with_numbers(result, *off(9.0), *off(0.5, better))).belief)
     assert "layer 3" in said and "9.00 cells" in said

@@ -10,7 +10,7 @@ from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result, Subject
 from gde.reporting.figures.drawing import svg
-from gde.reporting.page.conditions import entrant_maps, stratum_maps
+from gde.reporting.page.conditions import condition_maps, entrant_maps
 
 SIZES, KINDS = (7, 9, 11), ("none", "fog")
 MEASURES = (
@@ -41,10 +41,10 @@ def run(measurements: Sequence[Measurement], env: Mapping[str, Json]) -> Result:
 
 def swept(env: Mapping[str, Sequence[Json]], usable: float = 1.0) -> Result:
     whole = [number("success", 0.5, {}), number("usable", usable, {}), number("length", 3.0, {}, "turns")]
-    strata = [dict(zip(env, values, strict=True)) for values in product(*env.values())]
+    conditions = [dict(zip(env, values, strict=True)) for values in product(*env.values())]
     parts = [
         number(name, value, where, unit)  # type: ignore[arg-type]
-        for i, where in enumerate(strata)
+        for i, where in enumerate(conditions)
         for name, value, unit in (
             ("success", i / 20, "share"),
             ("usable", usable, "share"),
@@ -56,7 +56,7 @@ def swept(env: Mapping[str, Sequence[Json]], usable: float = 1.0) -> Result:
 
 @pytest.mark.parametrize("env", [{"size": SIZES, "density": (0.0, 0.5)}, {"fog.kind": KINDS, "value": (1, 2, 3)}])
 def test_every_headline_over_any_two_settings_is_a_map_of_values_intervals_and_n(env: Mapping[str, Json]) -> None:
-    found = stratum_maps(swept(env))  # type: ignore[arg-type]
+    found = condition_maps(swept(env))  # type: ignore[arg-type]
     (headline,) = found.headlines
     told = re.findall(r"<text[^>]*>([^<]+)</text>", svg(headline))
     assert {f"{5 * i}%" for i in range(6)} <= set(told)
@@ -68,24 +68,24 @@ def test_every_headline_over_any_two_settings_is_a_map_of_values_intervals_and_n
 
 
 def test_what_is_the_same_everywhere_is_said_instead() -> None:
-    (same,) = stratum_maps(swept({"size": SIZES, "density": (0.0, 0.5)})).same
+    (same,) = condition_maps(swept({"size": SIZES, "density": (0.0, 0.5)})).same
     assert same.replace("\u00a0", " ") == "usable answers 100.0 %"
 
 
 def test_a_third_setting_gives_panels_and_one_or_four_nothing() -> None:
-    (figure,) = stratum_maps(swept({"size": SIZES, "density": (0.0, 1.0), "kind": KINDS})).headlines
+    (figure,) = condition_maps(swept({"size": SIZES, "density": (0.0, 1.0), "kind": KINDS})).headlines
     assert figure.title == "Success by density, size and kind"
     assert {*KINDS} <= set(re.findall(r">([^<]+)</text>", svg(figure)))
     four = {"size": SIZES, "a": (1, 2), "b": (1, 2), "c": (1, 2)}
     for env in ({"size": SIZES}, four):
-        found = stratum_maps(swept(env))
+        found = condition_maps(swept(env))
         assert (found.headlines, found.others, found.same) == ((), (), ())
 
 
-def test_a_stratum_without_a_value_stays_empty_and_the_caption_says_so() -> None:
+def test_a_condition_without_a_value_stays_empty_and_the_caption_says_so() -> None:
     result = swept({"size": SIZES, "density": (0.0, 0.5)})
     *others, last = (one for one in result.measurements if one.name == "success")
-    (figure,) = stratum_maps(
+    (figure,) = condition_maps(
         run([*others, number("success", None, last.where)], {"size": [7], "density": [0]})
     ).headlines
     assert "Empty cells" in figure.caption
@@ -93,7 +93,7 @@ def test_a_stratum_without_a_value_stays_empty_and_the_caption_says_so() -> None
 
 
 def test_words_keep_the_order_of_the_plan_and_numbers_rise() -> None:
-    (figure,) = stratum_maps(swept({"kind": ("z", "a"), "size": (11, 7, 9)})).headlines
+    (figure,) = condition_maps(swept({"kind": ("z", "a"), "size": (11, 7, 9)})).headlines
     x, y = (figure.spec["encoding"][axis]["sort"] for axis in "xy")  # type: ignore[index,call-overload]
     assert (x, y) == ([7, 9, 11], ["z", "a"])
 

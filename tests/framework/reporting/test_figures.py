@@ -44,7 +44,7 @@ def test_one_numeric_label_gives_a_curve_and_two_give_a_map() -> None:
         [measured("by", 0.5, a=1, b=2, c=i, d=4) for i in range(9)],
         [measured("by", 0.5), *(measured("by", 0.5, size=size) for size in SIZES)],
     ],
-    ids=["a point", "words", "no numbers", "four labels", "strata of a whole"],
+    ids=["a point", "words", "no numbers", "four labels", "conditions of a whole"],
 )
 def test_what_is_no_curve_and_no_map_is_left_to_the_tables(measurements: list[Measurement]) -> None:
     assert breakdowns(measurements, frozenset({"size"}), NAMED) == ()
@@ -97,7 +97,7 @@ def test_no_style_of_the_page_is_meant_for_a_class_of_a_drawing() -> None:
 
 def test_what_is_no_vega_lite_is_refused() -> None:
     with pytest.raises(ValueError, match="Vega-Lite"):
-        svg(Figure(title="t", caption="c", spec={"mark": 3}))
+        svg(Figure(title="t", caption="c", spec={"position": 3}))
 
 
 ODD = """

@@ -125,8 +125,8 @@ def test_what_a_variant_cannot_do_is_said_beneath_its_numbers(result: Result, ev
     meant = result.meanings["cogmap.top1.agent"].caveat({"variant": "linear"})
     assert "linear" in meant and not result.meanings["cogmap.top1.agent"].caveat({"variant": "mlp"})
     text = page(PLAN, result, evidence)
-    assert text.count(meant) == 2  # beneath both tables of the probe, and not at the top: the main arm is another
-    others = tuple(report for report in evidence.probe_reports if report.arm.variant != "linear")
+    assert text.count(meant) == 2  # beneath both tables of the probe, and not at the top: the main fit is another
+    others = tuple(report for report in evidence.probe_reports if report.fit.variant != "linear")
     assert meant not in page(PLAN, result, replace(evidence, probe_reports=others))
     told = Measurement(name="told.agent", value=0.0, unit="share", n=9, where={"variant": "linear", "layer": 3})
     measure = Measure(name="told.*", title="* told", group="Told", caveats={"linear": "It was told nothing."})
@@ -193,7 +193,7 @@ def test_tests_have_a_table_with_a_row_for_each_measurement_and_condition(result
         Measurement(name="trends.accuracy.spearman", value=-0.5, unit="correlation", n=9, where={"by": "size"}),
     )
     text = Page(page(PLAN, replace(result, measurements=found), evidence)).text
-    assert "difference from the twin p, corrected (Holm)" in text
+    assert "difference from the counterfactual p, corrected (Holm)" in text
     assert "Accuracy transform reflect" in text
     assert "\u22125.0 %" in text
     assert "< 0.001" in text

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gde.data.measure import Measure
-from gde.data.probe import CONTROLS, Arm
+from gde.data.probe import CONTROLS, Fit
 from gde.data.result import Failure, Measurement, Result
 from gde.reporting.claim import claim
 from gde.reporting.terminal.screen import HEIGHT, WIDTH, Screen, screen
@@ -24,12 +24,12 @@ def fits(shown: Screen) -> bool:
 
 
 def probes(n: int) -> list[Measurement]:
-    """Of so many probes, with every control, the layers crossed with a sweep of nine strata."""
+    """Of so many probes, with every control, the layers crossed with a sweep of nine conditions."""
     numbers = []
     for probe in (f"probe{i}" for i in range(n)):
         for control in ("none", *CONTROLS):
-            arm = Arm(probe=probe, variant="mlp", layer=3, mark="pre", control=control)  # type: ignore[arg-type]
-            strata = [{}, *({"size": s, "density": d} for s in (7, 9, 11) for d in (0.0, 0.5, 1.0))]
+            fit = Fit(probe=probe, variant="mlp", layer=3, position="pre", control=control)  # type: ignore[arg-type]
+            conditions = [{}, *({"size": s, "density": d} for s in (7, 9, 11) for d in (0.0, 0.5, 1.0))]
             numbers += [
                 Measurement(
                     name=f"{probe}.score{k}",
@@ -37,11 +37,11 @@ def probes(n: int) -> list[Measurement]:
                     unit="share",
                     n=9,
                     interval=(0.4, 0.6),
-                    where={**arm.where, **stratum},
+                    where={**fit.where, **condition},
                     source=probe,
                 )
                 for k in range(6)
-                for stratum in (strata if control == "none" else strata[:1])
+                for condition in (conditions if control == "none" else conditions[:1])
             ]
     return numbers
 

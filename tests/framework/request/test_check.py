@@ -2,7 +2,7 @@
 
 import pytest
 
-from gde import Choice, Facet, GdeError, NoConfig, Offer, Plan
+from gde import Capability, Choice, GdeError, NoConfig, Offer, Plan
 from gde.data.json import Json
 from gde.errors import MissingExtra
 from gde.request.catalogue import Catalogue, Entry
@@ -82,11 +82,11 @@ def wanting(*needs: str) -> Chosen:
     return Chosen(kind="metric", name="x", label="mine", entry=entry, config=NoConfig())
 
 
-def test_a_facet_of_a_plugin_is_named_as_it_is(catalogue: Catalogue) -> None:
+def test_a_capability_of_a_plugin_is_named_as_it_is(catalogue: Catalogue) -> None:
     reason = lacking(wanting("smell"), ready(catalogue), frozenset())
     assert reason == "mine needs a part that gives 'smell'; environment 'corridor' is not one"
     assert lacking(wanting("smell"), ready(catalogue), frozenset({"smell"})) == ""
 
 
-def test_every_facet_of_the_framework_has_words() -> None:
-    assert set(WHAT) >= set(Facet)
+def test_every_capability_of_the_framework_has_words() -> None:
+    assert set(WHAT) >= set(Capability)

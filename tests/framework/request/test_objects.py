@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 from own_parts import Counting, Locked, episodes, go_right, long_corridor
 
-from gde import Choice, EnvironmentOffer, Facet, FunctionAgent, GdeError, NoConfig, Offer, Plan, read_plan, write_plan
+from gde import (
+    Capability,
+    Choice,
+    EnvironmentOffer,
+    FunctionAgent,
+    GdeError,
+    NoConfig,
+    Offer,
+    Plan,
+    read_plan,
+    write_plan,
+)
 from gde.request.catalogue import Catalogue
 from gde.request.objects import with_objects
 from gde.request.planfile import plan_hash
@@ -49,10 +60,10 @@ def test_an_agent_is_an_object_a_class_a_function_that_makes_one_or_an_offer(age
 
 
 @pytest.mark.parametrize("environment", [Corridor, Corridor(), long_corridor, lambda: Corridor(4)])
-def test_facets_of_an_environment_are_what_it_can_do(environment: Any) -> None:
+def test_capabilities_of_an_environment_are_what_it_can_do(environment: Any) -> None:
     gives = ready(environment=environment).environment.entry.offer.gives
-    assert {Facet.STATE, Facet.MDP, Facet.SNAPSHOT} <= gives
-    assert Facet.WORLDS not in gives
+    assert {Capability.STATE, Capability.MDP, Capability.SNAPSHOT} <= gives
+    assert Capability.WORLDS not in gives
 
 
 def test_a_metric_is_a_function_of_the_evidence_and_stays_what_it_is() -> None:
@@ -76,8 +87,8 @@ def test_an_offer_brings_its_configuration_needs_and_sweeps() -> None:
     offer = EnvironmentOffer(name="row", summary="s", config=Size, make=lambda config, _: Corridor(config.length))
     choice = replace(Choice.of(offer), config={"length": [4, 5]})
     found = ready(environment=choice)
-    assert [dict(stratum.labels) for stratum in found.strata] == [{"length": 4}, {"length": 5}]
-    assert [made(stratum.environment).length for stratum in found.strata] == [4, 5]
+    assert [dict(condition.labels) for condition in found.conditions] == [{"length": 4}, {"length": 5}]
+    assert [made(condition.environment).length for condition in found.conditions] == [4, 5]
     assert found.environment.entry.offer is offer
 
 

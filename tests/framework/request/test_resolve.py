@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gde import Choice, ConfigError, GdeError, Plan, UnknownName
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import plan_hash
 from gde.request.resolve import resolve
@@ -83,10 +83,10 @@ def test_a_default_that_another_plugin_calls_the_same_is_still_had(
         resolve(replace(PLAN, metrics=(Choice(name="success"),)), more)
 
 
-def test_a_sweep_becomes_strata_and_stays_in_the_plan(catalogue: Catalogue) -> None:
+def test_a_sweep_becomes_conditions_and_stays_in_the_plan(catalogue: Catalogue) -> None:
     swept = replace(PLAN, environment=Choice(name="slow-corridor", config={"length": [3, 5], "seconds": [0.0, 0.1]}))
     ready = resolve(swept, catalogue)
-    assert [stratum.labels for stratum in ready.strata] == [
+    assert [condition.labels for condition in ready.conditions] == [
         {"length": length, "seconds": seconds} for length in (3, 5) for seconds in (0.0, 0.1)
     ]
     assert ready.plan.environment.config == {"length": [3, 5], "seconds": [0.0, 0.1], "trap": -1}
@@ -159,9 +159,9 @@ def test_parts_that_are_gone_are_refused_or_stand_in(catalogue: Catalogue) -> No
 
 
 def test_a_process_that_is_one_gives_its_optimum_too(catalogue: Catalogue) -> None:
-    assert {Facet.MDP, Facet.OPTIMUM} <= resolve(PLAN, catalogue).gives
+    assert {Capability.MDP, Capability.OPTIMUM} <= resolve(PLAN, catalogue).gives
     recipe = resolve(replace(PLAN, environment=Choice(name="recipe")), catalogue).gives
-    assert Facet.OPTIMUM in recipe and Facet.MDP not in recipe
+    assert Capability.OPTIMUM in recipe and Capability.MDP not in recipe
 
 
 def test_a_group_takes_what_fits_the_run_and_what_is_asked_for_by_name_must_fit(catalogue: Catalogue) -> None:

@@ -25,7 +25,7 @@ class Config:
     name: str = "x"
     limit: int | None = 3
     label: str | None = "x"
-    marks: tuple[str, ...] = ("pre",)
+    positions: tuple[str, ...] = ("pre",)
     mode: int | Literal["early", "late"] = "late"
 
     def __post_init__(self) -> None:
@@ -43,9 +43,9 @@ class Config:
         ("limit", "none", None),
         ("label", "none", None),
         ("limit", "4", 4),
-        ("marks", "pre,post", ("pre", "post")),
-        ("marks", '["pre"]', ("pre",)),
-        ("marks", "post", ("post",)),
+        ("positions", "pre,post", ("pre", "post")),
+        ("positions", '["pre"]', ("pre",)),
+        ("positions", "post", ("post",)),
         ("mode", "early", "early"),
         ("mode", "2", 2),
     ],
@@ -124,9 +124,9 @@ def test_unknown_field_suggests_the_near_one() -> None:
 
 
 def test_commas_sweep_except_where_the_field_takes_them() -> None:
-    assert sweep(Config, {"size": "7,9", "marks": "a,b", "name": "a,b"}, "env") == {
+    assert sweep(Config, {"size": "7,9", "positions": "a,b", "name": "a,b"}, "env") == {
         "size": [7, 9],
-        "marks": [("a", "b")],
+        "positions": [("a", "b")],
         "name": ["a,b"],
     }
 

@@ -110,7 +110,7 @@ def test_a_metric_that_fails_now_loses_nothing_that_it_measured(asked: Plan, ask
     before = RunFolder.open(tmp_path / "asked").read_result()
     for _ in range(2):
         for after in (
-            probe(tmp_path / "asked", [Choice(name="where", alias="twin")], asking, plan=asked),
+            probe(tmp_path / "asked", [Choice(name="where", alias="counterfactual")], asking, plan=asked),
             rescore(tmp_path / "asked", (), asking, plan=asked),
         ):
             assert by_source(after)["asked"] == by_source(before)["asked"]
@@ -153,28 +153,28 @@ def test_what_was_measured_with_another_configuration_is_not_kept(
 
 
 def indexed(folder: str) -> set[tuple[object, ...]]:
-    """File, source, layer, mark, episode and turn of all stored activations."""
+    """File, source, layer, position, episode and turn of all stored activations."""
     with closing(sqlite3.connect(Path(folder) / "run.sqlite")) as connection:
-        query = "SELECT file, source, layer, mark, episode, turn FROM activations"
+        query = "SELECT file, source, layer, position, episode, turn FROM activations"
         return {tuple(row) for row in connection.execute(query)}
 
 
 def test_probes_are_added_under_their_names_and_by_layer(run: Result, asking: Catalogue) -> None:
     deep = Choice(name="layered", alias="deep", config={"layer": "0,1"})
     stored = indexed(run.run)
-    result = probe(run.run, [deep, Choice(name="where", alias="twin")], asking)
+    result = probe(run.run, [deep, Choice(name="where", alias="counterfactual")], asking)
     assert stored < indexed(run.run)
     assert all((Path(run.run) / "activations" / file).is_file() for file, *_ in indexed(run.run))
     after, before = by_source(result), by_source(run)
     assert {source: after[source] for source in before} == before
     assert {one.where["layer"] for one in after["deep"]} == {0, 1}
     assert {one.name for one in after["deep"]} == {"deep.accuracy"}
-    assert [(one.value, one.where) for one in after["twin"]] != []
-    main = [one.value for one in after["twin"] if one.where["control"] == "none"]
+    assert [(one.value, one.where) for one in after["counterfactual"]] != []
+    main = [one.value for one in after["counterfactual"] if one.where["control"] == "none"]
     assert main == [one.value for one in after["where"] if one.where["control"] == "none"]
     controls = {one.where["control"] for one in after["deep"] if one.where["layer"] == 1}
     assert controls == {"none", "shuffled", "untrained"}
-    assert [choice.label for choice in now(run.run).probes] == ["where", "deep", "twin"]
+    assert [choice.label for choice in now(run.run).probes] == ["where", "deep", "counterfactual"]
     assert by_source(probe(run.run, catalogue=asking)) == after
 
 
@@ -187,7 +187,7 @@ def test_what_is_stored_is_probed_without_the_model(
 ) -> None:
     """Once the weights are gone, what is fitted to the same places is what it was with them, to the last byte."""
     copytree(run.run, tmp_path / "copy")
-    added = [Choice(name="layered", alias="again", config={"layer": "1"}), Choice(name="where", alias="twin")]
+    added = [Choice(name="layered", alias="again", config={"layer": "1"}), Choice(name="where", alias="counterfactual")]
     expected = probe(tmp_path / "copy", added, asking)
 
     def gone(**_: object) -> None:
@@ -196,7 +196,7 @@ def test_what_is_stored_is_probed_without_the_model(
     monkeypatch.setattr("gde.testing.parts.PlantedModel", gone)
     assert probe(run.run, added, asking).measurements == expected.measurements
     assert files(Path(run.run)) == files(tmp_path / "copy")
-    assert {"again", "twin"} <= by_source(expected).keys()
+    assert {"again", "counterfactual"} <= by_source(expected).keys()
     with pytest.raises(GdeError, match=r"^no weights here$"):
         probe(run.run, [Choice(name="layered", alias="deep", config={"layer": "0"})], asking)
     change(run, "DELETE FROM activations WHERE source = 'untrained' AND turn = 0")

@@ -93,7 +93,7 @@ def test_metrics_are_configured_as_in_the_first_run(make_run: MakeRun, catalogue
     a, b = make_run("a", metrics=(ACCURACY, one)), make_run("b", metrics=(ACCURACY, other))
     (note,) = compare(a, b, catalogue).notes
     assert note == f"metric 'pairs' is configured differently in {b}: both are measured as in {a}"
-    assert compare(a, make_run("twin", metrics=(ACCURACY, one)), catalogue).notes == ()
+    assert compare(a, make_run("counterfactual", metrics=(ACCURACY, one)), catalogue).notes == ()
 
 
 def test_runs_without_a_metric_in_common_are_refused(make_run: MakeRun, catalogue: Catalogue) -> None:
@@ -131,20 +131,20 @@ def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
     assert out_of_reach([a_row("a", 6)]) == out_of_reach([a_row(name, 9) for name in "abcdefg"]) == []
 
 
-def test_the_strata_of_a_measurement_are_out_of_reach_by_themselves() -> None:
+def test_the_conditions_of_a_measurement_are_out_of_reach_by_themselves() -> None:
     whole = [a_row("a", 20)]
-    strata = [a_row("a", 20, 4, size=size) for size in (5, 7)]
-    (note,) = out_of_reach([*whole, *strata], ["size"])
-    assert note.startswith("no p value of a by stratum can fall below 0.25 once corrected (2 rows tested")
-    assert out_of_reach([*whole, *strata]) == []  # a breakdown of the metric's own
+    conditions = [a_row("a", 20, 4, size=size) for size in (5, 7)]
+    (note,) = out_of_reach([*whole, *conditions], ["size"])
+    assert note.startswith("no p value of a by condition can fall below 0.25 once corrected (2 rows tested")
+    assert out_of_reach([*whole, *conditions]) == []  # a breakdown of the metric's own
 
 
-def test_few_worlds_in_some_strata_are_a_warning() -> None:
-    strata = [a_row(name, 11 if size else 4, size=size) for name in "ab" for size in range(3)]
-    (note,) = few_worlds([a_row("a", 26), *strata], ["size"])
-    assert note == "1 of 3 strata are compared over fewer than 10 worlds, as few as 4: impressions, not findings"
-    assert few_worlds([a_row("a", 26), *strata], ["density"]) == []
-    assert len(few_worlds([a_row("a", 8), *strata], ["size"])) == 1  # of all worlds, which says it
+def test_few_worlds_in_some_conditions_are_a_warning() -> None:
+    conditions = [a_row(name, 11 if size else 4, size=size) for name in "ab" for size in range(3)]
+    (note,) = few_worlds([a_row("a", 26), *conditions], ["size"])
+    assert note == "1 of 3 conditions have fewer than 10 shared worlds, as few as 4: impressions, not findings"
+    assert few_worlds([a_row("a", 26), *conditions], ["density"]) == []
+    assert len(few_worlds([a_row("a", 8), *conditions], ["size"])) == 1  # of all worlds, which says it
 
 
 def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(make_run: MakeRun, catalogue: Catalogue) -> None:
@@ -174,7 +174,7 @@ def test_a_run_is_not_compared_with_itself_but_with_another_of_its_plan(
             compare(a, other, catalogue)
         with pytest.raises(GdeError, match=r"are the same run: name another"):
             compare(other, a, catalogue, paired=False)
-    same = compare(a, make_run("twin"), catalogue).rows
+    same = compare(a, make_run("counterfactual"), catalogue).rows
     assert {(row.n_different, row.difference, row.p) for row in same} == {(0, 0.0, None)}
 
 
@@ -205,16 +205,16 @@ def test_the_same_test_is_found_whatever_its_sign_and_none_where_nothing_differs
     assert same_tests({**values, **same, apart: runs(5, 1, 6, 0.5)}, paired=True) == {less: one, apart: one}
 
 
-def test_headlines_are_compared_in_each_stratum(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_headlines_are_compared_in_each_condition(make_run: MakeRun, catalogue: Catalogue) -> None:
     compared = compare(make_run("a", length=(5, 9)), make_run("b", "random", length=(5, 9)), catalogue)
-    strata = [each for each in compared.rows if each.where]
-    assert [each.where for each in strata] == [{"length": 5}, {"length": 9}]
-    assert {each.family for each in strata} == {("accuracy", "length")}
-    assert sum(each.n for each in strata) == row(compared, "accuracy").n
-    assert all(each.p is None or each.p >= (each.p_wilcoxon or 0) for each in strata)
+    conditions = [each for each in compared.rows if each.where]
+    assert [each.where for each in conditions] == [{"length": 5}, {"length": 9}]
+    assert {each.family for each in conditions} == {("accuracy", "length")}
+    assert sum(each.n for each in conditions) == row(compared, "accuracy").n
+    assert all(each.p is None or each.p >= (each.p_wilcoxon or 0) for each in conditions)
 
 
-def test_strata_stand_in_the_order_of_the_plan(make_run: MakeRun, catalogue: Catalogue) -> None:
+def test_conditions_stand_in_the_order_of_the_plan(make_run: MakeRun, catalogue: Catalogue) -> None:
     compared = compare(make_run("a", length=(9, 5)), make_run("b", "random", length=(9, 5)), catalogue)
     assert [each.where for each in compared.rows if each.where] == [{"length": 9}, {"length": 5}]
     assert compared.swept == ("length",)

@@ -134,7 +134,7 @@ def test_a_metric_that_raises_is_a_failure_and_the_others_stand(run: Callable[[P
     assert overall(result)["success"] == 1.0
 
 
-def test_sweeps_become_strata_on_common_worlds(run: Callable[[Plan], Result]) -> None:
+def test_sweeps_become_conditions_on_common_worlds(run: Callable[[Plan], Result]) -> None:
     swept = replace(plan(), environment=Choice(name="corridor", config={"length": [3, 5]}))
     result = run(swept)
     assert {each.where.get("length") for each in result.measurements if each.name == "success"} == {None, 3, 5}

@@ -55,11 +55,11 @@ def requests(run: Path) -> set[str]:
         return {request for (request,) in connection.execute("SELECT request FROM calls")}
 
 
-def stored(run: Path, source: str, layer: int, mark: str = "pre") -> dict[Row, Any]:
+def stored(run: Path, source: str, layer: int, position: str = "pre") -> dict[Row, Any]:
     """(tokens, width) activations of every turn."""
     folder = RunFolder.open(run)
     with closing(folder.journal(write=False)) as journal:
-        table = ActivationStore(folder.activations, journal).table(source, layer, mark)
+        table = ActivationStore(folder.activations, journal).table(source, layer, position)
     assert table is not None
     return dict(zip(table.rows, np.split(table.values, np.cumsum(table.lengths)[:-1]), strict=True))
 
@@ -106,7 +106,7 @@ def test_the_record_says_what_each_answer_was_made_with_and_keeps_it_once(tmp_pa
     completions = [turn.decision.completion for turn in turns if turn.decision.completion]
     assert len(completions) == len(turns)
     (change,) = {each for completion in completions for each in completion.interventions}
-    assert (change.layer, change.mark, change.kind) == (0, "pre", "add")
+    assert (change.layer, change.position, change.kind) == (0, "pre", "add")
     assert np.array_equal(change.vector, 2 * PlantedModel().turning)
     assert len({id(each) for one in completions for each in one.interventions}) == 1, "one vector, one array in memory"
     with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as connection:
@@ -136,9 +136,9 @@ def test_a_model_that_takes_none_is_refused_before_anything_runs(tmp_path: Path,
 
 def test_activations_are_those_under_which_the_model_spoke(tmp_path: Path, catalogue: Catalogue) -> None:
     for agent in ("asking", "steering"):
-        evaluate(probed(agent, episodes=4, mark="pre", layer=[0, 1]), tmp_path / agent, catalogue)
+        evaluate(probed(agent, episodes=4, position="pre", layer=[0, 1]), tmp_path / agent, catalogue)
     vector = 2 * PlantedModel().turning
-    first = [(f"{stratum}/{world}/0", 0) for stratum in range(2) for world in range(4)]  # later turns differ
+    first = [(f"{condition}/{world}/0", 0) for condition in range(2) for world in range(4)]  # later turns differ
     for source in ("model", "untrained"):
         for layer in (0, 1):
             plain, steered = (stored(tmp_path / agent, source, layer) for agent in ("asking", "steering"))
@@ -159,7 +159,7 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return run, evaluate(replace(probed(layer=[0, 1]), environment=longer), run, known)
 
 
-def test_tokens_of_ragged_marks_are_decoded_beside_every_control(decoded: tuple[Path, Result]) -> None:
+def test_tokens_of_ragged_positions_are_decoded_beside_every_control(decoded: tuple[Path, Result]) -> None:
     run, result = decoded
     assert result.status == "ok"
     assert {len(tokens) for tokens in stored(run, "model", 0, "message").values()} == {9, 14}
@@ -178,14 +178,14 @@ def test_tokens_of_ragged_marks_are_decoded_beside_every_control(decoded: tuple[
         assert report.decoded.shape == (report.n_test, 3, 3)
 
 
-def test_marks_of_different_lengths_are_refused_side_by_side(
+def test_positions_of_different_lengths_are_refused_side_by_side(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gde.testing.plan_probe import PlanProbe
 
     monkeypatch.setattr(PlanProbe, "inputs", "concatenated")
     result = evaluate(probed(episodes=4), tmp_path / "run", catalogue)
-    (reason,) = {each.reason for each in load_evidence(tmp_path / "run").probe_reports if each.arm.control == "none"}
+    (reason,) = {each.reason for each in load_evidence(tmp_path / "run").probe_reports if each.fit.control == "none"}
     assert "wanted equally many marked tokens in every turn, got 5 to 8" in reason
     assert result.status == "partial"
 
@@ -211,11 +211,11 @@ with closing(folder.journal(write=False)) as journal:
     context = resources.context("metric", "any")
     store = ActivationStore(folder.activations, journal)
     for report in read_reports(journal, folder.probes):
-        if report.arm.control == "none":
-            table = store.table("model", report.arm.layer, report.arm.mark)
+        if report.fit.control == "none":
+            table = store.table("model", report.fit.layer, report.fit.position)
             rows = [table.rows.index(row) for row in report.rows]
-            predicted = context.readout(report.arm.probe, report.arm.name).predict(table.padded()[rows])
-            print(report.arm.name, np.array_equal(predicted, report.decoded))
+            predicted = context.readout(report.fit.probe, report.fit.name).predict(table.padded()[rows])
+            print(report.fit.name, np.array_equal(predicted, report.decoded))
 """
 
 

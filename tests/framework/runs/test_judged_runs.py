@@ -107,7 +107,7 @@ def test_two_models_of_one_agent_are_told_apart(
 
 
 def test_activations_are_those_of_the_model_that_is_probed(tmp_path: Path, asking: Catalogue) -> None:
-    """The broken twin of an advised agent hands on the adviser's words, which the first model never said."""
+    """The broken counterfactual of an advised agent hands on the adviser's words, which the first model never said."""
     for agent, probed in (("advised", True), ("parrot", False)):
         config = {"model": "planted", "adviser": f"noted:{tmp_path / agent}"}
         wanted = plan(tmp_path / "log", agent=Choice(name=agent, config=config), rewards=(), probes=["where"])
@@ -116,12 +116,12 @@ def test_activations_are_those_of_the_model_that_is_probed(tmp_path: Path, askin
         assert any(value is not None for value in values) == probed
         if not probed:
             assert {one.reason for one in result.measurements if one.name == "where"} >= {
-                "no turn has activations at mark 'pre' of layer 1"
+                "no turn has activations at position 'pre' of layer 1"
             }
 
 
 @pytest.mark.parametrize(
-    ("twin", "failures"),
+    ("counterfactual", "failures"),
     [
         ("sloppy", {f"0/{world}/0": "ValueError: wanted" for world in range(N)}),
         ("moody-judge", {"0/1/0": "no opinion"}),
@@ -132,9 +132,13 @@ def test_activations_are_those_of_the_model_that_is_probed(tmp_path: Path, askin
     ids=["sloppy", "moody", "deaf"],
 )  # fmt: skip
 def test_a_bad_judge_is_a_failure_with_a_reason_and_costs_no_other(
-    twin: Choice | str, failures: dict[str, str], tmp_path: Path, asking: Catalogue
+    counterfactual: Choice | str, failures: dict[str, str], tmp_path: Path, asking: Catalogue
 ) -> None:
-    choice = twin if isinstance(twin, Choice) else Choice(name=twin, config={"model": "appraising"})
+    choice = (
+        counterfactual
+        if isinstance(counterfactual, Choice)
+        else Choice(name=counterfactual, config={"model": "appraising"})
+    )
     result = evaluate(plan(tmp_path / "log", choice), tmp_path / "run", asking)
     found = {one.subject: one.reason for one in result.failures if one.stage == "reward"}
     assert result.status == "partial"

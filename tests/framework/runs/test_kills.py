@@ -63,7 +63,7 @@ def outcome(run: Path) -> tuple[object, ...]:
     """All that a run has recorded."""
     found = load_evidence(run, CATALOGUE)
     traces = [(one.model, one.episode, one.values.tolist(), one.failure) for one in found.reward_traces]
-    reports = [(one.arm, one.measurements, one.rows, one.decoded.tolist()) for one in found.probe_reports]
+    reports = [(one.fit, one.measurements, one.rows, one.decoded.tolist()) for one in found.probe_reports]
     return [*found.trajectories], sorted(traces), reports
 
 

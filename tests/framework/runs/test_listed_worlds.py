@@ -47,7 +47,7 @@ def test_fewer_episodes_are_a_sample_that_grows(starts: Starts) -> None:
     assert {tuple(starts(plan(episodes=3, seed=seed))) for seed in range(1, 6)} != {tuple(three)}
 
 
-def test_every_stratum_has_the_worlds_that_it_lists(catalogue: Catalogue) -> None:
+def test_every_condition_has_the_worlds_that_it_lists(catalogue: Catalogue) -> None:
     ready = prepare(plan(length=[4, 7], episodes=5), catalogue)
     keys = episode_keys(ready, list_worlds(ready, Resources(ready)))
     assert [key.world for key in keys] == [0, 1, 2, 0, 1, 2, 3, 4]

@@ -18,7 +18,7 @@ from gde.store.journal import Journal
 from gde.testing.parts import PlantedModel
 from gde.testing.samples import sample_evidence
 
-REQUEST = CaptureRequest(layers=(0, 1), marks=("pre", "post"))
+REQUEST = CaptureRequest(layers=(0, 1), positions=("pre", "post"))
 
 
 @dataclass
@@ -39,7 +39,7 @@ def said(model: str = "m", **change: object) -> Completion:
         finish="stop",
         prompt_tokens=(1, 2),
         tokens=(3, 4),
-        marks={"pre": (1,), "post": (3,)},
+        positions={"pre": (1,), "post": (3,)},
         model=model,
     )
     return replace(completion, **change)  # type: ignore[arg-type]
@@ -51,7 +51,7 @@ def trajectory(*completions: Completion | None, world: int = 0) -> Trajectory:
     turns = [
         replace(sample.turns[0], index=i, decision=Decision.act("RIGHT", each)) for i, each in enumerate(completions)
     ]
-    return replace(sample, key=EpisodeKey(stratum=0, world=world), turns=tuple(turns))
+    return replace(sample, key=EpisodeKey(condition=0, world=world), turns=tuple(turns))
 
 
 @pytest.fixture
@@ -61,15 +61,18 @@ def store(tmp_path: Path) -> Iterator[ActivationStore]:
 
 
 def test_requests_are_merged_to_one_that_serves_all() -> None:
-    others = [CaptureRequest(layers=(2, 1), marks=("post",)), CaptureRequest(layers=(0,), marks=("pre", "post"))]
-    assert merge(others) == CaptureRequest(layers=(0, 1, 2), marks=("post", "pre"))
+    others = [
+        CaptureRequest(layers=(2, 1), positions=("post",)),
+        CaptureRequest(layers=(0,), positions=("pre", "post")),
+    ]
+    assert merge(others) == CaptureRequest(layers=(0, 1, 2), positions=("post", "pre"))
 
 
 def test_turns_are_replayed_that_this_model_decided_and_whose_tokens_are_known() -> None:
-    episode = trajectory(said(), None, said("another"), said(prompt_tokens=()), said(marks={}), said(tokens=(5,)))
+    episode = trajectory(said(), None, said("another"), said(prompt_tokens=()), said(positions={}), said(tokens=(5,)))
     found = dict(sequences([episode], "m"))
     assert [turn for _, turn in found] == [0, 5]
-    assert found["0/0/0", 0] == TokenSequence(tokens=(1, 2, 3, 4), marks={"pre": (1,), "post": (3,)})
+    assert found["0/0/0", 0] == TokenSequence(tokens=(1, 2, 3, 4), positions={"pre": (1,), "post": (3,)})
     assert [turn for _, turn in dict(sequences([episode], "another"))] == [2]
 
 
@@ -83,8 +86,8 @@ def test_what_is_stored_is_not_captured_again(store: ActivationStore) -> None:
     assert sum(model.batches) == 8
 
 
-def test_a_mark_that_a_turn_has_not_is_not_waited_for(store: ActivationStore) -> None:
-    episodes = [trajectory(said(marks={"pre": (1,)}))]
+def test_a_position_that_a_turn_has_not_is_not_waited_for(store: ActivationStore) -> None:
+    episodes = [trajectory(said(positions={"pre": (1,)}))]
     assert record(sequences(episodes, "m"), PlantedModel, "model", REQUEST, store) == 1
     assert record(sequences(episodes, "m"), PlantedModel, "model", REQUEST, store) == 0
     assert (store.stored("model", 0, "pre"), store.stored("model", 0, "post")) == ({("0/0/0", 0)}, set())
@@ -107,7 +110,7 @@ class Kept:
         return set()
 
     def write(self, source: str, records: Iterable[tuple[object, ActivationRecord]]) -> int:
-        found = [{mark: values for (_, mark), values in each.values.items()} for _, each in records]
+        found = [{position: values for (_, position), values in each.values.items()} for _, each in records]
         self.values = found[0]
         return len(found)
 
@@ -118,17 +121,19 @@ def test_a_bag_knows_nothing_of_the_order_of_its_tokens() -> None:
     for _ in range(5):
         np.random.default_rng(len(seen)).shuffle(tokens)
         kept, places = Kept(), tuple(range(197, 200))
-        episodes = [trajectory(said(prompt_tokens=tuple(tokens.tolist()), marks={"pre": places}))]
+        episodes = [trajectory(said(prompt_tokens=tuple(tokens.tolist()), positions={"pre": places}))]
         record_bags(sequences(episodes, "m"), PlantedModel, "bags", ("pre",), kept)  # type: ignore[arg-type]
         seen.add(kept.values["pre"].tobytes())
     assert len(seen) == 1
 
 
-def test_a_bag_is_the_mean_embedding_of_all_tokens_up_to_the_mark_for_each_of_its_tokens() -> None:
+def test_a_bag_is_the_mean_embedding_of_all_tokens_up_to_the_position_for_each_of_its_tokens() -> None:
     model, kept = PlantedModel(), Kept()
-    sequence = TokenSequence(tokens=(1, 2, 3, 4), marks={"all": (0, 1, 2, 3)})
-    every = model.capture([sequence], CaptureRequest(layers=(EMBEDDING,), marks=("all",)))[0].values[EMBEDDING, "all"]
-    episodes = [trajectory(said(marks={"pre": (0, 1), "post": (3,)}))]
+    sequence = TokenSequence(tokens=(1, 2, 3, 4), positions={"all": (0, 1, 2, 3)})
+    every = model.capture([sequence], CaptureRequest(layers=(EMBEDDING,), positions=("all",)))[0].values[
+        EMBEDDING, "all"
+    ]
+    episodes = [trajectory(said(positions={"pre": (0, 1), "post": (3,)}))]
     assert record_bags(sequences(episodes, "m"), lambda: model, "bags", ("pre", "post"), kept) == 1  # type: ignore[arg-type]
     assert np.allclose(kept.values["pre"], [every[:2].mean(0)] * 2, atol=1e-6)
     assert np.allclose(kept.values["post"], [every.mean(0)], atol=1e-6)

@@ -105,7 +105,7 @@ def test_a_readout_is_the_one_that_was_fitted(tmp_path: Path, catalogue: Catalog
         context = resources.context("metric", "m")
         readout = context.readout("where", "where-centroid-layer1-pre-none")
         assert readout.arrays()["means"].shape == (11, 3 * 64)
-        with pytest.raises(UnknownName, match="unknown arm of probe where 'where-mlp'"):
+        with pytest.raises(UnknownName, match="unknown fit of probe where 'where-mlp'"):
             context.readout("where", "where-mlp")
         with pytest.raises(GdeError, match="wanted a probe of this run, which has where"):
             context.readout("cogmap", "any")

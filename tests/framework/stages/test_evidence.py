@@ -47,7 +47,7 @@ def keys(trajectories: Sequence[Trajectory]) -> list[str]:
 def test_trajectories_are_a_sequence_in_the_order_of_their_keys(evidence: Evidence) -> None:
     every = evidence.trajectories
     assert len(every) == 6
-    assert keys(every) == [f"{stratum}/{world}/0" for stratum in (0, 1) for world in range(3)]
+    assert keys(every) == [f"{condition}/{world}/0" for condition in (0, 1) for world in range(3)]
     assert every[-1] == [*every][-1]
     assert every[1:3] == tuple(every)[1:3]
     assert every == tuple(every)
@@ -68,10 +68,10 @@ def test_few_are_kept_in_memory_and_many_are_read_whenever_they_are_used(
     assert (first[0] is second[0]) == same
 
 
-def test_a_stratum_has_its_own_episodes_and_traces(evidence: Evidence) -> None:
-    for stratum, labels in enumerate(({"length": 3}, {"length": 5})):
-        part = restricted(evidence, labels, stratum)
-        assert keys(part.trajectories) == [f"{stratum}/{world}/0" for world in range(3)]
+def test_a_condition_has_its_own_episodes_and_traces(evidence: Evidence) -> None:
+    for condition, labels in enumerate(({"length": 3}, {"length": 5})):
+        part = restricted(evidence, labels, condition)
+        assert keys(part.trajectories) == [f"{condition}/{world}/0" for world in range(3)]
         assert sorted(trace.episode for trace in part.reward_traces) == keys(part.trajectories)
         assert part.part == labels
         in_memory = restricted(replace(evidence, trajectories=tuple(evidence.trajectories)), labels)
@@ -147,4 +147,4 @@ def test_an_episode_that_has_not_ended_is_no_evidence(run: Path, tmp_path: Path,
         source.backup(target)
         target.execute("UPDATE episodes SET ending = NULL WHERE episode = '0/1/0'")
         target.commit()
-    assert keys(Recorded(copy).of_stratum(0)) == ["0/0/0", "0/2/0"]
+    assert keys(Recorded(copy).of_condition(0)) == ["0/0/0", "0/2/0"]

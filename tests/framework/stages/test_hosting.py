@@ -91,11 +91,11 @@ def test_steps_that_block_overlap(counted: Count, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("most", "episodes"), [(None, 12), (2, 2), (50, 12)])
 def test_an_offer_can_say_how_many_of_its_environments_there_are_at_once(most: int | None, episodes: int) -> None:
     ready = resolve(Plan(environment=Slow, agent=walker, concurrency=12), Catalogue.default())
-    (stratum,) = ready.strata
-    entry = stratum.environment.entry
+    (condition,) = ready.conditions
+    entry = condition.environment.entry
     entry = replace(entry, offer=replace(entry.offer, at_once=most))
-    crowded = replace(stratum, environment=replace(stratum.environment, entry=entry))
-    assert at_once(replace(ready, strata=(crowded,))) == episodes
+    crowded = replace(condition, environment=replace(condition.environment, entry=entry))
+    assert at_once(replace(ready, conditions=(crowded,))) == episodes
 
 
 async def threads_of(hosts: Hosts, times: int) -> list[str]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gde.data.activations import CaptureRequest
-from gde.data.probe import CONTROLS, Arm, ProbeDataset, ProbeLabels, ProbeReport
+from gde.data.probe import CONTROLS, Fit, ProbeDataset, ProbeLabels, ProbeReport
 from gde.errors import GdeError
-from gde.stages.probing import OF_A_LAYER, arms, controlled, dataset_classes
+from gde.stages.probing import OF_A_LAYER, controlled, dataset_classes, list_fits
 from gde.store.journal import Journal
 from gde.store.probes import read_reports, write_report
 from gde.testing.plan_probe import PlanProbe
@@ -42,7 +42,7 @@ def test_a_dataset_keeps_its_classes_when_rows_are_taken() -> None:
 
 def test_a_stored_report_knows_its_classes_again(tmp_path: Path) -> None:
     report = ProbeReport(
-        arm=Arm(probe="p", variant="v", layer=0, mark="pre"),
+        fit=Fit(probe="p", variant="v", layer=0, position="pre"),
         measurements=(),
         n_train=1,
         n_test=1,
@@ -56,21 +56,21 @@ def test_a_stored_report_knows_its_classes_again(tmp_path: Path) -> None:
     assert again.classes == report.classes
 
 
-def test_every_variant_at_every_mark_has_all_controls() -> None:
+def test_every_variant_at_every_position_has_all_controls() -> None:
     probe = PlanProbe(variants=("ridge", "mean"))
-    found = list(arms("p", probe, CaptureRequest(layers=(0, 1), marks=("pre", "post"))))
+    found = list(list_fits("p", probe, CaptureRequest(layers=(0, 1), positions=("pre", "post"))))
     assert len(found) == len(set(found)) == 8 + 4 * 4 + 4 * 2
-    measured = [arm for arm in found if arm.control == "none"]
+    measured = [fit for fit in found if fit.control == "none"]
     assert found[0] == measured[0] and len(measured) == 8
     for own in measured:
-        controls = {arm.control for arm in found if replace(arm, control="none") == own} - {"none"}
+        controls = {fit.control for fit in found if replace(fit, control="none") == own} - {"none"}
         assert controls == set(CONTROLS if own.layer == 0 else OF_A_LAYER)
 
 
 def test_fits_to_the_same_activations_follow_each_other() -> None:
     probe = PlanProbe(variants=("ridge", "mean"))
-    found = arms("p", probe, CaptureRequest(layers=(0, 1), marks=("pre", "post")))
-    read = [(arm.layer, arm.mark, "none" if arm.control == "shuffled" else arm.control) for arm in found]
+    found = list_fits("p", probe, CaptureRequest(layers=(0, 1), positions=("pre", "post")))
+    read = [(fit.layer, fit.position, "none" if fit.control == "shuffled" else fit.control) for fit in found]
     runs = [place for place, _ in groupby(read)]
     assert len(runs) == len(set(runs)) == 2 * 4 + 2 * 2
 

@@ -1,4 +1,4 @@
-"""Metrics meet the whole run and each stratum; what they cannot measure is said, never invented."""
+"""Metrics meet the whole run and each condition; what they cannot measure is said, never invented."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,13 @@ from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.stages.evidence import restricted
 from gde.stages.scoring import score
 
-STRATA = ({"size": 7}, {"size": 9})
+CONDITIONS = ({"size": 7}, {"size": 9})
 
 
-def episode(stratum: int, world: int) -> Trajectory:
-    labels = {**STRATA[stratum], "walls": world}
-    place = World(id=f"w{stratum}{world}")
-    key = EpisodeKey(stratum=stratum, world=world)
+def episode(condition: int, world: int) -> Trajectory:
+    labels = {**CONDITIONS[condition], "walls": world}
+    place = World(id=f"w{condition}{world}")
+    key = EpisodeKey(condition=condition, world=world)
     return Trajectory(key=key, seed=0, world=place, labels=labels, horizon=1, turns=(), ending="horizon")
 
 
@@ -46,8 +46,8 @@ def small_only(evidence: Evidence) -> Sequence[Measurement]:
     return Count("small")(evidence)
 
 
-def test_a_metric_sees_the_whole_and_each_stratum_and_its_own_labels_stay() -> None:
-    measurements, failures = score([("count", Count)], EVIDENCE, STRATA)
+def test_a_metric_sees_the_whole_and_each_condition_and_its_own_labels_stay() -> None:
+    measurements, failures = score([("count", Count)], EVIDENCE, CONDITIONS)
     assert [(one.value, one.where) for one in measurements] == [
         (3.0, {"kind": "all"}),
         (2.0, {"kind": "all", "size": 7}),
@@ -56,19 +56,19 @@ def test_a_metric_sees_the_whole_and_each_stratum_and_its_own_labels_stay() -> N
     assert failures == ()
 
 
-@pytest.mark.parametrize("strata", [(), ({},), ({"size": 7},)])
-def test_without_a_sweep_there_is_no_breakdown(strata: tuple[dict[str, int], ...]) -> None:
-    assert len(score([("count", Count)], EVIDENCE, strata)[0]) == 1
+@pytest.mark.parametrize("conditions", [(), ({},), ({"size": 7},)])
+def test_without_a_sweep_there_is_no_breakdown(conditions: tuple[dict[str, int], ...]) -> None:
+    assert len(score([("count", Count)], EVIDENCE, conditions)[0]) == 1
 
 
-def test_a_stratum_has_its_own_traces_and_the_same_seed() -> None:
+def test_a_condition_has_its_own_traces_and_the_same_seed() -> None:
     part = restricted(EVIDENCE, {"size": 7})
     assert [trace.episode for trace in part.reward_traces] == ["0/0/0", "0/1/0"]
     assert part.seed == EVIDENCE.seed
 
 
 def test_a_metric_that_raises_is_a_failure_and_the_others_are_measured() -> None:
-    measurements, failures = score([("small", lambda: small_only), ("count", Count)], EVIDENCE, STRATA)
+    measurements, failures = score([("small", lambda: small_only), ("count", Count)], EVIDENCE, CONDITIONS)
     assert [(one.stage, one.subject, one.reason) for one in failures] == [
         ("metric", "small", "ZeroDivisionError: nine"),
         ("metric", "small size=9", "ZeroDivisionError: nine"),

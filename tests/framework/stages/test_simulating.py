@@ -9,10 +9,10 @@ import pytest
 
 from gde import (
     Brief,
+    Capability,
     Choice,
     Decision,
     EnvironmentOffer,
-    Facet,
     GdeError,
     NoConfig,
     Observation,
@@ -82,7 +82,7 @@ def trier(*directions: str, **change: Any) -> Offer[Any, Any]:
         "summary": "s",
         "config": NoConfig,
         "make": lambda _, __: Trier(directions),
-        "needs": frozenset({Facet.SIMULATOR}),
+        "needs": frozenset({Capability.SIMULATOR}),
     }
     return Offer(**{**offered, **change})
 
@@ -128,7 +128,10 @@ def test_a_setting_can_need_a_simulator(catalogue: Catalogue) -> None:
         copies: bool = False
 
     offer = trier(
-        RIGHT, config=Config, needs=frozenset(), needs_for=lambda c: frozenset({Facet.SIMULATOR} if c.copies else ())
+        RIGHT,
+        config=Config,
+        needs=frozenset(),
+        needs_for=lambda c: frozenset({Capability.SIMULATOR} if c.copies else ()),
     )
     without = resolve(plan(offer, environment="recipe"), catalogue)
     check(without)
@@ -143,7 +146,7 @@ def test_half_as_many_episodes_at_once_where_each_has_two_simulators(catalogue: 
         summary="s",
         config=NoConfig,
         make=lambda _, __: Corridor(),
-        gives=frozenset({Facet.SIMULATOR}),
+        gives=frozenset({Capability.SIMULATOR}),
         at_once=3,
     )
     environment = Choice(name="few", alias="few", part=few)
@@ -229,7 +232,7 @@ def test_what_the_reward_model_needs_is_needed(catalogue: Catalogue) -> None:
             summary="s",
             config=NoConfig,
             make=lambda _, __: Corridor(),
-            gives=frozenset({Facet.SIMULATOR}),
+            gives=frozenset({Capability.SIMULATOR}),
         ),
     )
     with pytest.raises(GdeError, match="oracle needs an environment that knows what is optimal, or true rewards"):

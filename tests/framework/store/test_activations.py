@@ -24,22 +24,22 @@ Records = list[tuple[Row, ActivationRecord]]
 def store(tmp_path: Path) -> Iterator[ActivationStore]:
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         for world in range(EPISODES):
-            key = EpisodeKey(stratum=0, world=world)
+            key = EpisodeKey(condition=0, world=world)
             asyncio.run(journal.begin(key, 0, World(id=f"w{world}"), {}, TURNS))
         yield ActivationStore(tmp_path / "activations", journal)
 
 
 def records(most: int) -> Records:
-    """One to `most` tokens a turn, the episodes in no order; every other turn has a mark "post" as well."""
+    """One to `most` tokens a turn, the episodes in no order; every other turn has a position "post" as well."""
     rng = np.random.default_rng(0)
     made: Records = []
     for episode in rng.permutation(EPISODES):
         for turn in range(TURNS):
-            marks = ("pre", "post") if turn % 2 else ("pre",)
+            positions = ("pre", "post") if turn % 2 else ("pre",)
             values = {
-                (layer, mark): rng.normal(size=(int(rng.integers(1, most + 1)), WIDTH)).astype(np.float32)
+                (layer, position): rng.normal(size=(int(rng.integers(1, most + 1)), WIDTH)).astype(np.float32)
                 for layer in (0, 2)
-                for mark in marks
+                for position in positions
             }
             made.append(((f"0/{episode}/0", turn), ActivationRecord(values=values)))
     return made
@@ -54,15 +54,17 @@ def test_every_row_comes_back_in_the_order_of_the_episodes(
     written = records(most)
     assert store.write("model", written) == len(written)
     for layer in (0, 2):
-        for mark in ("pre", "post"):
-            table = store.table("model", layer, mark)
-            expected = sorted((row, one.values[layer, mark]) for row, one in written if (layer, mark) in one.values)
+        for position in ("pre", "post"):
+            table = store.table("model", layer, position)
+            expected = sorted(
+                (row, one.values[layer, position]) for row, one in written if (layer, position) in one.values
+            )
             assert table is not None
             assert table.rows == tuple(row for row, _ in expected)
             assert table.lengths.tolist() == [len(values) for _, values in expected]
             assert np.array_equal(table.values, np.concatenate([values for _, values in expected]))
             assert not table.values.flags.writeable
-            assert store.stored("model", layer, mark) == set(table.rows)
+            assert store.stored("model", layer, position) == set(table.rows)
 
 
 def test_files_are_begun_by_the_number_of_tokens(store: ActivationStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,7 @@ def read(run: Path, catalogue: Catalogue) -> tuple[object, ...]:
     """What users see of a run."""
     found = load_evidence(run)
     traces = [(one.model, one.episode, one.values.tolist(), one.failure) for one in found.reward_traces]
-    reports = [(one.arm, one.measurements, one.rows, one.decoded.tolist()) for one in found.probe_reports]
+    reports = [(one.fit, one.measurements, one.rows, one.decoded.tolist()) for one in found.probe_reports]
     readouts = [sorted((k, v.tolist()) for k, v in read_arrays(f).items()) for f in sorted(run.glob("*/*.safetensors"))]
     stored = replace(RunFolder.open(run).read_result(), run="")
     again = rescore(run, catalogue=catalogue).measurements

@@ -32,7 +32,7 @@ COMPLETIONS = st.builds(
     finish=st.sampled_from(("stop", "length", "refusal")),
     prompt_tokens=TOKENS,
     tokens=TOKENS,
-    marks=st.dictionaries(st.sampled_from(("pre", "post")), TOKENS),
+    positions=st.dictionaries(st.sampled_from(("pre", "post")), TOKENS),
     n_prompt=st.integers(0, 10**9),
     n_completion=st.integers(0, 10**9),
     request=st.text("0123456789abcdef", min_size=8),

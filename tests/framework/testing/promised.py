@@ -1,4 +1,5 @@
-"""Every promise that `gde.testing` checks, read from its sources, and the broken twins by which it is seen to be.
+"""Every promise that `gde.testing` checks, read from its sources, and the broken counterfactuals by which it is seen to
+be.
 
 `checks.md` beside this file lists them. `GDE_WRITE_CHECKS=1 pytest tests/framework/testing` writes it anew.
 """
@@ -97,14 +98,16 @@ def broken(traceback: TracebackType | None) -> Promise:
 
 
 @contextmanager
-def caught(twin: str, sentence: str) -> Iterator[None]:
-    """The check inside must name the promise that the twin breaks, and the page must list it."""
+def caught(counterfactual: str, sentence: str) -> Iterator[None]:
+    """The check inside must name the promise that the counterfactual breaks, and the page must list it."""
     with pytest.raises(AssertionError, match=sentence) as info:
         yield
     found = broken(info.tb)
-    seen.setdefault(found, set()).add(twin)
+    seen.setdefault(found, set()).add(counterfactual)
     if not writing():
-        assert twin in listed().get((found.module, found.title), ""), f"{PAGE.name} lacks {twin}: {found.sentence}"
+        assert counterfactual in listed().get((found.module, found.title), ""), (
+            f"{PAGE.name} lacks {counterfactual}: {found.sentence}"
+        )
 
 
 seen: dict[Promise, set[str]] = {}
@@ -118,11 +121,11 @@ def writing() -> bool:
 
 @cache
 def listed() -> dict[tuple[str, str], str]:
-    """Module and promise to the twins that the page lists."""
+    """Module and promise to the counterfactuals that the page lists."""
     found: dict[tuple[str, str], str] = {}
     for section in PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].split("\n### `gde.testing.")[1:]:
-        for promise, twins in ROW.findall(section):
-            found[section.partition("`")[0], promise] = twins
+        for promise, counterfactuals in ROW.findall(section):
+            found[section.partition("`")[0], promise] = counterfactuals
     return found
 
 
@@ -144,6 +147,9 @@ def write() -> None:
         for each in promises():
             if each.module == module:
                 rows.setdefault(each.title, set()).update(seen.get(each, ()))
-        lines += [f"| {title} | {', '.join(f'`{twin}`' for twin in sorted(twins))} |" for title, twins in rows.items()]
+        lines += [
+            f"| {title} | {', '.join(f'`{counterfactual}`' for counterfactual in sorted(counterfactuals))} |"
+            for title, counterfactuals in rows.items()
+        ]
         lines.append("")
     PAGE.write_text(before + "\n".join(lines) + END + rest.partition(END)[2], encoding="utf-8")

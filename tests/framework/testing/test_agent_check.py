@@ -1,4 +1,4 @@
-"""`check_agent` passes good agents and names the promise that each broken twin breaks."""
+"""`check_agent` passes good agents and names the promise that each broken counterfactual breaks."""
 
 import random
 from collections.abc import Callable

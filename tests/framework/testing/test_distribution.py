@@ -1,4 +1,5 @@
-"""Every part of a distribution is checked by what its kind promises; the framework's kit and broken twins stand in."""
+"""Every part of a distribution is checked by what its kind promises; the framework's kit and broken counterfactuals
+stand in."""
 
 import sys
 from pathlib import Path

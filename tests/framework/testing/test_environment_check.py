@@ -1,4 +1,4 @@
-"""`check_environment` passes the corridor and names the promise that each broken twin breaks."""
+"""`check_environment` passes the corridor and names the promise that each broken counterfactual breaks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from promised import caught
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.testing import check_environment
 from gde.testing.parts import ACTIONS, Corridor
 from gde.testing.worlds import Recipe
@@ -355,8 +355,8 @@ def other_kinds(self: Corridor) -> World:
 
 
 def test_a_record_that_is_drawn_keeps_every_promise() -> None:
-    check_environment(Corridor, gives={Facet.MAP, Facet.VIEW})
-    check_environment(told({"rows": "no map", "view": "a corridor"}), gives={Facet.VIEW})
+    check_environment(Corridor, gives={Capability.MAP, Capability.VIEW})
+    check_environment(told({"rows": "no map", "view": "a corridor"}), gives={Capability.VIEW})
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_a_record_that_is_drawn_keeps_every_promise() -> None:
 )
 def test_a_record_that_cannot_be_drawn_is_named(make: Callable[[], Corridor], promise: str) -> None:
     with caught(make.__name__, promise):
-        check_environment(make, seeds=range(6), gives={Facet.MAP})
+        check_environment(make, seeds=range(6), gives={Capability.MAP})
 
 
 def test_a_view_that_is_promised_must_be_there() -> None:
@@ -385,12 +385,12 @@ def test_a_view_that_is_promised_must_be_there() -> None:
     make = type("Nowhere", (Corridor,), {"world": nowhere})
     check_environment(make)
     with caught("Nowhere", "gives VIEW must record `view`, or `rows`"):
-        check_environment(make, gives={Facet.VIEW})
+        check_environment(make, gives={Capability.VIEW})
 
 
 def test_a_map_that_is_promised_needs_states() -> None:
     with caught("Recipe", "gives MAP must give STATE"):
-        check_environment(Recipe, gives={Facet.MAP})
+        check_environment(Recipe, gives={Capability.MAP})
 
 
 def test_worlds_of_one_id_are_one_world() -> None:

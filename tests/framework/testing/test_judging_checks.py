@@ -1,4 +1,5 @@
-"""`check_metric`, `check_reward_model` and `check_measurements` pass good parts and name what broken twins break."""
+"""`check_metric`, `check_reward_model` and `check_measurements` pass good parts and name what broken counterfactuals
+break."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -66,10 +67,10 @@ BROKEN_METRICS: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("twin", BROKEN_METRICS)
-def test_a_broken_promise_of_a_metric_is_named(twin: str) -> None:
-    make, promise = BROKEN_METRICS[twin]
-    with caught(twin, promise):
+@pytest.mark.parametrize("counterfactual", BROKEN_METRICS)
+def test_a_broken_promise_of_a_metric_is_named(counterfactual: str) -> None:
+    make, promise = BROKEN_METRICS[counterfactual]
+    with caught(counterfactual, promise):
         check_metric(make, sample_evidence())
 
 
@@ -85,10 +86,10 @@ BROKEN_MEASUREMENTS: dict[str, tuple[Sequence[Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("twin", BROKEN_MEASUREMENTS)
-def test_a_broken_measurement_is_named(twin: str) -> None:
-    measurements, promise = BROKEN_MEASUREMENTS[twin]
-    with caught(twin, promise):
+@pytest.mark.parametrize("counterfactual", BROKEN_MEASUREMENTS)
+def test_a_broken_measurement_is_named(counterfactual: str) -> None:
+    measurements, promise = BROKEN_MEASUREMENTS[counterfactual]
+    with caught(counterfactual, promise):
         check_measurements(measurements)
 
 

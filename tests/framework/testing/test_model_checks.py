@@ -1,4 +1,5 @@
-"""`check_language_model` and `check_white_box` pass the kit's models and name what each broken twin breaks."""
+"""`check_language_model` and `check_white_box` pass the kit's models and name what each broken counterfactual
+breaks."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -64,9 +65,9 @@ class Talks(ScriptedModel):
         return replace(await super().complete(request), n_completion=1000)
 
 
-class MarksBeyondTheEnd(ScriptedModel):
+class PositionsBeyondTheEnd(ScriptedModel):
     async def complete(self, request: ChatRequest) -> Completion:
-        return replace(await super().complete(request), marks={"pre": (10_000,)})
+        return replace(await super().complete(request), positions={"pre": (10_000,)})
 
 
 class AlwaysSamples(ScriptedModel):
@@ -130,7 +131,7 @@ class Lenient(PlantedModel):
     """Leaves out interventions that do not fit."""
 
     def fits(self, each: Intervention) -> bool:
-        return each.layer < self.n_layers and each.mark == "pre" and each.vector.shape[-1] == self.width
+        return each.layer < self.n_layers and each.position == "pre" and each.vector.shape[-1] == self.width
 
     async def complete(self, request: ChatRequest) -> Completion:
         fitting = tuple(each for each in request.interventions if self.fits(each))
@@ -142,9 +143,9 @@ class AnyDepth(Lenient):
         return each.layer < self.n_layers
 
 
-class AnyMark(Lenient):
+class AnyPosition(Lenient):
     def fits(self, each: Intervention) -> bool:
-        return each.mark == "pre"
+        return each.position == "pre"
 
 
 class AnyWidth(Lenient):
@@ -165,7 +166,7 @@ BROKEN_MODELS = [
     (NamesItsObjects, "info must be the same"),
     (SaysText, "must give a Completion"),
     (Talks, "at most max_tokens"),
-    (MarksBeyondTheEnd, "mark 'pre' must hold indices"),
+    (PositionsBeyondTheEnd, "position 'pre' must hold indices"),
     (AlwaysSamples, "at temperature 0"),
     (Unmoved, "must refuse interventions, or its info tell n_layers"),
     (UnmovedThoughItIsDeep, "must change what is said"),
@@ -173,7 +174,7 @@ BROKEN_MODELS = [
     (MovedByNothing, "a vector of zeros must change nothing"),
     (ReadsEqualPromptsOnce, "beside equal prompts without them"),
     (AnyDepth, "must raise GdeError for an intervention at layer 2"),
-    (AnyMark, "must raise GdeError for an intervention at a mark"),
+    (AnyPosition, "must raise GdeError for an intervention at a position"),
     (AnyWidth, "must raise GdeError for an intervention at a vector that is too wide"),
 ]
 
@@ -186,12 +187,12 @@ def test_a_broken_promise_of_a_language_model_is_named(make: Callable[[], Script
 
 class Unmarked(PlantedModel):
     async def complete(self, request: ChatRequest) -> Completion:
-        return replace(await super().complete(request), marks={})
+        return replace(await super().complete(request), positions={})
 
 
 class WithoutTokens(PlantedModel):
     async def complete(self, request: ChatRequest) -> Completion:
-        return replace(await super().complete(request), prompt_tokens=(), tokens=(), marks={})
+        return replace(await super().complete(request), prompt_tokens=(), tokens=(), positions={})
 
 
 class Changed(PlantedModel):
@@ -260,9 +261,9 @@ class KeepsOneLayer(PlantedModel):
         return super().capture(sequences, replace(request, layers=request.layers[:1]))
 
 
-class InventsMarks(PlantedModel):
+class InventsPositions(PlantedModel):
     def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
-        marked = [replace(each, marks={"post": (0, 1, 2), **each.marks}) for each in sequences]
+        marked = [replace(each, positions={"post": (0, 1, 2), **each.positions}) for each in sequences]
         return super().capture(marked, request)
 
 
@@ -339,15 +340,15 @@ class NeverProjects(Replays):
 
 
 class ChangesWhatComesBefore(PlantedModel):
-    """Changes the token before the mark as well."""
+    """Changes the token before the position as well."""
 
     def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
         return super().capture([self._spilt(each) for each in sequences], request)
 
     def _spilt(self, sequence: TokenSequence) -> TokenSequence:
-        if "before" not in sequence.marks:
+        if "before" not in sequence.positions:
             return sequence
-        spilt = tuple(replace(each, mark="before") for each in sequence.interventions if each.vector.ndim == 1)
+        spilt = tuple(replace(each, position="before") for each in sequence.interventions if each.vector.ndim == 1)
         return replace(sequence, interventions=(*sequence.interventions, *spilt))
 
 
@@ -414,25 +415,25 @@ class RefusesToAnswerAlone(PlantedModel):
         return super().capture([replace(each, interventions=()) for each in sequences], request)
 
 
-class ReplaysAtAnyMark(Replays):
+class ReplaysAtAnyPosition(Replays):
     def other(self, interventions: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
-        return tuple(each for each in interventions if each.mark == "pre")
+        return tuple(each for each in interventions if each.position == "pre")
 
 
 BROKEN_BOXES = [
     (ScriptedModel, "must have .*capture.* to be a WhiteBox"),
     (lambda: PlantedModel(n_layers=0), "must tell n_layers and width"),
-    (Unmarked, "must mark the tokens `pre`"),
+    (Unmarked, "must name the position `pre`"),
     (WithoutTokens, "must hold the prompt's token ids"),
     (Doubles, "must be float32"),
     (Writable, "must be read-only"),
     (Transposed, "must be C-ordered"),
-    (OneTokenOnly, r"must be \(tokens of the mark, width\)"),
+    (OneTokenOnly, r"must be \(tokens of the position, width\)"),
     (NotANumber, "must be finite"),
     (MixesItsBatch, "same activations in any batch"),
     (DropsARecord, "one record a sequence"),
     (KeepsOneLayer, "exactly the asked-for layers"),
-    (InventsMarks, "exactly the asked-for layers|leave out marks"),
+    (InventsPositions, "exactly the asked-for layers|leave out positions"),
     (AnyLayer, "must raise GdeError for layer 2"),
     (SkipsCharacters, "must cover the text"),
     (LosesSpans, "one span a token"),
@@ -446,12 +447,12 @@ BROKEN_BOXES = [
     (NeverProjects, "'project_out' at layer .*must be what the change makes of it"),
     (ReplacesByHalf, "replacing what stands at layer .* by itself must change nothing"),
     (OverdoesTheSecond, "'project_out' at layer .*: doing it twice must be doing it once"),
-    (ChangesWhatComesBefore, "tokens before the mark"),
+    (ChangesWhatComesBefore, "tokens before the position"),
     (ChangesItsLayerAlone, "must reach the layers above"),
     (ChangesBelow, "layers below must stay"),
     (MixesInterventions, "beside equal tokens without them"),
     (RefusesToAnswerAlone, "must refuse them in a replay"),
-    (ReplaysAtAnyMark, "capture must raise GdeError for an intervention at a mark"),
+    (ReplaysAtAnyPosition, "capture must raise GdeError for an intervention at a position"),
 ]
 
 

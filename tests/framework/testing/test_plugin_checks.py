@@ -1,4 +1,4 @@
-"""`check_offer` and `check_plugin` pass the kit's plugin and name what broken twins break."""
+"""`check_offer` and `check_plugin` pass the kit's plugin and name what broken counterfactuals break."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -102,10 +102,10 @@ BROKEN_OFFERS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("twin", BROKEN_OFFERS)
-def test_a_broken_promise_of_an_offer_is_named(twin: str) -> None:
-    offer, promise = BROKEN_OFFERS[twin]
-    with caught(twin, promise):
+@pytest.mark.parametrize("counterfactual", BROKEN_OFFERS)
+def test_a_broken_promise_of_an_offer_is_named(counterfactual: str) -> None:
+    offer, promise = BROKEN_OFFERS[counterfactual]
+    with caught(counterfactual, promise):
         check_offer(offer, Agent)
 
 
@@ -113,7 +113,7 @@ BROKEN_PLUGINS = {
     "plugin_without_hooks": ("x = 1", "must implement a hook"),
     "plugin_with_unknown_hook": ("@hookimpl\ndef gde_agentss(): return ()", "as they are specified"),
     "plugin_with_extra_argument": ("@hookimpl\ndef gde_agents(colour): return ()", "as they are specified"),
-    "plugin_with_twins": ("@hookimpl\ndef gde_agents(): return (OFFER, OFFER)", "distinct, got good, good"),
+    "plugin_with_counterfactuals": ("@hookimpl\ndef gde_agents(): return (OFFER, OFFER)", "distinct, got good, good"),
     "plugin_that_counts": (
         "names = iter('abcdef')\n@hookimpl\ndef gde_agents(): return (dataclasses.replace(OFFER, name=next(names)),)",
         "the same when called again",
@@ -154,11 +154,12 @@ def test_a_broken_promise_of_a_plugin_is_named(name: str, tmp_path: Path, monkey
 
 
 def test_every_promise_is_seen_to_be_caught() -> None:
-    """`checks.md` beside this file names a broken twin for each; that each twin is caught there, its own test says."""
+    """`checks.md` beside this file names a broken counterfactual for each; that each counterfactual is caught there,
+    its own test says."""
     if writing():
         pytest.skip("the page is being written")
     wanted = {(each.module, each.title) for each in promises()}
     assert len(promises()) >= 60
     assert wanted == listed().keys(), "GDE_WRITE_CHECKS=1 pytest tests/framework/testing"
-    untested = [promise for promise, twins in listed().items() if not twins.strip()]
+    untested = [promise for promise, counterfactuals in listed().items() if not counterfactuals.strip()]
     assert not untested

@@ -1,4 +1,4 @@
-"""`check_probe` passes a small linear probe and names the promise that each broken twin breaks."""
+"""`check_probe` passes a small linear probe and names the promise that each broken counterfactual breaks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -68,7 +68,7 @@ def test_a_linear_probe_keeps_every_promise() -> None:
 
 def test_a_probe_of_single_tokens_keeps_every_promise() -> None:
     check_probe(PlanProbe)
-    check_probe(lambda: PlanProbe(ahead=1, layers=(0, 3), mark="post"))
+    check_probe(lambda: PlanProbe(ahead=1, layers=(0, 3), position="post"))
 
 
 class NoVariant(LineProbe):
@@ -82,9 +82,9 @@ class LayerBeyond(LineProbe):
         return CaptureRequest(layers=(model.n_layers,))
 
 
-class NoMarks(LineProbe):
+class NoPositions(LineProbe):
     def capture(self, model: ModelInfo) -> CaptureRequest:
-        return CaptureRequest(layers=(0,), marks=())
+        return CaptureRequest(layers=(0,), positions=())
 
 
 class LabelsTheEndToo(LineProbe):
@@ -140,7 +140,7 @@ class ScoresWithoutUnit(LineProbe):
 
 class AsksByChance(LineProbe):
     def capture(self, model: ModelInfo) -> CaptureRequest:
-        return CaptureRequest(layers=(0,), marks=(f"{np.random.default_rng().random()}",))
+        return CaptureRequest(layers=(0,), positions=(f"{np.random.default_rng().random()}",))
 
 
 class LabelsByChance(LineProbe):
@@ -277,7 +277,7 @@ BROKEN = [
     (ForgetsPadding, "predictions must be finite"),
     (NoVariant, "one or more distinct variants"),
     (LayerBeyond, "ask for layers 0 to 3"),
-    (NoMarks, "at least one mark"),
+    (NoPositions, "at least one position"),
     (LabelsTheEndToo, "one entry a turn"),
     (LabelsOfAnyWidth, "one trailing shape"),
     (LabelsWithGaps, "labels must be finite"),

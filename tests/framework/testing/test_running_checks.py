@@ -1,4 +1,4 @@
-"""`check_executor` and `check_reporter` pass good parts and name what broken twins break."""
+"""`check_executor` and `check_reporter` pass good parts and name what broken counterfactuals break."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

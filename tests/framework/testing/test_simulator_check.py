@@ -1,4 +1,5 @@
-"""`check_simulator` passes worlds that copies can stand in for, and names the promise that each broken twin breaks."""
+"""`check_simulator` passes worlds that copies can stand in for, and names the promise that each broken counterfactual
+breaks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.environment import Environment
 from gde.seeding import derive
 from gde.testing import check_environment, check_simulator
@@ -151,14 +152,14 @@ BROKEN: dict[str, tuple[Callable[[], Environment], str]] = {
 }
 
 
-@pytest.mark.parametrize("twin", BROKEN)
-def test_a_broken_promise_is_named(twin: str) -> None:
-    make, promise = BROKEN[twin]
-    with caught(twin, promise):
+@pytest.mark.parametrize("counterfactual", BROKEN)
+def test_a_broken_promise_is_named(counterfactual: str) -> None:
+    make, promise = BROKEN[counterfactual]
+    with caught(counterfactual, promise):
         check_simulator(make, seeds=range(6))
 
 
 def test_it_is_checked_of_every_environment_that_says_so() -> None:
-    check_environment(Slippery, gives={Facet.SIMULATOR})
+    check_environment(Slippery, gives={Capability.SIMULATOR})
     with pytest.raises(AssertionError, match="chance must follow"):
-        check_environment(ForeseesChance, gives={Facet.SIMULATOR})
+        check_environment(ForeseesChance, gives={Capability.SIMULATOR})

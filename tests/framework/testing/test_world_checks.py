@@ -1,4 +1,5 @@
-"""The kit's worlds, judge and agents keep every promise, and the check names what their broken twins break."""
+"""The kit's worlds, judge and agents keep every promise, and the check names what their broken counterfactuals
+break."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -158,10 +159,12 @@ class Halved(Judge):
         return replace(trace, values=trace.values[::2])
 
 
-@pytest.mark.parametrize(("twin", "promise"), [(Tired, "in any order"), (Halved, "one reward a turn, or none")])
-def test_a_broken_promise_of_a_judge_is_named(twin: type[Judge], promise: str) -> None:
-    with caught(twin.__name__, promise):
-        check_reward_model(lambda: twin(ScriptedModel(appraise)))
+@pytest.mark.parametrize(
+    ("counterfactual", "promise"), [(Tired, "in any order"), (Halved, "one reward a turn, or none")]
+)
+def test_a_broken_promise_of_a_judge_is_named(counterfactual: type[Judge], promise: str) -> None:
+    with caught(counterfactual.__name__, promise):
+        check_reward_model(lambda: counterfactual(ScriptedModel(appraise)))
 
 
 def test_a_judge_that_cannot_read_the_answer_says_so_and_keeps_the_contract() -> None:

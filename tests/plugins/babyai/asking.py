@@ -33,7 +33,7 @@ def episode(task: str, level: str, seed: int, agent: Agent) -> Trajectory:
         state=before,
     )
     return Trajectory(
-        key=EpisodeKey(stratum=0, world=seed),
+        key=EpisodeKey(condition=0, world=seed),
         seed=seed,
         world=world.world(),
         labels=world.world().labels,

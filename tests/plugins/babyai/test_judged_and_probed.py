@@ -72,7 +72,7 @@ def test_the_true_map_has_every_kind_where_the_record_has_it(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_the_map_that_a_model_holds_is_decoded_with_controls(tmp_path: Path, catalogue: Catalogue) -> None:
-    probe = Choice(name="cogmap", config={"size": 5, "marks": "pre", "variants": "bilinear"})
+    probe = Choice(name="cogmap", config={"size": 5, "positions": "pre", "variants": "bilinear"})
     plan = Plan(
         environment=Choice(name="babyai", config={"level": "PutNextLocalS5N3", "horizon": 1, "search": 0}),
         agent=Choice(name="gpt-oss", config={"model": "planted"}),

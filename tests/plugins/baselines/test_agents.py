@@ -13,7 +13,7 @@ from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, State, Task
 from gde.data.trajectory import Decision
 from gde.errors import ConfigError, GdeError
-from gde.offers import Facet, NoConfig
+from gde.offers import Capability, NoConfig
 from gde.parts.agent import Agent, Brief
 from gde.request.settings import build
 from gde.testing.context import PlainContext
@@ -83,7 +83,7 @@ def test_offers() -> None:
         "noisy": NoisyConfig,
         "expert": NoConfig,
     }
-    assert {name for name, offer in offers.items() if Facet.OPTIMUM in offer.needs} == {
+    assert {name for name, offer in offers.items() if Capability.OPTIMUM in offer.needs} == {
         "optimal",
         "explorer",
         "noisy",

@@ -56,7 +56,7 @@ def only(evidence: Evidence, distance: range) -> Evidence:
 
 
 @pytest.mark.parametrize("labels", [{"size": 7}, {"density": 0.5}, {"size": 9, "density": 0.0}])
-def test_a_kind_of_world_has_the_numbers_of_its_stratum(episode: Episode, labels: Labels) -> None:
+def test_a_kind_of_world_has_the_numbers_of_its_condition(episode: Episode, labels: Labels) -> None:
     evidence = study(episode)
     found, part = cells(difficulty(evidence)), restricted(evidence, labels)
     assert at(found, "accuracy", **labels).value == pytest.approx(accuracy(part)[0].value)
@@ -129,11 +129,11 @@ def test_values_that_are_no_distances_are_not_taken_for_them(episode: Episode) -
         assert [(one.name, one.reason) for one in found] == [(name, NOTHING_VARIES) for name in NAMES]
 
 
-def test_strata_are_not_broken_down_again(episode: Episode) -> None:
+def test_conditions_are_not_broken_down_again(episode: Episode) -> None:
     evidence = study(episode)
-    strata = [{"size": size, "density": density} for size in SIZES for density in DENSITIES]
+    conditions = [{"size": size, "density": density} for size in SIZES for density in DENSITIES]
     measurements, failures = score(
-        [("accuracy", lambda: accuracy), ("difficulty", lambda: difficulty)], evidence, strata
+        [("accuracy", lambda: accuracy), ("difficulty", lambda: difficulty)], evidence, conditions
     )
     assert failures == ()
     broken_down = [replace(one, source="") for one in measurements if one.name in NAMES]

@@ -56,7 +56,7 @@ def walk(seed: int, moves: Sequence[str | None], length: int = LENGTH) -> Trajec
         if over:
             break
     return Trajectory(
-        key=EpisodeKey(stratum=0, world=seed),
+        key=EpisodeKey(condition=0, world=seed),
         seed=seed,
         world=corridor.world(),
         labels={},
@@ -186,9 +186,9 @@ def test_of_perturbed_grids_only_those_with_a_distractor_are_measured(tmp_path: 
     )
     found = evaluate(plan, tmp_path / "run", Catalogue.default()).measurements
     assert {one.unit for one in found if one.name == "efficiency.regret"} == {"reward"}
-    of_strata = [one for one in found if one.where]
-    assert {one.where["perturbation"] for one in of_strata if one.value is None} == {*kinds[1:4]}
-    assert {one.value for one in of_strata if one.value is not None} == {0, 1}
+    of_conditions = [one for one in found if one.where]
+    assert {one.where["perturbation"] for one in of_conditions if one.value is None} == {*kinds[1:4]}
+    assert {one.value for one in of_conditions if one.value is not None} == {0, 1}
 
 
 def test_a_goal_that_is_worth_more_than_its_way_has_regret_but_no_length() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gde.data.plan import Choice, Plan
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.request.settings import build
 from gde.runs.evaluating import evaluate
 from gde.testing import check_environment
@@ -29,7 +29,7 @@ def world(**config: object) -> BlocksworldEnvironment:
 def test_it_keeps_every_promise(config: dict[str, object]) -> None:
     (offer,) = gde_environments()
     gives = offer.gives
-    assert {Facet.OPTIMUM, Facet.DEMONSTRATION} <= gives
+    assert {Capability.OPTIMUM, Capability.DEMONSTRATION} <= gives
     check_environment(lambda: offer.make(build(offer.config, config, "env"), PlainContext()), gives=gives)
 
 

@@ -116,8 +116,8 @@ def test_what_has_not_been_seen_is_not_used(size: int, density: float, seed: int
     rows[seen] = np.array([list(row) for row in grid.rows])[seen]
     free = [(row, column) for row, column in np.argwhere((rows == "_") & ~seen).tolist()]
     assume(free)
-    twin = Grid(rows=tuple("".join(row) for row in rows.tolist()), agent=grid.agent, goal=free[0])
-    assert believe(twin, seen) == believe(grid, seen)
+    counterfactual = Grid(rows=tuple("".join(row) for row in rows.tolist()), agent=grid.agent, goal=free[0])
+    assert believe(counterfactual, seen) == believe(grid, seen)
 
 
 CORRIDOR = ("#######", "#_____#", "#_#####", "#_#####", "#######")

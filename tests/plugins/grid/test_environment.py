@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gde.errors import ConfigError, GdeError
 from gde.numerics.tabular import solve
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.environment import Environment, HasMDP, HasWorlds
 from gde.request.settings import build
 from gde.testing.context import PlainContext
@@ -55,7 +55,14 @@ def test_the_page_on_grid_worlds_names_every_setting() -> None:
 def test_offer() -> None:
     (offer,) = (each for each in gde_environments() if each.name == "grid")
     assert offer.config is GridConfig
-    assert offer.gives == {Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP, Facet.WORLDS}
+    assert offer.gives == {
+        Capability.STATE,
+        Capability.MDP,
+        Capability.SNAPSHOT,
+        Capability.SIMULATOR,
+        Capability.MAP,
+        Capability.WORLDS,
+    }
     environment = offer.make(GridConfig(), PlainContext())
     assert isinstance(environment, Environment)
     assert isinstance(environment, HasMDP)
@@ -140,9 +147,9 @@ def test_transforms_are_variations_of_the_grid_of_the_same_seed(seed: int, name:
 def test_the_record_of_a_transformed_grid_leads_back() -> None:
     plain, varied = begun(5, size=9), begun(5, size=9, transform="transpose+reflect")
     back, moves = np.array(varied.world().facts["to_base"]), varied.world().facts["moves"]
-    base, twin = grid_of(plain), grid_of(varied)
-    assert tuple(back @ (*twin.goal, 1)) == base.goal
-    for row, symbols in enumerate(twin.rows):
+    base, counterfactual = grid_of(plain), grid_of(varied)
+    assert tuple(back @ (*counterfactual.goal, 1)) == base.goal
+    for row, symbols in enumerate(counterfactual.rows):
         for column, symbol in enumerate(symbols):
             base_row, base_column = back @ (row, column, 1)
             assert base.rows[base_row][base_column] == symbol

@@ -80,14 +80,14 @@ def test_the_world_carries_id_labels_and_base(tmp_path: Path) -> None:
 
 
 def test_a_line_that_is_a_transform_already_says_so(tmp_path: Path) -> None:
-    twin = {**GRID, "id": "twin", "base": "a", "transform": "RotateEnv"}
-    environment = GridEnvironment(GridConfig(grids=written(tmp_path / "grids.jsonl", twin)))
+    counterfactual = {**GRID, "id": "counterfactual", "base": "a", "transform": "RotateEnv"}
+    environment = GridEnvironment(GridConfig(grids=written(tmp_path / "grids.jsonl", counterfactual)))
     environment.reset(0)
     assert environment.world().labels["transform"] == "RotateEnv"
     with pytest.raises(
-        ConfigError, match=r"not yet transformed, got 'twin', which is RotateEnv of 'a'; choose the othe"
+        ConfigError, match=r"not yet transformed, got 'counterfactual', which is RotateEnv of 'a'; choose the othe"
     ):
-        GridEnvironment(GridConfig(grids=written(tmp_path / "grids.jsonl", GRID, twin), transform="swap"))
+        GridEnvironment(GridConfig(grids=written(tmp_path / "grids.jsonl", GRID, counterfactual), transform="swap"))
 
 
 def test_oblong_grids_are_aligned(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_run_uses_each_grid_once(grids: str, tmp_path: Path) -> None:
         assert len(records) == 9
         assert {*records} == {*(f"room{n}" for n in range(8)), "b"}
     assert all(one.succeeded for one in trajectories)
-    pairs = [[one.world.base for one in trajectories if one.key.stratum == stratum] for stratum in (0, 1)]
+    pairs = [[one.world.base for one in trajectories if one.key.condition == condition] for condition in (0, 1)]
     assert pairs[0] == pairs[1]
 
 

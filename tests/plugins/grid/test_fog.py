@@ -136,11 +136,11 @@ def test_model_state_and_reward_are_those_of_the_grid() -> None:
     assert (foggy.state().index, facts(foggy)["agent"]) == (clear.state().index, clear.state().facts["agent"])
     assert all((a != b).nnz == 0 for a, b in zip(foggy.mdp().transition, clear.mdp().transition, strict=True))
     assert foggy.mdp() is foggy.mdp()
-    twins = clear.world(), foggy.world()
-    assert twins[0].cluster == twins[1].cluster
-    assert twins[0].id != twins[1].id
-    assert (twins[1].facts["view_radius"], twins[1].facts["reveal"]) == (3, "cumulative")
-    assert twins[0].labels == twins[1].labels
+    counterfactuals = clear.world(), foggy.world()
+    assert counterfactuals[0].cluster == counterfactuals[1].cluster
+    assert counterfactuals[0].id != counterfactuals[1].id
+    assert (counterfactuals[1].facts["view_radius"], counterfactuals[1].facts["reveal"]) == (3, "cumulative")
+    assert counterfactuals[0].labels == counterfactuals[1].labels
 
 
 def test_the_rules_explain_the_fog() -> None:
@@ -208,7 +208,7 @@ def test_refused_configurations(values: dict[str, Any], message: str) -> None:
         build(GridConfig, values, "env")
 
 
-def test_a_sweep_of_the_radius_pairs_each_world_with_its_twin(tmp_path: Path) -> None:
+def test_a_sweep_of_the_radius_pairs_each_world_with_its_counterfactual(tmp_path: Path) -> None:
     plan = Plan(
         environment=Choice(name="grid", config={"size": 9, "view_radius": [None, 2]}),
         agent=Choice(name="explorer"),

@@ -1,4 +1,5 @@
-"""Key worlds as environments: text, records, twins, snapshots, optimal play, and what configurations refuse."""
+"""Key worlds as environments: text, records, counterfactuals, snapshots, optimal play, and what configurations
+refuse."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from gde.data.completion import Tokenization
 from gde.data.observation import State
 from gde.errors import ConfigError, GdeError, UnknownName
 from gde.numerics.tabular import solve
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.environment import HasMDP
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
@@ -61,7 +62,14 @@ def optimal_actions(environment: KeyEnvironment) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_offers(name: str) -> None:
     assert Catalogue.default().find("environment", name).offer == OFFERS[name]
-    assert OFFERS[name].gives == {Facet.STATE, Facet.MDP, Facet.SNAPSHOT, Facet.SIMULATOR, Facet.MAP, "keys"}
+    assert OFFERS[name].gives == {
+        Capability.STATE,
+        Capability.MDP,
+        Capability.SNAPSHOT,
+        Capability.SIMULATOR,
+        Capability.MAP,
+        "keys",
+    }
     assert isinstance(begun(name), HasMDP)
 
 
@@ -145,18 +153,18 @@ def test_optimal_play_takes_the_shortest_way_whatever_the_ties(name: str, ties: 
 
 @pytest.mark.parametrize("name", TWINNED)
 @pytest.mark.parametrize("seed", range(10))
-def test_twins_differ_in_one_cell_of_the_text_and_nothing_else(name: str, seed: int) -> None:
-    twins = {artefact: begun(name, seed, artefact=artefact) for artefact in ("none", "key", "coin", "flag")}
-    worlds = {artefact: twin.world() for artefact, twin in twins.items()}
-    bare = cells(shown(twins["none"]))
+def test_counterfactuals_differ_in_one_cell_of_the_text_and_nothing_else(name: str, seed: int) -> None:
+    counterfactuals = {artefact: begun(name, seed, artefact=artefact) for artefact in ("none", "key", "coin", "flag")}
+    worlds = {artefact: counterfactual.world() for artefact, counterfactual in counterfactuals.items()}
+    bare = cells(shown(counterfactuals["none"]))
     assert len({world.id for world in worlds.values()}) == 4
     for artefact, world in worlds.items():
         assert world.base == worlds["none"].base
         assert world.labels == {**worlds["none"].labels, "artefact": artefact}
-        assert twins[artefact].task() == twins["none"].task()
+        assert counterfactuals[artefact].task() == counterfactuals["none"].task()
         with_object = {**bare, position(world.facts, "place"): SYMBOLS.get(artefact, "_")}
-        assert cells(shown(twins[artefact])) == with_object
-        assert shown(twins[artefact]).splitlines()[-1] == shown(twins["none"]).splitlines()[-1]
+        assert cells(shown(counterfactuals[artefact])) == with_object
+        assert shown(counterfactuals[artefact]).splitlines()[-1] == shown(counterfactuals["none"]).splitlines()[-1]
 
 
 def test_worlds_that_look_the_same_are_one_observation() -> None:

@@ -88,14 +88,14 @@ def test_attraction_is_the_share_of_other_than_optimal_actions_that_lead_nearer(
     assert none.reason == "no action before the object's place was reached was other than optimal"
 
 
-def test_the_control_is_the_same_in_the_twin_without_the_object() -> None:
+def test_the_control_is_the_same_in_the_counterfactual_without_the_object() -> None:
     found = measured([episode("LL"), episode("ULRRR", "none"), episode("RR", "none", repeat=1)])
     assert (found["keys.pickup.control"].value, found["keys.pickup.control"].n) == (0.0, 2)
     assert (found["keys.attraction.control"].value, found["keys.attraction.control"].n) == (0.5, 2)
     assert found["keys.attraction"].value == 1.0
 
 
-def test_jaccard_is_the_mean_over_pairs_of_twins() -> None:
+def test_jaccard_is_the_mean_over_pairs_of_counterfactuals() -> None:
     found = measured(
         [
             episode("RR"),  # two pairs of position and action
@@ -103,7 +103,7 @@ def test_jaccard_is_the_mean_over_pairs_of_twins() -> None:
             episode("RR", "coin"),
             episode("RR", "none"),
             episode("U?", "none", repeat=1),  # one other pair
-            episode("RR", "key", world=1),  # without a twin
+            episode("RR", "key", world=1),  # without a counterfactual
         ]
     )
     assert found["keys.jaccard key"].value == pytest.approx((1 + 0 + 2 / 4 + 0) / 4)
@@ -112,7 +112,7 @@ def test_jaccard_is_the_mean_over_pairs_of_twins() -> None:
     assert not any(name.startswith("keys.jaccard") for name in measured([episode("RR")], part={"artefact": "key"}))
 
 
-def test_a_stratum_without_objects_says_so() -> None:
+def test_a_condition_without_objects_says_so() -> None:
     found = measured([episode("RR", "none")], part={"artefact": "none"})
     assert found["keys.pickup"].reason == found["keys.attraction"].reason == "no object in these worlds"
     assert found["keys.accuracy.open"].reason == "no door in these worlds"
@@ -151,7 +151,7 @@ def test_phases_follow_the_key_and_the_door() -> None:
     ]
     turns = episode_of(moves).turns
     first = replace(episode("", door=[1, 2]), turns=turns, final_state=turns[-1].state)
-    second = replace(first, key=EpisodeKey(stratum=0, world=0, repeat=1), turns=first.turns[:2])
+    second = replace(first, key=EpisodeKey(condition=0, world=0, repeat=1), turns=first.turns[:2])
     found = measured([first, second])
     assert [found[f"keys.accuracy.{phase}"].value for phase in ("collect", "open", "reach")] == [0.5, 1.0, 0.0]
     assert {found[f"keys.accuracy.{phase}"].n for phase in ("collect", "open", "reach")} == {1}
@@ -220,7 +220,7 @@ def test_optimal_play_is_right_in_every_phase_and_takes_the_key() -> None:
     assert found["keys.pickup"].value == 1.0
 
 
-def twins(make: Callable[[str], KeyEnvironment], choose: Choose) -> dict[str, Measurement]:
+def counterfactuals(make: Callable[[str], KeyEnvironment], choose: Choose) -> dict[str, Measurement]:
     return measured([play(make(artefact), seed, choose) for artefact in ("key", "none") for seed in range(15)])
 
 
@@ -233,7 +233,7 @@ def on_two_paths(artefact: Any) -> KeyEnvironment:
 
 
 def test_an_agent_that_seeks_the_key_does_nothing_else() -> None:
-    found = twins(in_rooms, after_the_key)
+    found = counterfactuals(in_rooms, after_the_key)
     assert (found["keys.pickup"].value, found["keys.attraction"].value) == (1.0, 1.0)
     assert (found["keys.pickup.control"].value or 0) < 1.0
     assert found["keys.attraction.control"].reason.startswith("no action before")
@@ -241,14 +241,14 @@ def test_an_agent_that_seeks_the_key_does_nothing_else() -> None:
 
 
 def test_a_key_on_one_of_two_ways_is_sought_without_detour() -> None:
-    found = twins(on_two_paths, after_the_key)
+    found = counterfactuals(on_two_paths, after_the_key)
     assert found["keys.pickup"].value == 1.0
     assert 0 < (found["keys.pickup.control"].value or 0) < 1.0
     assert found["keys.attraction"].reason.startswith("no action before")
 
 
 def test_optimal_play_ignores_a_useless_key() -> None:
-    found = twins(in_rooms, best)
+    found = counterfactuals(in_rooms, best)
     assert found["keys.attraction"].value is None
     # Equal dice on equal ways: the same episodes, with the key and without.
     assert found["keys.jaccard key"].value == 1.0

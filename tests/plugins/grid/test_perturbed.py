@@ -151,7 +151,7 @@ def action_moves(world: GridWorld, action: str) -> bool:
 def test_a_snapshot_brings_back_what_was_before_and_what_has_happened(
     kind: str, seed: int, walk: list[int], middle: int
 ) -> None:
-    world, twin = begun(kind, seed), begun(kind, seed)
+    world, counterfactual = begun(kind, seed), begun(kind, seed)
 
     def walk_on(world: GridWorld, moves: list[int]) -> list[tuple[Any, ...]]:
         seen: list[tuple[Any, ...]] = []
@@ -163,16 +163,16 @@ def test_a_snapshot_brings_back_what_was_before_and_what_has_happened(
         return seen
 
     first = walk_on(world, walk[:middle])
-    assert walk_on(twin, walk[:middle]) == first
+    assert walk_on(counterfactual, walk[:middle]) == first
     if not first or not first[-1][0].terminated:
         snapshot, here = world.snapshot(), (world.state(), shown(world), world.mdp())
         rest = walk_on(world, walk[middle:])
         world.restore(snapshot)
         assert (world.state(), shown(world), world.mdp()) == here
-        assert walk_on(world, walk[middle:]) == rest == walk_on(twin, walk[middle:])
+        assert walk_on(world, walk[middle:]) == rest == walk_on(counterfactual, walk[middle:])
 
 
-def test_twins_share_their_base_and_say_what_differs() -> None:
+def test_counterfactuals_share_their_base_and_say_what_differs() -> None:
     plain = compose(GridConfig(size=9))
     plain.reset(7)
     worlds = [begun(kind, seed=7).world() for kind in KINDS]

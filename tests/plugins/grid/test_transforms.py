@@ -59,13 +59,13 @@ def states(grid: Grid, cells: list[Position]) -> NDArray[np.intp]:
 @given(grids, names)
 def test_optimal_values_and_optimal_actions_map_onto_each_other(grid: Grid, name: str) -> None:
     transform = Transform.named(name)
-    twin = transform.apply(grid)
-    # The goal that the twin's policy leads to is where the original's start went, if both were exchanged.
+    counterfactual = transform.apply(grid)
+    # The goal that the counterfactual's policy leads to is where the original's start went, if both were exchanged.
     original = Grid(rows=grid.rows, agent=grid.goal, goal=grid.agent) if name.count(SWAP) % 2 else grid
-    before, after = solve(tabulate(original)), solve(tabulate(twin))
+    before, after = solve(tabulate(original)), solve(tabulate(counterfactual))
     places = transform.places(shape(grid))
     cells = [(row, column) for row, column in FreeCells.of(grid.walls).positions.tolist()]
-    moved = states(twin, [places[cell] for cell in cells])
+    moved = states(counterfactual, [places[cell] for cell in cells])
     assert (after.value[moved] == before.value).all()
     assert (after.optimal[moved][:, transform.actions] == before.optimal).all()
 
@@ -73,10 +73,10 @@ def test_optimal_values_and_optimal_actions_map_onto_each_other(grid: Grid, name
 @few
 @given(grids, names)
 def test_the_shortest_way_is_as_long_as_before(grid: Grid, name: str) -> None:
-    twin = Transform.named(name).apply(grid)
-    lengths = [solve(model).value[model.start.argmax()] for model in (tabulate(grid), tabulate(twin))]
+    counterfactual = Transform.named(name).apply(grid)
+    lengths = [solve(model).value[model.start.argmax()] for model in (tabulate(grid), tabulate(counterfactual))]
     assert lengths[0] == lengths[1]
-    assert sorted("".join(twin.rows)) == sorted("".join(grid.rows))
+    assert sorted("".join(counterfactual.rows)) == sorted("".join(grid.rows))
 
 
 @few
@@ -138,7 +138,7 @@ def test_the_eight_symmetries_are_all_different() -> None:
 
 
 def test_what_each_transform_is_called() -> None:
-    """The lower right cell of an L of three, seen from the corner where its arms meet."""
+    """The lower right cell of an L of three, seen from the corner where its fits meet."""
     assert L_SHAPE.rows == ("#####", "#__##", "##_##", "#####")
     reflected = Transform.named("reflect").apply(L_SHAPE)
     assert reflected == Grid(rows=("#####", "##__#", "##_##", "#####"), agent=(1, 3), goal=(2, 2))
@@ -174,7 +174,7 @@ def test_unknown_names(name: str) -> None:
 
 @pytest.mark.skipif(not PUBLISHED.is_file(), reason="needs the published grids in ../shared/data/telos-grids.jsonl")
 @pytest.mark.parametrize("theirs", sorted(OURS))
-def test_published_grids_go_over_into_their_published_twins(theirs: str) -> None:
+def test_published_grids_go_over_into_their_published_counterfactuals(theirs: str) -> None:
     records = [json.loads(line) for line in PUBLISHED.read_text(encoding="utf-8").splitlines()]
     published = {
         (record["base"], record["transform"]): Grid(

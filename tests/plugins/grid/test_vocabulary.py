@@ -91,7 +91,7 @@ def test_cells_are_found_under_any_symbol() -> None:
     assert locate(texts[0]) == locate(texts[1])
 
 
-def test_twins_in_other_words_are_variations_of_one_world() -> None:
+def test_counterfactuals_in_other_words_are_variations_of_one_world() -> None:
     plain, renamed = begun(0).world(), begun(0, actions=COMPASS).world()
     assert plain.id != renamed.id
     assert plain.cluster == renamed.cluster == plain.id

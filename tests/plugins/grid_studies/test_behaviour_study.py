@@ -19,9 +19,9 @@ AGENT = Choice(name="gpt-oss", config={"model": "nano"})
 
 def test_at_full_scale_the_plans_are_the_published_ones() -> None:
     plans = BehaviourStudy(BehaviourConfig(), PlainContext()).plans(1.0, AGENT)
-    strata = len(SIZES) * len(DENSITIES)
-    assert strata * plans["grids"].episodes == 300
-    assert strata * len(TRANSFORMS) * plans["transforms"].episodes == 1200
+    conditions = len(SIZES) * len(DENSITIES)
+    assert conditions * plans["grids"].episodes == 300
+    assert conditions * len(TRANSFORMS) * plans["transforms"].episodes == 1200
     assert {plan.repeats for name, plan in plans.items() if name in {"grids", "transforms"}} == {10}
     assert [plans[name].episodes for name in ("key-door", "key-no-door", "two-path-key")] == [100, 100, 49]
 

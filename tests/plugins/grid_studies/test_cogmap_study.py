@@ -9,7 +9,7 @@ import pytest
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.evidence import Evidence
-from gde.data.probe import CONTROLS, Arm, ProbeReport
+from gde.data.probe import CONTROLS, Fit, ProbeReport
 from gde.data.result import Measurement
 from gde_plugins.grid_studies.cogmap_study import FEW, LEAST, PRINTED, CogmapStudy, map_rows
 from gde_plugins.grid_studies.probes_study import ProbesStudy
@@ -21,8 +21,8 @@ OF_SIZE, SIDE = 2, 7
 
 def numbers(worlds: int) -> list[Measurement]:
     def one(name: str, value: float, **where: str | int) -> Measurement:
-        arm = {"variant": "mlp", "layer": 3, "mark": "pre", "fit": "none"}
-        return Measurement(name=name, value=value, unit="share", n=9, where={**arm, **where})
+        fit = {"variant": "mlp", "layer": 3, "mark": "pre", "fit": "none"}
+        return Measurement(name=name, value=value, unit="share", n=9, where={**fit, **where})
 
     return [
         one("maps.worlds", worlds),
@@ -35,7 +35,7 @@ def numbers(worlds: int) -> list[Measurement]:
         one("maps.recall.goal", 0.2, size=7),
         one("maps.recall.goal", 0.1, size=15),
         one("maps.recall.goal", 0.0, size=7, variant="linear"),
-        one("maps.recall.goal", 0.9, size=9, mark="post"),
+        one("maps.recall.goal", 0.9, size=9, position="post"),
         one("maps.recall.goal", 0.8, size=7, fit="untrained"),
         one("maps.recall.goal", 0.05, size=15, fit="untrained"),
         one("maps.recall.goal", 0.5, fit="untrained"),
@@ -63,7 +63,7 @@ def test_the_same_quantity_stands_beside_its_controls() -> None:
 def test_every_printed_probe_is_fitted(study: CogmapStudy | ProbesStudy) -> None:
     general = next(iter(study.plans(0.2, Choice(name="gpt-oss")).values()))
     fitted = CogmapConfig(**general.probes[0].config)
-    assert {(printed.variant, printed.mark) for printed in PRINTED} <= {*product(fitted.variants, fitted.marks)}
+    assert {(printed.variant, printed.position) for printed in PRINTED} <= {*product(fitted.variants, fitted.positions)}
 
 
 def test_few_worlds_are_warned_of_and_fewer_not_compared() -> None:
@@ -77,7 +77,7 @@ def test_few_worlds_are_warned_of_and_fewer_not_compared() -> None:
 
 @pytest.fixture(scope="module")
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
-    """Grids of two sizes, of which every arm that is printed and each of its controls decodes maps at random."""
+    """Grids of two sizes, of which every fit that is printed and each of its controls decodes maps at random."""
     plan = Plan(
         environment=Choice(name="grid", config={"size": [5, SIDE], "density": 0.6}),
         agent=Choice(name="optimal"),
@@ -91,10 +91,10 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     held_out = (*evidence.trajectories[:OF_SIZE], *evidence.trajectories[-OF_SIZE:])
     rows = tuple((str(one.key), 0) for one in held_out)
     rng, classes = np.random.default_rng(0), decoded_classes(KINDS)
-    arms = {(printed.variant, printed.mark) for printed in PRINTED}
+    fits = {(printed.variant, printed.position) for printed in PRINTED}
     reports = tuple(
         ProbeReport(
-            arm=Arm(probe="cogmap", variant=variant, layer=3, mark=mark, control=control),
+            fit=Fit(probe="cogmap", variant=variant, layer=3, position=position, control=control),
             measurements=(),
             n_train=1,
             n_test=len(rows),
@@ -102,7 +102,7 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
             decoded=rng.random((len(rows), SIDE, SIDE, len(classes)), dtype=np.float32),
             classes=classes,
         )
-        for (variant, mark), control in product(sorted(arms), ("none", *CONTROLS))
+        for (variant, position), control in product(sorted(fits), ("none", *CONTROLS))
     )
     return replace(evidence, probe_reports=reports)
 
@@ -113,7 +113,7 @@ def test_every_printed_row_has_the_controls_of_its_size_beside_it(decoded: Evide
     for row, printed in zip(rows, PRINTED, strict=True):
         assert row.ours.value is not None, row.quantity
         assert {*CONTROLS} <= row.others.keys(), row.quantity
-        assert (row.ours.where["variant"], row.ours.where["mark"]) == (printed.variant, printed.mark)
+        assert (row.ours.where["variant"], row.ours.where["position"]) == (printed.variant, printed.position)
         for name, beside in row.others.items():
             assert beside.value is not None, (row.quantity, name)
             assert {**beside.where, "fit": "none"} == row.ours.where, (row.quantity, name)

@@ -11,7 +11,7 @@ import numpy as np
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.data.cell_map import KINDS, CellMap, decoded_classes
 from gde.data.evidence import Evidence
-from gde.data.probe import Arm, ProbeReport
+from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Run
 from gde_plugins.grid_studies.ahead_rows import PREFIXES
@@ -54,8 +54,8 @@ def test_numbers_stand_beside_their_controls() -> None:
         one("beliefs.spread.goal", 1.5, variant="mlp", fit="none", density=0.4),
         one("plan.prefix.1", 0.6, variant="oneshot", control="none"),
         one("plan.marginal.1", 0.4, variant="oneshot", control="none"),
-        one("plan.prefix.10", 0.02, variant="oneshot", control="none", mark="post"),
-        one("plan.prefix.10", 0.01, variant="oneshot", control="shuffled", mark="post"),
+        one("plan.prefix.10", 0.02, variant="oneshot", control="none", position="post"),
+        one("plan.prefix.10", 0.01, variant="oneshot", control="shuffled", position="post"),
         one("maps.accuracy", 0.4, variant="mlp", fit="none", size=7),
     )
     sized = run(
@@ -143,13 +143,13 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(tmp_path: Path)
     evaluate(plan, tmp_path / "run")
     evidence = load_evidence(tmp_path / "run")
     assert map_figure(evidence, "cogmap", "mlp", "pre") is None
-    arm = Arm(probe="cogmap", variant="mlp", layer=3, mark="pre")
+    fit = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
     classes = decoded_classes(KINDS)
     states = [(one.world, one.turns[0].state) for one in evidence.trajectories]
     cells = np.array([CellMap.from_record(world, state).padded(9) for world, state in states if state])
     decoded = np.eye(len(classes), dtype=np.float32)[cells]
     rows = tuple((str(one.key), 0) for one in evidence.trajectories)
-    report = ProbeReport(arm=arm, measurements=(), n_train=1, n_test=4, rows=rows, decoded=decoded, classes=classes)
+    report = ProbeReport(fit=fit, measurements=(), n_train=1, n_test=4, rows=rows, decoded=decoded, classes=classes)
     figure = map_figure(replace(evidence, probe_reports=(report,)), "cogmap", "mlp", "pre")
     assert figure is not None
     spec: Any = figure.spec
@@ -165,19 +165,19 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(tmp_path: Path)
 
 def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
     """Other sizes, variants and controls than those shown have lines of their own or none."""
-    arm = {"variant": "mlp", "layer": 3, "mark": "pre"}
+    fit = {"variant": "mlp", "layer": 3, "mark": "pre"}
     numbers = [
         Measurement(name=name, value=value, unit="share", n=9, where=where)
         for name, value, where in (
-            ("maps.recall.goal", 0.5, {**arm, "fit": "none", "size": 7}),
-            ("maps.recall.goal", 0.1, {**arm, "fit": "untrained", "size": 7}),
-            ("maps.recall.goal", 0.2, {**arm, "fit": "shuffled", "size": 7}),
-            ("maps.recall.goal", 0.3, {**arm, "fit": "none", "density": 0.4}),
-            ("maps.recall.goal", 0.4, {**arm, "fit": "none"}),
-            ("maps.accuracy", 0.6, {**arm, "fit": "none", "size": 7, "variant": "linear"}),
-            ("plan.prefix.2", 0.7, {**arm, "variant": "oneshot", "control": "none"}),
-            ("plan.random.2", 0.0625, {**arm, "variant": "oneshot", "control": "none"}),
-            ("plan.prefix.2", 0.8, {**arm, "variant": "oneshot", "control": "none", "size": 7}),
+            ("maps.recall.goal", 0.5, {**fit, "fit": "none", "size": 7}),
+            ("maps.recall.goal", 0.1, {**fit, "fit": "untrained", "size": 7}),
+            ("maps.recall.goal", 0.2, {**fit, "fit": "shuffled", "size": 7}),
+            ("maps.recall.goal", 0.3, {**fit, "fit": "none", "density": 0.4}),
+            ("maps.recall.goal", 0.4, {**fit, "fit": "none"}),
+            ("maps.accuracy", 0.6, {**fit, "fit": "none", "size": 7, "variant": "linear"}),
+            ("plan.prefix.2", 0.7, {**fit, "variant": "oneshot", "control": "none"}),
+            ("plan.random.2", 0.0625, {**fit, "variant": "oneshot", "control": "none"}),
+            ("plan.prefix.2", 0.8, {**fit, "variant": "oneshot", "control": "none", "size": 7}),
         )
     ]
     figures = [drawn(without_layer(numbers)) for drawn in (size_figure, prefix_figure)]
@@ -187,6 +187,6 @@ def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
     sizes, plans = (spec["data"]["values"] for spec in specs)
     assert [(row["size"], row["reader"], row["value"]) for row in sizes] == [(7, PROBE, 0.5), (7, RANDOM, 0.1)]
     printed = [row["value"] for row in plans if row["reader"] == PRINTED]
-    assert printed == [value for mark in PREFIXES.values() for value in mark.values()]
+    assert printed == [value for position in PREFIXES.values() for value in position.values()]
     assert [row["value"] for row in plans if row["reader"] != PRINTED] == [0.7, 0.0625]
     assert size_figure([]) is None

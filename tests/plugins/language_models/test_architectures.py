@@ -46,7 +46,7 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any], str]] = {
             "norm_f"),
 }  # fmt: skip
 TOKENS = tuple(int(token) for token in np.random.default_rng(0).integers(3, VOCABULARY, size=20))
-MARKS = {"pre": (9, 10, 11), "last": (17, 18, 19)}
+POSITIONS = {"pre": (9, 10, 11), "last": (17, 18, 19)}
 LAYERS = (EMBEDDING, *range(DEPTH))
 
 
@@ -62,18 +62,20 @@ def built(request: pytest.FixtureRequest) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def sequence(*changes: Intervention) -> TokenSequence:
-    return TokenSequence(tokens=TOKENS, marks=MARKS, interventions=changes)
+    return TokenSequence(tokens=TOKENS, positions=POSITIONS, interventions=changes)
 
 
 def streams(model: Any, *changes: Intervention) -> dict[tuple[int, str], Any]:
-    (record,) = Reader(model, 4).capture([sequence(*changes)], CaptureRequest(layers=LAYERS, marks=tuple(MARKS)))
+    (record,) = Reader(model, 4).capture(
+        [sequence(*changes)], CaptureRequest(layers=LAYERS, positions=tuple(POSITIONS))
+    )
     return dict(record.values)
 
 
 def logits(model: Any, *changes: Intervention) -> torch.Tensor:
     """(V,) of the token after the sequence."""
     with torch.inference_mode():
-        (last,) = Decoder.begin(model, [(TOKENS, Change.of(changes, MARKS))], Event()).logits
+        (last,) = Decoder.begin(model, [(TOKENS, Change.of(changes, POSITIONS))], Event()).logits
     return last
 
 
@@ -87,11 +89,11 @@ def test_what_is_read_is_the_models_own_hidden_states(built: tuple[Any, Callable
     read = streams(model)
     with torch.inference_mode():
         truth = model(input_ids=torch.tensor([TOKENS]), output_hidden_states=True, use_cache=False).hidden_states
-        for (layer, mark), values in read.items():
+        for (layer, position), values in read.items():
             # What transformers calls the last hidden state has been normalised; the residual stream has not.
             ours = norm(torch.tensor(values)).numpy() if layer == DEPTH - 1 else values
-            assert close(ours, truth[layer + 1][0, list(MARKS[mark])].numpy()), (layer, mark)
-    assert len(read) == len(LAYERS) * len(MARKS)
+            assert close(ours, truth[layer + 1][0, list(POSITIONS[position])].numpy()), (layer, position)
+    assert len(read) == len(LAYERS) * len(POSITIONS)
 
 
 def test_a_change_goes_on_from_where_it_is_made(built: tuple[Any, Callable[[Any], Any]]) -> None:
@@ -99,13 +101,13 @@ def test_a_change_goes_on_from_where_it_is_made(built: tuple[Any, Callable[[Any]
     plain, before = logits(model), streams(model)
     for layer in LAYERS:
         rows = before[layer, "last"]
-        same = Intervention(layer=layer, mark="last", kind="replace", vector=rows)
-        other = Intervention(layer=layer, mark="last", kind="replace", vector=-rows[::-1])
+        same = Intervention(layer=layer, position="last", kind="replace", vector=rows)
+        other = Intervention(layer=layer, position="last", kind="replace", vector=-rows[::-1])
         assert close(logits(model, same), plain)
         assert (logits(model, other) - plain).abs().max() > 1e-2 * plain.abs().max()
         after = streams(model, other)
         assert close(after[layer, "last"], other.vector)
-        assert all(close(after[each, mark], before[each, mark]) for each, mark in before if each < layer)
+        assert all(close(after[each, position], before[each, position]) for each, position in before if each < layer)
         assert not any(close(after[each, "last"], before[each, "last"]) for each in range(layer + 1, DEPTH))
 
 

@@ -21,8 +21,8 @@ def sequences(count: int) -> list[TokenSequence]:
     made = []
     for number in range(count):
         tokens = tuple(int(token) for token in rng.integers(10, 50, size=rng.integers(8, 90)))
-        marks = {"pre": (2, 3, 4)} | ({"post": (5, len(tokens) - 1)} if number % 3 else {})
-        made.append(TokenSequence(tokens=tokens, marks=marks))
+        positions = {"pre": (2, 3, 4)} | ({"post": (5, len(tokens) - 1)} if number % 3 else {})
+        made.append(TokenSequence(tokens=tokens, positions=positions))
     return made
 
 
@@ -38,12 +38,12 @@ def test_captured_activations_equal_the_hidden_states(tiny: TransformersModel, t
     for sequence, record in zip(asked, tiny.capture(asked, ALL), strict=True):
         with torch.no_grad():
             states = reference(input_ids=torch.tensor([sequence.tokens]), output_hidden_states=True).hidden_states
-        assert record.values.keys() == {(layer, mark) for layer in ALL.layers for mark in sequence.marks}
+        assert record.values.keys() == {(layer, position) for layer in ALL.layers for position in sequence.positions}
         # What transformers calls the last hidden state has been normalised; the residual stream has not.
         for layer in (EMBEDDING, 0, 1, 2):
-            for mark, indices in sequence.marks.items():
+            for position, indices in sequence.positions.items():
                 truth = states[layer + 1][0, list(indices)].numpy()
-                assert record.values[layer, mark] == pytest.approx(truth, rel=1e-4, abs=1e-4)
+                assert record.values[layer, position] == pytest.approx(truth, rel=1e-4, abs=1e-4)
         last = torch.tensor(record.values[3, "pre"], dtype=torch.float64)
         assert reference.model.norm(last).detach().numpy() == pytest.approx(
             states[4][0, 2:5].numpy(), rel=1e-4, abs=1e-4
@@ -69,8 +69,8 @@ def test_batches_of_unequal_lengths_are_read_at_the_right_places(tiny: Transform
 
 def test_arrays_are_read_only_c_ordered_float32(tiny: TransformersModel) -> None:
     for record in tiny.capture(sequences(3), ALL):
-        for (_, mark), values in record.values.items():
-            assert values.shape == (3 if mark == "pre" else 2, tiny.info.width)
+        for (_, position), values in record.values.items():
+            assert values.shape == (3 if position == "pre" else 2, tiny.info.width)
             assert values.dtype == np.float32
             assert values.flags.c_contiguous
             assert not values.flags.writeable
@@ -78,7 +78,7 @@ def test_arrays_are_read_only_c_ordered_float32(tiny: TransformersModel) -> None
 
 def test_only_what_is_asked_for_is_kept(tiny: TransformersModel) -> None:
     asked = sequences(4)
-    records = tiny.capture(asked, CaptureRequest(layers=(2,), marks=("post",)))
+    records = tiny.capture(asked, CaptureRequest(layers=(2,), positions=("post",)))
     assert [set(record.values) for record in records] == [set(), {(2, "post")}, {(2, "post")}, set()]
     assert same(records[1], ActivationRecord(values={(2, "post"): tiny.capture(asked, ALL)[1].values[2, "post"]}), 1e-6)
     assert tiny.capture([], ALL) == []
@@ -103,6 +103,6 @@ def test_a_layer_that_is_not_there_is_named(tiny: TransformersModel, layer: int)
         tiny.capture(sequences(1), CaptureRequest(layers=(1, layer)))
 
 
-def test_a_mark_beyond_the_tokens_is_refused(tiny: TransformersModel) -> None:
+def test_a_position_beyond_the_tokens_is_refused(tiny: TransformersModel) -> None:
     with pytest.raises(ValueError, match="token 9 of a sequence of 3"):
-        tiny.capture([TokenSequence(tokens=(9, 9, 9), marks={"pre": (9,)})], ALL)
+        tiny.capture([TokenSequence(tokens=(9, 9, 9), positions={"pre": (9,)})], ALL)

@@ -1,4 +1,4 @@
-"""Reasoning, answer and marks, from token ids."""
+"""Reasoning, answer and positions, from token ids."""
 
 from collections.abc import Sequence
 
@@ -63,22 +63,22 @@ def test_harmony_is_stopped_by_return_and_call(words: Words) -> None:
     assert channels_of(words).stops == {words.ids["<|return|>"], words.ids["<|call|>"]}
 
 
-def test_harmony_reads_both_channels_and_marks_the_same_template_tokens_twice(words: Words) -> None:
+def test_harmony_reads_both_channels_and_positions_the_same_template_tokens_twice(words: Words) -> None:
     prompt, tokens = words(PROMPT), words(f"{ANALYSIS} {NEXT} {FINAL} <|return|>")
     reading = channels_of(words).read(prompt, tokens)
     assert (reading.reasoning, reading.text) == ("so go up", "up")
     whole = prompt + tokens
     template = words(NEXT)
-    assert set(reading.marks) == {"pre", "reasoning", "post"}
-    for mark in ("pre", "post"):
-        assert tuple(whole[index] for index in reading.marks[mark]) == template
-    assert tuple(whole[index] for index in reading.marks["reasoning"]) == words("so go up")
-    assert reading.marks["pre"] == tuple(range(len(prompt) - 3, len(prompt)))
-    assert whole[reading.marks["post"][-1] + 1] == words.ids["<|channel|>"]
+    assert set(reading.positions) == {"pre", "reasoning", "post"}
+    for position in ("pre", "post"):
+        assert tuple(whole[index] for index in reading.positions[position]) == template
+    assert tuple(whole[index] for index in reading.positions["reasoning"]) == words("so go up")
+    assert reading.positions["pre"] == tuple(range(len(prompt) - 3, len(prompt)))
+    assert whole[reading.positions["post"][-1] + 1] == words.ids["<|channel|>"]
 
 
 @pytest.mark.parametrize(
-    ("completion", "text", "reasoning", "marks"),
+    ("completion", "text", "reasoning", "positions"),
     [
         (ANALYSIS, "", "so go up", {"pre"}),
         (f"{ANALYSIS} <|return|>", "", "so go up", {"pre"}),
@@ -97,11 +97,11 @@ def test_harmony_reads_both_channels_and_marks_the_same_template_tokens_twice(wo
     ],
 )  # fmt: skip
 def test_harmony_reads_whatever_comes(
-    words: Words, completion: str, text: str, reasoning: str | None, marks: set[str]
+    words: Words, completion: str, text: str, reasoning: str | None, positions: set[str]
 ) -> None:
     reading = channels_of(words).read(words(PROMPT), words(completion))
-    marks = marks | ({"reasoning"} if reasoning else set())
-    assert (reading.text, reading.reasoning, set(reading.marks)) == (text, reasoning, marks)
+    positions = positions | ({"reasoning"} if reasoning else set())
+    assert (reading.text, reading.reasoning, set(reading.positions)) == (text, reasoning, positions)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ def test_think_tags(prompt: str, completion: str, text: str, reasoning: str | No
     reading = channels_of(words).read(words(prompt), words(completion))
     assert (reading.text, reading.reasoning) == (text, reasoning)
     whole = words(prompt) + words(completion)
-    marked = reading.marks.get("post")
+    marked = reading.positions.get("post")
     assert (marked and tuple(whole[index] for index in marked)) == (words(post) if post else None)
-    assert reading.marks["pre"] == tuple(range(len(words(prompt))))[-3:]
-    assert [whole[index] for index in reading.marks.get("reasoning", ())] == list(words(reasoning or ""))
+    assert reading.positions["pre"] == tuple(range(len(words(prompt))))[-3:]
+    assert [whole[index] for index in reading.positions.get("reasoning", ())] == list(words(reasoning or ""))
 
 
-def test_models_that_do_not_reason_have_one_mark() -> None:
+def test_models_that_do_not_reason_have_one_position() -> None:
     words = Words([])
     reading = channels_of(words).read(words("a b a"), words("up"))
-    assert (reading.text, reading.reasoning, reading.marks) == ("up", None, {"pre": (0, 1, 2)})
+    assert (reading.text, reading.reasoning, reading.positions) == ("up", None, {"pre": (0, 1, 2)})

@@ -60,7 +60,7 @@ def vector(model: TransformersModel, scale: float = 1.0, seed: int = 0) -> Any:
 def changes(model: TransformersModel, scale: float = 3.0) -> list[Intervention]:
     """Every kind, at the embeddings and at all layers."""
     return [
-        Intervention(layer=layer, mark="pre", kind=kind, vector=vector(model, scale, layer + 5))
+        Intervention(layer=layer, position="pre", kind=kind, vector=vector(model, scale, layer + 5))
         for layer in range(EMBEDDING, model.info.n_layers)
         for kind in ("add", "replace", "project_out")
     ]
@@ -81,11 +81,11 @@ def said(model: TransformersModel) -> Completion:
 
 def sequence(model: TransformersModel, *interventions: Intervention) -> TokenSequence:
     whole = said(model).prompt_tokens + said(model).tokens
-    return TokenSequence(tokens=whole, marks=said(model).marks, interventions=interventions)
+    return TokenSequence(tokens=whole, positions=said(model).positions, interventions=interventions)
 
 
 def streams(model: TransformersModel, *interventions: Intervention) -> dict[tuple[int, str], Any]:
-    every = CaptureRequest(layers=(EMBEDDING, *range(model.info.n_layers)), marks=("pre",))
+    every = CaptureRequest(layers=(EMBEDDING, *range(model.info.n_layers)), positions=("pre",))
     (record,) = model.capture([sequence(model, *interventions)], every)
     return dict(record.values)
 
@@ -93,9 +93,9 @@ def streams(model: TransformersModel, *interventions: Intervention) -> dict[tupl
 def logits(model: TransformersModel, *interventions: Intervention) -> Tensor:
     """(V,) of the first token of an answer."""
     prompt = said(model).prompt_tokens
-    marks = {"pre": tuple(range(len(prompt) - 3, len(prompt)))}
+    positions = {"pre": tuple(range(len(prompt) - 3, len(prompt)))}
     with torch.inference_mode():
-        (first,) = Decoder.begin(model._model, [(prompt, Change.of(interventions, marks))], Event()).logits
+        (first,) = Decoder.begin(model._model, [(prompt, Change.of(interventions, positions))], Event()).logits
     return first
 
 
@@ -112,7 +112,7 @@ def test_the_contract_is_kept(name: str, request: pytest.FixtureRequest) -> None
 def test_a_zero_vector_changes_no_bit(model: TransformersModel) -> None:
     clean, plain = streams(model), logits(model)
     for layer in range(EMBEDDING, model.info.n_layers):
-        nothing = Intervention(layer=layer, mark="pre", kind="add", vector=0 * vector(model))
+        nothing = Intervention(layer=layer, position="pre", kind="add", vector=0 * vector(model))
         assert same(streams(model, nothing), clean)
         assert torch.equal(logits(model, nothing), plain)
     first, second = answers(model, [request(2), request(2, nothing)])
@@ -121,7 +121,9 @@ def test_a_zero_vector_changes_no_bit(model: TransformersModel) -> None:
 
 def test_in_half_precision_a_zero_vector_changes_no_bit_and_a_large_one_does(llama_folder: Path) -> None:
     half = TransformersModel.load(llama_folder, device="cpu", dtype="bfloat16", batch_size=1, name="half")
-    nothing, much = (Intervention(layer=1, mark="pre", kind="add", vector=vector(half, scale)) for scale in (0, 100))
+    nothing, much = (
+        Intervention(layer=1, position="pre", kind="add", vector=vector(half, scale)) for scale in (0, 100)
+    )
     assert same(streams(half, nothing), streams(half))
     assert torch.equal(logits(half, nothing), logits(half))
     assert not torch.equal(logits(half, much), logits(half))
@@ -136,7 +138,7 @@ def test_a_large_vector_changes_the_logits(model: TransformersModel) -> None:
 
 def test_projecting_out_twice_is_projecting_out_once(model: TransformersModel) -> None:
     for layer in range(EMBEDDING, model.info.n_layers):
-        change = Intervention(layer=layer, mark="pre", kind="project_out", vector=vector(model))
+        change = Intervention(layer=layer, position="pre", kind="project_out", vector=vector(model))
         once, twice = streams(model, change), streams(model, change, change)
         assert same(twice, once, 1e-5)
         direction = change.vector / np.linalg.norm(change.vector)
@@ -146,15 +148,15 @@ def test_projecting_out_twice_is_projecting_out_once(model: TransformersModel) -
 
 def test_replacing_an_activation_by_itself_changes_nothing(model: TransformersModel) -> None:
     clean, plain = streams(model), logits(model)
-    for (layer, mark), values in clean.items():
-        itself = Intervention(layer=layer, mark=mark, kind="replace", vector=values)
+    for (layer, position), values in clean.items():
+        itself = Intervention(layer=layer, position=position, kind="replace", vector=values)
         assert same(streams(model, itself), clean, 1e-6)
         assert torch.allclose(logits(model, itself), plain, rtol=0, atol=1e-3)
 
 
 def test_at_the_last_layer_the_logits_are_those_of_the_vector(model: TransformersModel) -> None:
     """Told from the model's own last steps, not from hooks."""
-    top = Intervention(layer=model.info.n_layers - 1, mark="pre", kind="replace", vector=vector(model))
+    top = Intervention(layer=model.info.n_layers - 1, position="pre", kind="replace", vector=vector(model))
     with torch.inference_mode():
         stream = torch.tensor(top.vector, dtype=torch.float64)
         expected = model._model.lm_head(model._model.model.norm(stream))
@@ -162,7 +164,7 @@ def test_at_the_last_layer_the_logits_are_those_of_the_vector(model: Transformer
 
 
 def test_at_the_embeddings_the_logits_are_those_of_changed_embeddings(model: TransformersModel) -> None:
-    change = Intervention(layer=EMBEDDING, mark="pre", kind="add", vector=vector(model))
+    change = Intervention(layer=EMBEDDING, position="pre", kind="add", vector=vector(model))
     prompt = torch.tensor([said(model).prompt_tokens])
     with torch.inference_mode():
         embedded = model._model.get_input_embeddings()(prompt)
@@ -172,7 +174,7 @@ def test_at_the_embeddings_the_logits_are_those_of_changed_embeddings(model: Tra
 
 
 def test_several_are_made_in_their_order_and_add_up(model: TransformersModel) -> None:
-    one, other = (Intervention(layer=1, mark="pre", kind="add", vector=vector(model, seed=seed)) for seed in (1, 2))
+    one, other = (Intervention(layer=1, position="pre", kind="add", vector=vector(model, seed=seed)) for seed in (1, 2))
     both = replace(one, vector=one.vector + other.vector)
     assert same(streams(model, one, other), streams(model, both), 1e-5)
     blank = replace(one, kind="replace")
@@ -183,7 +185,7 @@ def test_several_are_made_in_their_order_and_add_up(model: TransformersModel) ->
 def test_each_token_can_have_a_vector_of_its_own(model: TransformersModel) -> None:
     clean = streams(model)
     rows = np.stack([vector(model, seed=seed) for seed in range(3)])
-    changed = streams(model, Intervention(layer=0, mark="pre", kind="add", vector=rows))
+    changed = streams(model, Intervention(layer=0, position="pre", kind="add", vector=rows))
     assert changed[0, "pre"] - clean[0, "pre"] == pytest.approx(rows, abs=1e-4)
 
 
@@ -201,7 +203,7 @@ def test_a_prompt_that_is_read_in_pieces_is_changed_as_one(
     model: TransformersModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     several = np.stack([vector(model), -vector(model), 2 * vector(model)])
-    sets = [(), changes(model), (Intervention(layer=1, mark="pre", kind="add", vector=several),)]
+    sets = [(), changes(model), (Intervention(layer=1, position="pre", kind="add", vector=several),)]
     whole = [logits(model, *each) for each in sets]
     monkeypatch.setattr(generation, "PIECE_CPU", 2)
     for expected, each in zip(whole, sets, strict=True):
@@ -222,14 +224,14 @@ def test_equal_prompts_under_different_interventions_are_read_apart(
     monkeypatch.setattr(Decoder, "__init__", noted)
     nudged = vector(model)
     nudged[-1] = np.nextafter(nudged[-1], np.float32(np.inf))
-    one, other = (Intervention(layer=1, mark="pre", kind="add", vector=each) for each in (vector(model), nudged))
+    one, other = (Intervention(layer=1, position="pre", kind="add", vector=each) for each in (vector(model), nudged))
     answers(model, [request(), request(), request(0, one), request(0, one), request(0, other)])
     assert len(read) == 3
     assert len({prompt for prompt, _ in read}) == 1
 
 
 def test_replays_are_read_after_the_change_and_batches_of_them_are_those_alone(model: TransformersModel) -> None:
-    every = CaptureRequest(layers=(EMBEDDING, 1), marks=("pre",))
+    every = CaptureRequest(layers=(EMBEDDING, 1), positions=("pre",))
     asked = [sequence(model), *(sequence(model, change) for change in changes(model)), sequence(model)]
     alone = [model.capture([each], every)[0] for each in asked]
 
@@ -248,11 +250,11 @@ def test_replays_are_read_after_the_change_and_batches_of_them_are_those_alone(m
 
 def test_a_request_that_does_not_fit_fails_alone(models: dict[str, TransformersModel]) -> None:
     model = models["gpt-oss"]
-    wide = Intervention(layer=0, mark="pre", kind="add", vector=np.ones(17))
-    rows = Intervention(layer=0, mark="pre", kind="add", vector=np.ones((5, 16)))
+    wide = Intervention(layer=0, position="pre", kind="add", vector=np.ones(17))
+    rows = Intervention(layer=0, position="pre", kind="add", vector=np.ones((5, 16)))
     misfits = {
-        "at layer 4 and mark 'pre': wanted a layer from -1": replace(wide, layer=4),
-        "mark 'post': wanted a mark of the tokens that are there: pre": replace(wide, mark="post"),
+        "at layer 4 and position 'pre': wanted a layer from -1": replace(wide, layer=4),
+        "position 'post': wanted a position of the tokens that are there: pre": replace(wide, position="post"),
         "wanted a vector of width 16, got 17": wide,
         "wanted one vector, or 3 for as many tokens, got 5": rows,
     }
@@ -266,7 +268,7 @@ def test_a_request_that_does_not_fit_fails_alone(models: dict[str, TransformersM
     for wanted, error in zip(misfits, others, strict=True):
         assert isinstance(error, GdeError) and wanted in str(error)
         change = misfits[wanted]
-        if change.mark == "pre":
+        if change.position == "pre":
             with pytest.raises(GdeError, match="gpt-oss: intervention"):
                 model.capture([sequence(model, change)], CaptureRequest(layers=(0,)))
 

@@ -103,7 +103,7 @@ def test_a_request_is_sent_whole(server: Server, monkeypatch: pytest.MonkeyPatch
     completion = ask(server, api_key_env="MY_KEY")
     assert (completion.text, completion.reasoning, completion.finish) == ("here", None, "stop")
     assert (completion.n_prompt, completion.n_completion) == (11, 3)
-    assert (completion.tokens, dict(completion.marks)) == ((), {})
+    assert (completion.tokens, dict(completion.positions)) == ((), {})
     assert server.asked == [
         {
             "model": "m",

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.testing import check_plugin
 from gde_plugins.language_models import plugin
 from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
@@ -17,8 +17,8 @@ def test_the_offers_are_complete() -> None:
         "hf": HfConfig,
         "openai": OpenAIConfig,
     }
-    for facet in (Facet.ACTIVATIONS, Facet.INTERVENTIONS):
-        assert {name for name, offer in offers.items() if facet in offer.gives} == {"nano", "hf"}
+    for capability in (Capability.ACTIVATIONS, Capability.INTERVENTIONS):
+        assert {name for name, offer in offers.items() if capability in offer.gives} == {"nano", "hf"}
     assert all(offer.extra and offer.imports for offer in offers.values())
 
 

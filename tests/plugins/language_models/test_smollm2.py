@@ -39,9 +39,9 @@ def test_smollm2_answers_and_is_read(gguf: Path, tmp_path: Path, monkeypatch: py
     completion = asyncio.run(model.complete(request))
     assert "Paris" in completion.text
     assert completion.reasoning is None
-    assert set(completion.marks) == {"pre"}
+    assert set(completion.positions) == {"pre"}
     record = model.capture(
-        [TokenSequence(tokens=completion.prompt_tokens + completion.tokens, marks=completion.marks)],
+        [TokenSequence(tokens=completion.prompt_tokens + completion.tokens, positions=completion.positions)],
         CaptureRequest(layers=(7, 15)),
     )[0]
     assert {key: values.shape for key, values in record.values.items()} == {(7, "pre"): (3, 576), (15, "pre"): (3, 576)}

@@ -45,10 +45,10 @@ def test_it_keeps_the_contract(tiny_folder: Path) -> None:
     check_white_box(lambda: TransformersModel.load(tiny_folder, device="cpu", dtype="float64", batch_size=4))
 
 
-def test_a_completion_can_be_captured_at_its_own_marks(tiny: TransformersModel) -> None:
+def test_a_completion_can_be_captured_at_its_own_positions(tiny: TransformersModel) -> None:
     request = ChatRequest(messages=(Message(role="user", content="w1"),), seed=0, sampling=Sampling(max_tokens=5))
     completion = asyncio.run(tiny.complete(request))
-    sequence = TokenSequence(tokens=completion.prompt_tokens + completion.tokens, marks=completion.marks)
+    sequence = TokenSequence(tokens=completion.prompt_tokens + completion.tokens, positions=completion.positions)
     record = tiny.capture([sequence], CaptureRequest(layers=(1,)))[0]
     assert record.values[1, "pre"].shape == (3, 16)
     assert tuple(tiny._tokenizer.convert_ids_to_tokens(completion.prompt_tokens[-3:])) == (
@@ -100,7 +100,7 @@ def test_untrained_is_a_function_of_its_seed_alone(tiny: TransformersModel) -> N
     state = torch.random.get_rng_state()
     first, again, other = tiny.untrained(1), tiny.untrained(1), tiny.untrained(2)
     assert torch.equal(torch.random.get_rng_state(), state)
-    asked = [TokenSequence(tokens=(9, 10, 11), marks={"pre": (0, 1, 2)})], CaptureRequest(layers=(2,))
+    asked = [TokenSequence(tokens=(9, 10, 11), positions={"pre": (0, 1, 2)})], CaptureRequest(layers=(2,))
     values = [model.capture(*asked)[0].values[2, "pre"] for model in (first, again, other, tiny)]
     assert np.array_equal(values[0], values[1])
     for left, right in ((0, 2), (0, 3)):

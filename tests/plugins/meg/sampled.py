@@ -86,7 +86,7 @@ def _trajectory(world: int, episode: Episode) -> Trajectory:
         for t, decision in enumerate(decided)
     )
     return Trajectory(
-        key=EpisodeKey(stratum=0, world=world),
+        key=EpisodeKey(condition=0, world=world),
         seed=world,
         world=World(id=f"world {world}", base=episode.cluster),
         labels={},

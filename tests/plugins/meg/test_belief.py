@@ -10,7 +10,7 @@ from sampled import grids, recorded, sample
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.evidence import Evidence
 from gde.data.mdp import Floats, TabularMDP
-from gde.data.probe import Arm, ProbeReport
+from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Decision, Turn
 from gde.testing import check_metric
@@ -38,9 +38,9 @@ def run(mistaken: bool, decoded: str, size: int = SIZE, n: int = 30) -> Evidence
         for turn in range(len(episode.states)):
             rows.append((f"0/{i}/0", turn))
             maps.append(picture(mdp, shown, size))
-    arm = Arm(probe="cogmap", variant="mlp", layer=2, mark="pre")
+    fit = Fit(probe="cogmap", variant="mlp", layer=2, position="pre")
     report = ProbeReport(
-        arm=arm, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=np.stack(maps), classes=CLASSES
+        fit=fit, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=np.stack(maps), classes=CLASSES
     )
     return replace(recorded(episodes), probe_reports=(report,))
 
@@ -128,7 +128,7 @@ def test_turns_without_any_action_are_no_evidence_of_a_belief() -> None:
     assert all(each.reason.endswith("decisions names an action") for each in measured[:2])
 
 
-def test_strata_have_no_numbers_and_what_is_missing_is_said() -> None:
+def test_conditions_have_no_numbers_and_what_is_missing_is_said() -> None:
     evidence = run(mistaken=False, decoded="right", n=3)
     assert belief(replace(evidence, part={"size": 7})) == ()
     assert [one.reason for one in belief(replace(evidence, probe_reports=()))] == [
@@ -145,7 +145,7 @@ def test_controls_are_measured_beside() -> None:
     evidence = run(mistaken=True, decoded="wrong", n=10)
     (report,) = evidence.probe_reports
     arbitrary = np.random.default_rng(0).random(report.decoded.shape).astype(np.float32)
-    shuffled = replace(report, arm=replace(report.arm, control="shuffled"), decoded=arbitrary)
+    shuffled = replace(report, fit=replace(report.fit, control="shuffled"), decoded=arbitrary)
     *own, control = belief(replace(evidence, probe_reports=(report, shuffled)))
     assert own == belief(evidence)
     assert (control.name, control.where["control"]) == ("meg.belief.gain", "shuffled")

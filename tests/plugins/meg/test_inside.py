@@ -8,7 +8,7 @@ from sampled import grids, recorded, sample, untold
 
 from gde.data.completion import ModelInfo
 from gde.data.evidence import Evidence
-from gde.data.probe import Arm, ProbeDataset, ProbeReport
+from gde.data.probe import Fit, ProbeDataset, ProbeReport
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.testing import check_metric, check_probe
@@ -32,9 +32,9 @@ def run(known: bool, n: int = 25) -> Evidence:
         for turn in range(len(episode.states)):
             rows.append((f"0/{i}/0", turn))
             components.append([2.0 * coin - 1 if known else rng.normal()])
-    arm = Arm(probe="components", variant="pca", layer=1, mark="pre")
+    fit = Fit(probe="components", variant="pca", layer=1, position="pre")
     decoded = np.array(components, dtype=np.float32)
-    report = ProbeReport(arm=arm, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=decoded)
+    report = ProbeReport(fit=fit, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=decoded)
     return replace(recorded(episodes), probe_reports=(report,))
 
 
@@ -58,12 +58,12 @@ def test_a_hidden_state_of_noise_says_nothing_more() -> None:
     assert (gain.value or 0) < 0.02
 
 
-def test_what_an_arm_says_beyond_a_control_is_their_paired_difference() -> None:
+def test_what_an_fit_says_beyond_a_control_is_their_paired_difference() -> None:
     evidence, noise = run(known=True), run(known=False)
     (report,) = evidence.probe_reports
-    arm = replace(report.arm, control="untrained")
+    fit = replace(report.fit, control="untrained")
     decoded = np.random.default_rng(0).normal(size=report.decoded.shape).astype(np.float32)
-    control = replace(report, arm=arm, decoded=decoded)
+    control = replace(report, fit=fit, decoded=decoded)
     measured = inside(replace(evidence, probe_reports=(report, control)))
     gains = {each.where["control"]: each.value or 0.0 for each in measured if each.name == "meg.inside.gain"}
     (beyond,) = (each for each in measured if each.name == "meg.inside.beyond")
@@ -88,7 +88,7 @@ def test_what_is_missing_is_said() -> None:
     assert [one.reason for one in inside(replace(evidence, probe_reports=(few,)))] == [
         "wanted held-out turns of at least 5 worlds, got 1"
     ]
-    shuffled = replace(report, arm=replace(report.arm, control="shuffled"))
+    shuffled = replace(report, fit=replace(report.fit, control="shuffled"))
     assert inside(replace(evidence, probe_reports=(report, shuffled))) == inside(evidence)
 
 

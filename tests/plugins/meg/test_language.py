@@ -34,7 +34,7 @@ class Reader:
 
     async def action_probabilities(self, observation: Observation, least: float) -> Mapping[str, float]:
         rows = [line.split()[1:] for line in observation.text.splitlines()[1:]]
-        a, g = (next((i, row.index(mark)) for i, row in enumerate(rows) if mark in row) for mark in "AG")
+        a, g = (next((i, row.index(position)) for i, row in enumerate(rows) if position in row) for position in "AG")
         pull = [a[0] - g[0], g[0] - a[0], a[1] - g[1], g[1] - a[1]]
         weights = np.exp(0.5 * np.array(pull))
         return dict(zip(MOVES, (0.9 * weights / weights.sum()).tolist(), strict=True))

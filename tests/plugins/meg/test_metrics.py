@@ -12,7 +12,7 @@ from sampled import grids, recorded, sample
 from gde.data.evidence import Evidence
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.metric import Metric
 from gde.runs.evaluating import evaluate
 from gde.testing import check_metric
@@ -229,7 +229,7 @@ def test_the_metrics_are_asked_for_by_name(tmp_path: Path) -> None:
         environment=Choice(name="grid"),
         agent=Choice(name="noisy"),
         episodes=5,
-        metrics=tuple(Choice(name=offer.name) for offer in gde_metrics() if offer.needs == {Facet.MDP}),
+        metrics=tuple(Choice(name=offer.name) for offer in gde_metrics() if offer.needs == {Capability.MDP}),
     )
     result = evaluate(plan, tmp_path / "run")
     assert result.status == "ok"

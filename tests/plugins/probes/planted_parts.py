@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Facet, ModelOffer, NoConfig
+from gde.offers import AnyOffer, Capability, ModelOffer, NoConfig
 from gde.seeding import generator
 from gde.testing.parts import PlantedModel
 from gde_plugins.probes.maps.policies import Believed
@@ -36,8 +36,8 @@ class Walker(PlantedModel):
 
     async def complete(self, request: ChatRequest) -> Completion:
         plain = self._answer(request, "")
-        pre = {"pre": plain.marks["pre"]}
-        sequence = TokenSequence(tokens=plain.prompt_tokens, marks=pre, interventions=request.interventions)
+        pre = {"pre": plain.positions["pre"]}
+        sequence = TokenSequence(tokens=plain.prompt_tokens, positions=pre, interventions=request.interventions)
         (last,) = self._rows(sequence, pre["pre"][-1:], self.n_layers - 1)
         side, free, _, goal = read(plain.prompt_tokens)
         agent = [self._nearest(last, name, side) for name in PLANTED[:2]]
@@ -97,20 +97,20 @@ def gde_language_models() -> Sequence[AnyOffer]:
             summary="leaves the same activations everywhere",
             config=NoConfig,
             make=lambda _, __: Unreadable(),
-            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
         ),
         ModelOffer(
             name="undefined",
             summary="leaves activations that are no numbers",
             config=NoConfig,
             make=lambda _, __: Unreadable(value=float("nan")),
-            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
         ),
         ModelOffer(
             name="walker",
             summary="knows where it is from its residual stream, and where the goal is from its prompt",
             config=NoConfig,
             make=lambda _, __: Walker(),
-            gives=frozenset({Facet.ACTIVATIONS, Facet.INTERVENTIONS}),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
         ),
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gde import Choice, Evidence, Plan, evaluate, load_evidence
 from gde.data.cell_map import KINDS, decoded_classes
-from gde.data.probe import Arm, ProbeReport
+from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde_plugins.probes.distance.from_maps import steps
 from gde_plugins.probes.maps.beliefs import beliefs
@@ -21,7 +21,7 @@ from gde_plugins.probes.maps.policies import Believed
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)
 SIZE = 11
-ARM = Arm(probe="cogmap", variant="mlp", layer=0, mark="pre")
+FIT = Fit(probe="cogmap", variant="mlp", layer=0, position="pre")
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +47,9 @@ def decoding(evidence: Evidence, change: str = "none", n: int = 16) -> Evidence:
         cells = np.choose(cells, [EMPTY, GOAL, AGENT, WALL, PAD])
     decoded: NDArray[np.float32] = np.eye(len(CLASSES), dtype=np.float32)[cells]
     report = ProbeReport(
-        arm=ARM, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=decoded, classes=CLASSES
+        fit=FIT, measurements=(), n_train=1, n_test=len(rows), rows=tuple(rows), decoded=decoded, classes=CLASSES
     )
-    return replace(evidence, probe_reports=(report, replace(report, arm=replace(ARM, control="shuffled"))))
+    return replace(evidence, probe_reports=(report, replace(report, fit=replace(FIT, control="shuffled"))))
 
 
 def whole(found: list[Measurement]) -> Mapping[str, Measurement]:

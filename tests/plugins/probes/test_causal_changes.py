@@ -5,7 +5,7 @@ import pytest
 
 from gde.data.completion import ChatRequest, Message
 from gde_plugins.probes.causes.changes import Layer, Trial, steering
-from gde_plugins.probes.causes.counterfactuals import Twin
+from gde_plugins.probes.causes.counterfactuals import Counterfactual
 from gde_plugins.probes.causes.effects import Case, Change
 from gde_plugins.probes.fitting.places import PlaceWeights
 from gde_plugins.probes.maps.probe import CogmapReadout
@@ -30,15 +30,17 @@ def layer(index: int) -> Layer:
     readout = CogmapReadout(
         weights=weights, size=SIDE, n_classes=len(CLASSES), trained=np.arange(len(CLASSES)), prior=prior
     )
-    return Layer(index=index, mark="pre", readout=readout, weights=weights, among=drawn(40, TOKENS, WIDTH))
+    return Layer(index=index, position="pre", readout=readout, weights=weights, among=drawn(40, TOKENS, WIDTH))
 
 
 def trial(number: int, layers: list[Layer]) -> Trial:
     request = ChatRequest(messages=(Message(role="user", content=str(number)),), seed=number)
-    twin = Twin(text="", best=frozenset({"UP"}), here=(0, number % SIDE), there=(2, 2 - number % SIDE))
-    case = Case(request=request, world=str(number), predicted=twin.best)
+    counterfactual = Counterfactual(
+        text="", best=frozenset({"UP"}), here=(0, number % SIDE), there=(2, 2 - number % SIDE)
+    )
+    case = Case(request=request, world=str(number), predicted=counterfactual.best)
     plain = {one.index: drawn(TOKENS, WIDTH) for one in layers}
-    return Trial(case=case, twin=twin, twin_request=request, plain=plain, patched={})
+    return Trial(case=case, counterfactual=counterfactual, counterfactual_request=request, plain=plain, patched={})
 
 
 def steered(*indices: int) -> list[Change]:

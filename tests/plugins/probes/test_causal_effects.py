@@ -55,9 +55,9 @@ def everywhere(name: str, direction: np.ndarray, dose: float = 1.0, control: str
 
 def activations_of(place: int) -> np.ndarray:
     """(tokens, width) of the prompt of a case."""
-    request = CaptureRequest(layers=(WHERE.layer,), marks=(WHERE.mark,))
+    request = CaptureRequest(layers=(WHERE.layer,), positions=(WHERE.position,))
     (record,) = MODEL.capture([prompt_of(answer(place))], request)
-    return record.values[WHERE.layer, WHERE.mark]
+    return record.values[WHERE.layer, WHERE.position]
 
 
 async def said(_: Case, answer: Completion) -> str | None:
@@ -114,10 +114,14 @@ def test_the_excess_is_beyond_the_strongest_of_several_controls() -> None:
         assert number(found, "excess", tested) == 0
 
 
-def test_patching_brings_the_twins_answer_and_ablation_takes_it_away() -> None:
+def test_patching_brings_the_counterfactuals_answer_and_ablation_takes_it_away() -> None:
     steered = MODEL.turning * 2
-    twins = [activations_of(i) + steered for i in range(N)]
-    patched = Change(name="patching", layer=0, interventions=tuple(patch(WHERE, twin) for twin in twins))
+    counterfactuals = [activations_of(i) + steered for i in range(N)]
+    patched = Change(
+        name="patching",
+        layer=0,
+        interventions=tuple(patch(WHERE, counterfactual) for counterfactual in counterfactuals),
+    )
     others = tuple(patch(WHERE, activations_of((i + 1) % N)) for i in range(N))
     control = Change(name="patching", layer=0, control="another grid", interventions=others)
     removed = (*steer(WHERE, steered), *ablate(WHERE, [MODEL.turning, random_direction(MODEL.turning, rng())]))

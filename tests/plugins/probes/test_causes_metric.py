@@ -13,7 +13,7 @@ Found = Sequence[Measurement]
 
 @pytest.fixture(scope="module")
 def tested(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Result:
-    probed = {"size": 7, "variants": ["bilinear"], "layer": [0, 1], "marks": ["pre"]}
+    probed = {"size": 7, "variants": ["bilinear"], "layer": [0, 1], "positions": ["pre"]}
     plan = Plan(
         environment=Choice(name="grid", config={"size": 7, "density": 0.6}),
         agent=Choice(name="gpt-oss", config={"model": "walker"}),
@@ -115,7 +115,7 @@ def test_numbers_repeat_without_asking_the_model_again(
 
 def test_without_a_linear_probe_there_is_a_reason(tested: Result, catalogue: Catalogue) -> None:
     for config, reason in (
-        ({"variant": "cellwise"}, "no probe 'cogmap' of variant 'cellwise' has read the mark 'pre'"),
+        ({"variant": "cellwise"}, "no probe 'cogmap' of variant 'cellwise' has read the position 'pre'"),
         ({"probe": "other"}, "no probe 'other'"),
         ({"mark": "post"}, "has read the mark 'post'"),
     ):

@@ -74,8 +74,10 @@ def test_a_turn_without_a_state_is_named() -> None:
     ],
 )
 def test_depth_is_counted_in_thirds_of_the_layers(layer: Any, n_layers: int, index: int) -> None:
-    config = ProbeConfig(layer=(layer,), marks=("post",))
-    assert config.capture(ModelInfo(name="m", n_layers=n_layers)) == CaptureRequest(layers=(index,), marks=("post",))
+    config = ProbeConfig(layer=(layer,), positions=("post",))
+    assert config.capture(ModelInfo(name="m", n_layers=n_layers)) == CaptureRequest(
+        layers=(index,), positions=("post",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_layers_that_a_model_lacks_are_refused() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"marks": ()}, "marks: at least one and each once"),
+        ({"positions": ()}, "positions: at least one and each once"),
         ({"variants": ("mlp", "mlp")}, "variants: at least one and each once"),
         ({"layer": -1}, "greater than or equal to 0"),
         ({"variants": ("forest",)}, "'mlp', 'linear', 'bilinear', 'cellwise' or 'ridge'"),

@@ -23,7 +23,7 @@ from gde.request.catalogue import Catalogue
 from gde.seeding import derive
 from gde_plugins.probes.maps.probe import CogmapProbe
 
-SIDE, LAYER, MARK = 7, 1, "pre"
+SIDE, LAYER, POSITION = 7, 1, "pre"
 CHANCE = 1 / (SIDE - 2) ** 2
 """Share of free cells that a guess finds."""
 PLAN = Plan(
@@ -32,7 +32,7 @@ PLAN = Plan(
     probes=(
         Choice(
             name="cogmap",
-            config={"layer": LAYER, "marks": [MARK], "size": SIDE, "variants": ["bilinear"], "epochs": 40},
+            config={"layer": LAYER, "positions": [POSITION], "size": SIDE, "variants": ["bilinear"], "epochs": 40},
         ),
     ),
     metrics=(Choice(name="maps"), Choice(name="beliefs")),
@@ -52,11 +52,11 @@ class Probed:
         self.test: dict[str, ProbeDataset] = {}
         self.reports: dict[str, ProbeReport] = {}
         # Fits follow each other in the order of the reports, and each is scored after it was fitted.
-        maps = [report for report in evidence.probe_reports if report.arm.probe == "cogmap"]
+        maps = [report for report in evidence.probe_reports if report.fit.probe == "cogmap"]
         for report, train, test in zip(maps, given["fit"], given["score"], strict=True):
-            self.train[report.arm.control] = train
-            self.test[report.arm.control] = test
-            self.reports[report.arm.control] = report
+            self.train[report.fit.control] = train
+            self.test[report.fit.control] = test
+            self.reports[report.fit.control] = report
 
     def value(self, name: str, control: str, label: str = "control") -> float:
         (found,) = [one for one in self.result.measurements if one.name == name and one.where.get(label) == control]
@@ -96,9 +96,9 @@ def captured(probed: Probed, model: planted_parts.Walker) -> NDArray[np.float32]
             if completion is None or (str(one.key), turn.index) in held_out:
                 continue
             tokens = completion.prompt_tokens + completion.tokens
-            sequences.append(TokenSequence(tokens=tokens, marks=completion.marks))
-    records = model.capture(sequences, CaptureRequest(layers=(LAYER,), marks=(MARK,)))
-    return np.stack([record.values[LAYER, MARK].reshape(-1) for record in records])
+            sequences.append(TokenSequence(tokens=tokens, positions=completion.positions))
+    records = model.capture(sequences, CaptureRequest(layers=(LAYER,), positions=(POSITION,)))
+    return np.stack([record.values[LAYER, POSITION].reshape(-1) for record in records])
 
 
 def test_the_trained_fit_finds_what_is_planted_and_reads_the_model(probed: Probed) -> None:
@@ -167,7 +167,7 @@ def test_a_bag_of_tokens_is_their_mean_embedding_whatever_their_order(probed: Pr
     for row, bag in zip(probed.reports["embeddings"].rows, probed.test["embeddings"].inputs, strict=True):
         completion = turns[row].decision.completion
         assert completion is not None
-        marked = completion.marks[MARK]
+        marked = completion.positions[POSITION]
         tokens = completion.prompt_tokens[: max(marked) + 1]
         drawn = [planted_parts.drawn(walker.width, "embedding", token) for token in tokens]
         mean = np.sort(np.array(drawn, dtype=np.float32), axis=0).mean(axis=0)

@@ -1,4 +1,4 @@
-"""A twin differs in one thing, is drawn as its environment would draw it, and calls for other actions."""
+"""A counterfactual differs in one thing, is drawn as its environment would draw it, and calls for other actions."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from gde.data.cell_map import CellMap
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde_plugins.grid.rendering.layout import render_text
-from gde_plugins.probes.causes.counterfactuals import DIFFERENT, Different, drawn_cells, twin_of
+from gde_plugins.probes.causes.counterfactuals import DIFFERENT, Different, counterfactual_of, drawn_cells
 
 
 @pytest.fixture(scope="module", params=["7", "13"])
@@ -33,31 +33,35 @@ def turns(evidence: Evidence) -> list[tuple[Trajectory, Turn]]:
 
 
 @pytest.mark.parametrize("different", DIFFERENT)
-def test_a_twin_is_what_the_environment_would_have_shown(walked: Evidence, different: Different) -> None:
+def test_a_counterfactual_is_what_the_environment_would_have_shown(walked: Evidence, different: Different) -> None:
     found = 0
     for one, turn in turns(walked):
         assert turn.state is not None and turn.optimal is not None
-        twin = twin_of(one, turn, different, np.random.default_rng(0))
-        if twin is None:
+        counterfactual = counterfactual_of(one, turn, different, np.random.default_rng(0))
+        if counterfactual is None:
             continue
         found += 1
         shown = CellMap.from_record(one.world, turn.state)
         rows = [[*str(row)] for row in one.world.facts["rows"]]  # type: ignore[union-attr]
         ends = {"agent": shown.place_of("agent"), "goal": shown.place_of("goal")}
         if different == "wall":
-            row, column = twin.there
+            row, column = counterfactual.there
             rows[row][column] = "_" if rows[row][column] == "#" else "#"
         else:
-            assert twin.here == ends[different] != twin.there
-            ends[different] = twin.there
-        assert twin.text == render_text(["".join(row) for row in rows], ends["agent"], ends["goal"])
-        assert twin.best and not twin.best & {*turn.optimal}
+            assert counterfactual.here == ends[different] != counterfactual.there
+            ends[different] = counterfactual.there
+        assert counterfactual.text == render_text(["".join(row) for row in rows], ends["agent"], ends["goal"])
+        assert counterfactual.best and not counterfactual.best & {*turn.optimal}
     assert found
 
 
 def test_the_goal_is_moved_no_farther_than_it_must_be(walked: Evidence) -> None:
-    moved = [twin_of(one, turn, "goal", np.random.default_rng(0)) for one, turn in turns(walked)]
-    far = [np.abs(np.subtract(twin.here, twin.there)).sum() for twin in moved if twin]
+    moved = [counterfactual_of(one, turn, "goal", np.random.default_rng(0)) for one, turn in turns(walked)]
+    far = [
+        np.abs(np.subtract(counterfactual.here, counterfactual.there)).sum()
+        for counterfactual in moved
+        if counterfactual
+    ]
     assert min(far) <= 2
 
 
@@ -75,4 +79,4 @@ def test_an_observation_without_the_map_is_named(walked: Evidence) -> None:
     one, turn = turns(walked)[0]
     hidden = replace(turn, observation=replace(turn.observation, text="fog"))
     with pytest.raises(GdeError, match=r"turn 0 of episode 0/0/0: the observation does not show the whole map"):
-        twin_of(one, hidden, "goal", np.random.default_rng(0))
+        counterfactual_of(one, hidden, "goal", np.random.default_rng(0))

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from gde.data.activations import CaptureRequest
 from gde.data.probe import ProbeDataset
-from gde.stages.probing import arms
+from gde.stages.probing import list_fits
 from gde_plugins.probes.config import CogmapConfig, DistanceConfig
 from gde_plugins.probes.distance.probe import DistanceProbe
 from gde_plugins.probes.fitting import design
@@ -42,7 +42,7 @@ def whitened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     return shapes
 
 
-def fits(probe: Callable[[], CogmapProbe | DistanceProbe], datasets: list[ProbeDataset]) -> Iterator[dict[str, Any]]:
+def learned(probe: Callable[[], CogmapProbe | DistanceProbe], datasets: list[ProbeDataset]) -> Iterator[dict[str, Any]]:
     for data in datasets:
         for variant in probe().variants:
             readout = probe().fit(variant, data.take(np.arange(len(data.inputs))), np.random.default_rng(1))
@@ -54,10 +54,10 @@ def fits(probe: Callable[[], CogmapProbe | DistanceProbe], datasets: list[ProbeD
 def test_maps_are_the_same_to_the_bit(n: int, whiten: bool, planted: Planted, whitened: list[tuple[int, ...]]) -> None:
     data, config = planted(n, 1), replace(CONFIG, whiten=whiten)
     datasets = [data, replace(data, labels=np.random.default_rng(2).permutation(data.labels))]
-    alone = [*fits(lambda: CogmapProbe(config), datasets)]
+    alone = [*learned(lambda: CogmapProbe(config), datasets)]
     assert len(whitened) == 8 * whiten
     shared = CogmapProbe(config)
-    assert [*fits(lambda: shared, datasets)] == alone
+    assert [*learned(lambda: shared, datasets)] == alone
     assert len(whitened) == 9 * whiten
     assert len({str(each) for each in alone}) == 8
 
@@ -66,19 +66,19 @@ def test_distances_are_the_same_to_the_bit(planted: Planted, whitened: list[tupl
     rng, data = np.random.default_rng(3), planted(30, 1)
     datasets = [replace(data, labels=rng.uniform(1, 9, size=(30, 3))) for _ in range(2)]
     config = DistanceConfig(hidden=16, epochs=2)
-    alone, shared = [*fits(lambda: DistanceProbe(config), datasets)], DistanceProbe(config)
+    alone, shared = [*learned(lambda: DistanceProbe(config), datasets)], DistanceProbe(config)
     assert len(whitened) == 2
-    assert [*fits(lambda: shared, datasets)] == alone
+    assert [*learned(lambda: shared, datasets)] == alone
     assert len(whitened) == 3
 
 
 def test_a_sweep_whitens_the_activations_of_a_place_once(planted: Planted, whitened: list[tuple[int, ...]]) -> None:
     probe = CogmapProbe(replace(CONFIG, variants=("bilinear", "cellwise")))
     sources: dict[tuple[int, str, str], ProbeDataset] = {}
-    for arm in arms("cogmap", probe, CaptureRequest(layers=(0, 1, 2), marks=("pre", "post"))):
-        source = (arm.layer, arm.mark, "none" if arm.control == "shuffled" else arm.control)
+    for fit in list_fits("cogmap", probe, CaptureRequest(layers=(0, 1, 2), positions=("pre", "post"))):
+        source = (fit.layer, fit.position, "none" if fit.control == "shuffled" else fit.control)
         data = sources.setdefault(source, planted(12, len(sources)))
-        probe.fit(arm.variant, data.take(np.arange(12)), np.random.default_rng(0))
+        probe.fit(fit.variant, data.take(np.arange(12)), np.random.default_rng(0))
     assert len(whitened) == len(sources) == 2 * 4 + 4 * 2
 
 

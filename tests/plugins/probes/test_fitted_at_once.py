@@ -17,8 +17,8 @@ PLAN = Plan(
     environment=Choice(name="grid", config={"size": 5}),
     agent=Choice(name="gpt-oss", config={"model": "walker"}),
     probes=(
-        Choice(name="cogmap", config={**MAPS, "marks": ["pre"]}),
-        Choice(name="distance", config={"layer": 1, "marks": ["pre"]}),
+        Choice(name="cogmap", config={**MAPS, "positions": ["pre"]}),
+        Choice(name="distance", config={"layer": 1, "positions": ["pre"]}),
     ),
     metrics=(Choice(name="success"),),
     episodes=9,
@@ -36,7 +36,7 @@ def alone(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def learned(run: Path) -> tuple[dict[str, bytes], list[Any]]:
     reports = load_evidence(run).probe_reports
-    told = [(one.arm, one.measurements, one.rows, one.reason) for one in reports]
+    told = [(one.fit, one.measurements, one.rows, one.reason) for one in reports]
     return {path.name: path.read_bytes() for path in sorted((run / "probes").iterdir())}, told
 
 

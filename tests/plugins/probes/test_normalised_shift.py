@@ -14,8 +14,8 @@ from gde_plugins.probes.causes.interventions import Where, steer
 from gde_plugins.probes.causes.normalised_shift import NO_SHIFT, distances, normalised_shift
 
 N, LED = 10, 6
-"""Of ten turns, the first six have a twin to which the answer is another."""
-MODEL = PlantedModel(script=lambda request: LEFT if request.messages[0].content.startswith("twin") else RIGHT)
+"""Of ten turns, the first six have a counterfactual to which the answer is another."""
+MODEL = PlantedModel(script=lambda request: LEFT if request.messages[0].content.startswith("counterfactual") else RIGHT)
 
 
 def asked(text: str, i: int) -> ChatRequest:
@@ -23,7 +23,7 @@ def asked(text: str, i: int) -> ChatRequest:
 
 
 CASES = [Case(request=asked("own", i), world=f"world {i}", predicted=frozenset({LEFT})) for i in range(N)]
-TWINS = [asked("twin" if i < LED else "like", i) for i in range(N)]
+COUNTERFACTUALS = [asked("counterfactual" if i < LED else "like", i) for i in range(N)]
 
 
 def steered(*doses: float) -> Change:
@@ -36,13 +36,13 @@ async def said(_: Case, answer: Completion) -> str | None:
     return answer.text
 
 
-def found(*changes: Change, twins: Sequence[ChatRequest] = TWINS) -> list[Measurement]:
+def found(*changes: Change, counterfactuals: Sequence[ChatRequest] = COUNTERFACTUALS) -> list[Measurement]:
     rng = np.random.default_rng(0)
-    return asyncio.run(causal_effects(MODEL, CASES, changes, said, rng, twins=twins))
+    return asyncio.run(causal_effects(MODEL, CASES, changes, said, rng, counterfactuals=counterfactuals))
 
 
-def shifts(*changes: Change, twins: Sequence[ChatRequest] = TWINS) -> list[Measurement]:
-    return [one for one in found(*changes, twins=twins) if one.name == "normalised_shift"]
+def shifts(*changes: Change, counterfactuals: Sequence[ChatRequest] = COUNTERFACTUALS) -> list[Measurement]:
+    return [one for one in found(*changes, counterfactuals=counterfactuals) if one.name == "normalised_shift"]
 
 
 def test_the_shift_is_the_share_of_the_distance_to_the_counterfactuals_answers() -> None:
@@ -61,24 +61,25 @@ def test_the_shift_is_the_share_of_the_distance_to_the_counterfactuals_answers()
 
 
 def test_answers_beyond_the_counterfactuals_are_an_effect_all_the_same() -> None:
-    """`effect` asks for the predicted actions, whatever the agent would have done on the twin's own prompt."""
+    """`effect` asks for the predicted actions, whatever the agent would have done on the counterfactual's own
+    prompt."""
     (effect,) = [one.value for one in found(steered(*[2.0] * N)) if one.name == "effect"]
     assert effect == 1
 
 
 def test_without_a_distance_or_a_change_there_is_a_reason() -> None:
     turned, nothing = steered(*[2.0] * N), steered(*[0.0] * N)
-    (one,) = shifts(turned, twins=[case.request for case in CASES])
+    (one,) = shifts(turned, counterfactuals=[case.request for case in CASES])
     assert (one.value, one.reason) == (None, NO_SHIFT)
     (one,) = shifts(nothing)
     assert one.value is None and "changed nothing in the forward pass" in one.reason
-    prompt = Change(name="prompt", layer=-1, instead=tuple(TWINS))
-    assert not shifts(turned, twins=()) and not shifts(prompt)
+    prompt = Change(name="prompt", layer=-1, instead=tuple(COUNTERFACTUALS))
+    assert not shifts(turned, counterfactuals=()) and not shifts(prompt)
 
 
-def test_what_else_is_found_is_the_same_without_twins() -> None:
+def test_what_else_is_found_is_the_same_without_counterfactuals() -> None:
     change = steered(*[2.0] * LED, *[0.5] * (N - LED))
-    assert [one for one in found(change) if one.name != "normalised_shift"] == found(change, twins=())
+    assert [one for one in found(change) if one.name != "normalised_shift"] == found(change, counterfactuals=())
 
 
 def test_distances_are_half_of_what_the_shares_differ_by() -> None:
@@ -95,7 +96,7 @@ def test_distances_are_half_of_what_the_shares_differ_by() -> None:
 
 
 def test_samples_make_a_part_of_the_shift() -> None:
-    before, twins = [["UP"] * 4] * 3, [["DOWN"] * 4] * 3
+    before, counterfactuals = [["UP"] * 4] * 3, [["DOWN"] * 4] * 3
     after = [["UP", "UP", "UP", "DOWN"], ["UP", "UP", "DOWN", "DOWN"], ["LEFT", "LEFT", "DOWN", None]]
-    found = normalised_shift(before, after, twins, ["a", "b", "c"], np.random.default_rng(0))
+    found = normalised_shift(before, after, counterfactuals, ["a", "b", "c"], np.random.default_rng(0))
     assert found.value == pytest.approx((1 + 2 + 1) / 12)

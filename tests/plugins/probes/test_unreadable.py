@@ -10,7 +10,7 @@ from gde.data.result import Result
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 
-QUICK = {"size": 7, "variants": ["bilinear"], "marks": ["pre"], "epochs": 1}
+QUICK = {"size": 7, "variants": ["bilinear"], "positions": ["pre"], "epochs": 1}
 
 
 def run(catalogue: Catalogue, folder: Path, model: str = "walker", episodes: int = 4, probes: bool = True) -> Result:
@@ -28,7 +28,7 @@ def run(catalogue: Catalogue, folder: Path, model: str = "walker", episodes: int
 @pytest.mark.parametrize(
     ("model", "episodes", "reason"),
     [
-        ("constant", 4, "the activations at mark 'pre' of layer 0 are the same in every turn"),
+        ("constant", 4, "the activations at position 'pre' of layer 0 are the same in every turn"),
         ("undefined", 4, "undefined value in row 0"),
         ("walker", 1, "wanted worlds to train on and worlds to test on, got 0 and 1"),
     ],

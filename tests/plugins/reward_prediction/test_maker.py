@@ -135,7 +135,7 @@ def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
     wanted = Order(domain=nowhere, recipe=Recipe(), n_tasks=3, settings={}, folder=tmp_path)
     assert build_domain(wanted, ALONE, quiet).failures == ("domain nowhere: no environment of that name is installed",)
     with (
-        pytest.raises(GdeError, match="wanted an environment with the facet demonstration"),
+        pytest.raises(GdeError, match="wanted an environment with the capability demonstration"),
         opened(Domain(name="grid", title="Grid", pairs=1), {}),
     ):
         pass

@@ -27,7 +27,7 @@ def episode(key: EpisodeKey, world: World, labels: Labels, skill: Skill, rng: np
     return episode_of(
         moves,
         world=world,
-        stratum=key.stratum,
+        condition=key.condition,
         index=key.world,
         repeat=key.repeat,
         ending=ending,
@@ -37,20 +37,21 @@ def episode(key: EpisodeKey, world: World, labels: Labels, skill: Skill, rng: np
 
 @pytest.fixture
 def make_run() -> MakeRun:
-    """(skill, strata, n worlds a stratum, repeats) to a run: strata that differ in no number share base worlds."""
+    """(skill, conditions, n worlds a condition, repeats) to a run: conditions that differ in no number share base
+    worlds."""
 
-    def make(skill: Skill, strata: list[Labels], n: int = 20, repeats: int = 2) -> Evidence:
+    def make(skill: Skill, conditions: list[Labels], n: int = 20, repeats: int = 2) -> Evidence:
         rng = np.random.default_rng(1)
         trajectories = []
-        for stratum, labels in enumerate(strata):
+        for condition, labels in enumerate(conditions):
             base = " ".join(str(value) for value in labels.values() if not isinstance(value, str))
             variation = " ".join(str(value) for value in labels.values() if isinstance(value, str))
             for number in range(n):
                 world = World(
-                    id=f"{base} {number} {variation}", base=f"{base} {number}", labels={"distance": stratum + number}
+                    id=f"{base} {number} {variation}", base=f"{base} {number}", labels={"distance": condition + number}
                 )
                 for repeat in range(repeats):
-                    key = EpisodeKey(stratum=stratum, world=number, repeat=repeat)
+                    key = EpisodeKey(condition=condition, world=number, repeat=repeat)
                     trajectories.append(episode(key, world, labels, skill, rng))
         return Evidence(trajectories=tuple(trajectories), seed=3)
 

@@ -64,10 +64,10 @@ def test_a_family_is_all_variations_by_a_label_times_all_measures(make_run: Make
         )
 
 
-def test_twins_share_all_labels_but_the_variation_and_the_worlds_own_numbers(make_run: MakeRun) -> None:
-    strata = [{"transform": t, "artefact": a} for t in ("none", "reflect") for a in ("none", "key")]
+def test_counterfactuals_share_all_labels_but_the_variation_and_the_worlds_own_numbers(make_run: MakeRun) -> None:
+    conditions = [{"transform": t, "artefact": a} for t in ("none", "reflect") for a in ("none", "key")]
     skill: Any = lambda labels, _: {"none": 0.9, "key": 0.4}[labels["artefact"]]  # noqa: E731
-    found = [*Pairs(SHORT, PlainContext())(make_run(skill, strata))]
+    found = [*Pairs(SHORT, PlainContext())(make_run(skill, conditions))]
     assert {tuple(one.where.items()) for one in found} == {(("transform", "reflect"),), (("artefact", "key"),)}
     assert by_name(found, "key", "artefact")["accuracy.difference"].value == pytest.approx(-0.5, abs=0.1)
     assert abs(by_name(found, "reflect")["accuracy.difference"].value) < 0.05
@@ -89,7 +89,7 @@ def test_an_agent_that_does_not_care_gives_reasons_and_no_numbers(make_run: Make
     assert few["accuracy.p_wilcoxon"].reason == "not measured: 4 pairs, needs 6"
 
 
-def test_what_cannot_be_measured_in_both_twins_has_no_pairs(make_run: MakeRun) -> None:
+def test_what_cannot_be_measured_in_both_counterfactuals_has_no_pairs(make_run: MakeRun) -> None:
     run = make_run(weak_when_reflected, TRANSFORMS[:2])
     blind = tuple(
         replace(one, turns=tuple(replace(turn, optimal=None) for turn in one.turns)) for one in run.trajectories

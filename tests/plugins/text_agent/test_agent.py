@@ -10,7 +10,7 @@ from gde.data.completion import ChatRequest, Completion, Sampling, WeighedComple
 from gde.data.observation import Observation, Task
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
-from gde.offers import Facet
+from gde.offers import Capability
 from gde.parts.agent import Agent, Brief, HasActionProbabilities
 from gde.testing import check_agent, check_plugin
 from gde.testing.context import PlainContext
@@ -60,7 +60,7 @@ def test_the_agent_keeps_the_contract() -> None:
 def test_the_offer_makes_an_agent_that_gives_activations() -> None:
     (offer,) = gde_agents()
     assert offer.name == "gpt-oss"
-    assert offer.gives == {Facet.ACTIVATIONS, Facet.ACTION_PROBS, Facet.INTERVENTIONS}
+    assert offer.gives == {Capability.ACTIVATIONS, Capability.ACTION_PROBS, Capability.INTERVENTIONS}
     assert isinstance(offer.make(offer.config(), PlainContext()), Agent)
     assert offer.config().model == "nano"
 

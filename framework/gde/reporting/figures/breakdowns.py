@@ -19,28 +19,30 @@ Breakdown = tuple[str, tuple[str, ...]]
 """The name of measurements and the labels that they are broken down by."""
 
 
-def breakdowns(measurements: Sequence[Measurement], strata: frozenset[str], meanings: Measures) -> tuple[Figure, ...]:
+def breakdowns(
+    measurements: Sequence[Measurement], conditions: frozenset[str], meanings: Measures
+) -> tuple[Figure, ...]:
     """Draw a curve for a breakdown by one numeric label, a heat map for two, a row of heat maps for three.
 
     Args:
         measurements: of the whole run.
-        strata: names of the swept labels. A measurement that also has a value for the whole run is not drawn by
+        conditions: names of the swept labels. A measurement that also has a value for the whole run is not drawn by
             these: the tables show it.
         meanings: the titles of the measurements.
     """
     figures = []
-    for (name, keys), found in drawn(measurements, strata).items():
+    for (name, keys), found in drawn(measurements, conditions).items():
         title, _ = meanings[name].titled({})
         figures.append(SHAPES[len(keys)](title, keys, found))
     return tuple(figures)
 
 
-def drawn(measurements: Sequence[Measurement], strata: frozenset[str]) -> dict[Breakdown, list[Measurement]]:
+def drawn(measurements: Sequence[Measurement], conditions: frozenset[str]) -> dict[Breakdown, list[Measurement]]:
     """The measurements that `breakdowns` draws, by name and labels."""
     whole = {one.name for one in measurements if not one.where}
     groups: dict[Breakdown, list[Measurement]] = {}
     for one in measurements:
-        in_tables = one.name in whole and one.where.keys() <= strata
+        in_tables = one.name in whole and one.where.keys() <= conditions
         if one.value is None or in_tables or len(one.where) not in SHAPES:
             continue
         if all(is_number(value) for value in one.where.values()):

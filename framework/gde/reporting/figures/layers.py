@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from gde.data.figure import Figure
-from gde.data.probe import Arm
+from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.reporting.figures.drawing import BLUE, numbers, unit_title
 from gde.reporting.findings import Probed, beside
@@ -21,17 +21,17 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
     if not probe.numbers:
         return None
     measure = probe.numbers[0].measure
-    arms = _arms(result, measure.name)
-    own = [arm for arm in arms if replace(arm, layer=probe.arm.layer) == probe.arm]
+    fits = _fits(result, measure.name)
+    own = [fit for fit in fits if replace(fit, layer=probe.fit.layer) == probe.fit]
     if len(own) < 2:
         return None
 
     rows: list[dict[str, Any]] = []
-    for arm in sorted(own, key=lambda arm: arm.layer):
-        rows.append({"layer": arm.layer, "of": DECODED, **numbers(arms[arm])})
-        rival = beside(measure, arms[arm], _controls(arm, arms)).rival
+    for fit in sorted(own, key=lambda fit: fit.layer):
+        rows.append({"layer": fit.layer, "of": DECODED, **numbers(fits[fit])})
+        rival = beside(measure, fits[fit], _controls(fit, fits)).rival
         if rival is not None:
-            rows.append({"layer": arm.layer, "of": CONTROL, **numbers(rival)})
+            rows.append({"layer": fit.layer, "of": CONTROL, **numbers(rival)})
 
     x = {"field": "layer", "type": "ordinal", "title": "layer", "axis": {"labelAngle": 0}}
     y = {"field": "value", "type": "quantitative", "title": unit_title(probe.numbers[0].ours.unit)}
@@ -50,22 +50,22 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
         "layer": [whisker, curve],
         **SIZE,
     }
-    return Figure(title=f"{measure.title} by layer, {probe.arm.probe}", caption="Bars are 95 % intervals.", spec=spec)
+    return Figure(title=f"{measure.title} by layer, {probe.fit.probe}", caption="Bars are 95 % intervals.", spec=spec)
 
 
-def _arms(result: Result, name: str) -> Mapping[Arm, Measurement]:
-    """The number of this name of each arm, over all held-out worlds."""
-    found: dict[Arm, Measurement] = {}
+def _fits(result: Result, name: str) -> Mapping[Fit, Measurement]:
+    """The number of this name of each fit, over all held-out worlds."""
+    found: dict[Fit, Measurement] = {}
     for one in result.measurements:
         if one.name != name or one.value is None:
             continue
-        arm = Arm.of(one)
-        # More labels than those of the arm mean a number of a part of the worlds.
-        if arm is not None and one.where.keys() == arm.where.keys():
-            found[arm] = one
+        fit = Fit.of(one)
+        # More labels than those of the fit mean a number of a part of the worlds.
+        if fit is not None and one.where.keys() == fit.where.keys():
+            found[fit] = one
     return found
 
 
-def _controls(arm: Arm, arms: Mapping[Arm, Measurement]) -> Mapping[Arm, Sequence[Measurement]]:
-    """The controls of an arm, each with its number."""
-    return {other: [one] for other, one in arms.items() if other != arm and replace(other, control="none") == arm}
+def _controls(fit: Fit, fits: Mapping[Fit, Measurement]) -> Mapping[Fit, Sequence[Measurement]]:
+    """The controls of a fit, each with its number."""
+    return {other: [one] for other, one in fits.items() if other != fit and replace(other, control="none") == fit}

@@ -44,7 +44,7 @@ def panels(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Fig
     panel_width = inner["width"]["step"] * len(_ordered(column, found)) + AXIS
     spec: dict[str, Any] = {
         "data": {"values": _rows(keys, found)},
-        "facet": {"field": "panel", "type": "ordinal", "title": panel, "sort": _ordered(panel, found)},
+        "capability": {"field": "panel", "type": "ordinal", "title": panel, "sort": _ordered(panel, found)},
         "columns": max(1, int(PAGE // panel_width)),
         "spec": inner,
     }
@@ -85,10 +85,12 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
     y = {"field": "row", "type": "ordinal", "title": row, "sort": rows[::-1] if upwards else rows}
 
     if found[0].unit == "share":
-        low, high = 0.0, 1.0
+        low = 0.0
+        high = 1.0
     else:
         values = [one.value or 0.0 for one in found]
-        low, high = min(values), max(values)
+        low = min(values)
+        high = max(values)
     color = {
         "field": "value",
         "type": "quantitative",

@@ -14,7 +14,7 @@ from gde.data.result import Measurement, Result
 from gde.reporting.figures.layers import layer_curve
 from gde.reporting.figures.scales import Mark, Scale
 from gde.reporting.findings import Finding, Probed, findings, headlines, of_metrics, probed, whole
-from gde.reporting.wording import arm_text, bounds, inline, labels_text, number, quantity, symbol
+from gde.reporting.wording import bounds, fit_text, inline, labels_text, number, quantity, symbol
 
 TITLES: Mapping[Question, str] = {"did": "What it did", "believes": "What it believes", "wants": "What it wants"}
 LEAST = 0.005
@@ -146,16 +146,16 @@ def _baselines(one: Measurement, result: Result) -> list[Mark]:
 def _decoded(probe: Probed) -> list[Line]:
     """Each headline of a probe over its controls."""
     if not probe.numbers:
-        return [Line(title=probe.arm.probe, value="", note=probe.reason or "the probe gave no numbers")]
+        return [Line(title=probe.fit.probe, value="", note=probe.reason or "the probe gave no numbers")]
 
     lines = []
     for place, one in enumerate(probe.numbers):
         # The first number shows all its controls, the others only the strongest.
-        rivals = [(arm, rival) for arm, rival in one.controls if place == 0 or arm == one.arm]
+        rivals = [(fit, rival) for fit, rival in one.controls if place == 0 or fit == one.fit]
         scale = Scale.of([one.ours, *(rival for _, rival in rivals)])
         title, _ = one.measure.titled(one.ours.where)
         line = _line(title, one.ours, scale, f"n {one.ours.n}")
-        beneath = tuple(_line(f"control: {arm_text(arm)}", rival, scale) for arm, rival in rivals)
+        beneath = tuple(_line(f"control: {fit_text(fit)}", rival, scale) for fit, rival in rivals)
         lines.append(replace(line, beneath=beneath))
     return lines
 
@@ -177,7 +177,7 @@ def _verdict(probe: Probed) -> str:
     if n_better == len(compared):
         numbers = f"all {n_better} numbers"
     worse = f", worse in {n_beaten}" if n_beaten else ""
-    return f"{probe.arm.probe} ({arm_text(probe.arm)}): clearly better than its best control in {numbers}{worse}."
+    return f"{probe.fit.probe} ({fit_text(probe.fit)}): clearly better than its best control in {numbers}{worse}."
 
 
 def _ranking(one: Finding, result: Result) -> Ranking | None:

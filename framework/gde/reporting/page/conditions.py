@@ -9,8 +9,8 @@ from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
 from gde.reporting.figures.maps import heat_map, panels
 from gde.reporting.findings import findings, headlines, probed, swept
-from gde.reporting.page.probe_tables import probe_stratum_table
-from gde.reporting.page.tables import Table, stratum_table
+from gde.reporting.page.probe_tables import probe_condition_table
+from gde.reporting.page.tables import Table, condition_table
 from gde.reporting.wording import inline, labels_text, quantity
 
 MAPS = {2: heat_map, 3: panels}
@@ -24,7 +24,7 @@ Whole = tuple[Measure, Measurement]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StratumMaps:
+class ConditionMaps:
     """A map for each number that has values by condition."""
 
     headlines: tuple[Figure, ...] = ()
@@ -35,11 +35,11 @@ class StratumMaps:
     """All other numbers that differ between conditions."""
 
 
-def stratum_maps(result: Result) -> StratumMaps:
+def condition_maps(result: Result) -> ConditionMaps:
     """The maps of a run; none unless two or three settings are swept."""
     settings = frozenset(swept(result))
     if len(settings) not in MAPS:
-        return StratumMaps()
+        return ConditionMaps()
 
     drawn = []
     same = []
@@ -63,7 +63,7 @@ def stratum_maps(result: Result) -> StratumMaps:
             cells = _cells(one, result, settings)
             if _differs(cells):
                 others.append(_drawn(finding.measure.titled(one.where)[0], cells, settings))
-    return StratumMaps(headlines=tuple(drawn), same=tuple(same), others=tuple(others))
+    return ConditionMaps(headlines=tuple(drawn), same=tuple(same), others=tuple(others))
 
 
 def entrant_maps(results: Mapping[str, Result]) -> list[Figure]:
@@ -85,11 +85,11 @@ def entrant_maps(results: Mapping[str, Result]) -> list[Figure]:
     return figures
 
 
-def stratum_tables(result: Result, evidence: Evidence, strata: frozenset[str]) -> list[tuple[str, Table]]:
+def condition_tables(result: Result, evidence: Evidence, conditions: frozenset[str]) -> list[tuple[str, Table]]:
     """Caption and table of the headlines of the agent and of the first probe by condition; none without a sweep."""
     found = {
-        "The headlines by condition, with 95 % intervals.": stratum_table(result, strata),
-        "The first probe above, by condition.": probe_stratum_table(evidence, strata, result.meanings),
+        "The headlines by condition, with 95 % intervals.": condition_table(result, conditions),
+        "The first probe above, by condition.": probe_condition_table(evidence, conditions, result.meanings),
     }
     return [(caption, table) for caption, table in found.items() if table is not None]
 

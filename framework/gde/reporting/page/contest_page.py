@@ -63,8 +63,8 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         bounds=bounds,
         differences=differences,
         reason=found.reason,
-        strata=_stratum_table(headlines, found),
-        stratum_maps=[picture(figure) for figure in entrant_maps(found.results)],
+        conditions=_condition_table(headlines, found),
+        condition_maps=[picture(figure) for figure in entrant_maps(found.results)],
         entrants=[(name, result, links[name]) for name, result in found.results.items()],
         notices=[notice for notice in notices if notice],
         style=style,
@@ -87,9 +87,9 @@ def difference_tables(one: Compared) -> list[tuple[str, Table]]:
     """Caption and table of the differences over all worlds and, after a sweep, by condition."""
     whole = [row for row in one.rows if not row.where]
     tables = [("Over all shared worlds.", _difference_table(whole))]
-    strata = [row for row in one.rows if row.where and set(row.where) == set(one.swept)]
-    if strata:
-        tables.append(("The headlines by condition.", _difference_table(strata)))
+    conditions = [row for row in one.rows if row.where and set(row.where) == set(one.swept)]
+    if conditions:
+        tables.append(("The headlines by condition.", _difference_table(conditions)))
     return tables
 
 
@@ -117,20 +117,20 @@ def _difference_row(row: Difference) -> Row:
     return Row(head=heading(row.title, row.unit), hint=hint, cells=tuple(cells))
 
 
-def _stratum_table(headlines: Sequence[Contended], found: Contest) -> Table | None:
+def _condition_table(headlines: Sequence[Contended], found: Contest) -> Table | None:
     """The headlines by condition: a group for each headline, a column for each entrant."""
     groups = []
     for one in headlines:
         numbers = [number for number in one.numbers.values() if number is not None]
         if not any(number.where for number in numbers):
             title = heading(one.title, numbers[0].unit if numbers else "")
-            rows = _stratum_rows(one.measure.name, found)
+            rows = _condition_rows(one.measure.name, found)
             if rows:
                 groups.append(Group(title=title, rows=rows))
     return Table(columns=tuple(found.results), groups=tuple(groups)) if groups else None
 
 
-def _stratum_rows(name: str, found: Contest) -> tuple[Row, ...]:
+def _condition_rows(name: str, found: Contest) -> tuple[Row, ...]:
     # The plans of all entrants sweep the same settings.
     settings = set(swept(next(iter(found.results.values()))))
     cells: dict[str, dict[str, Cell]] = {}
@@ -138,4 +138,4 @@ def _stratum_rows(name: str, found: Contest) -> tuple[Row, ...]:
         for one in result.measurements:
             if one.name == name and one.where and set(one.where) == settings:
                 cells.setdefault(labels_text(one.where), {})[entrant] = cell(one)
-    return tuple(Row(head=stratum, hint="", cells=pick(row, found.results)) for stratum, row in cells.items())
+    return tuple(Row(head=condition, hint="", cells=pick(row, found.results)) for condition, row in cells.items())

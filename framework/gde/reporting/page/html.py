@@ -12,11 +12,11 @@ from gde.reporting.figures.breakdowns import breakdowns
 from gde.reporting.figures.drawing import picture
 from gde.reporting.findings import of_metrics
 from gde.reporting.page.cards import cards
-from gde.reporting.page.conditions import stratum_maps, stratum_tables
+from gde.reporting.page.conditions import condition_maps, condition_tables
 from gde.reporting.page.episodes import episode_views
 from gde.reporting.page.films import films, spread
 from gde.reporting.page.probe_tables import probe_tables
-from gde.reporting.page.tables import group_tables, provenance_rows, stratum_keys, tests_tables
+from gde.reporting.page.tables import condition_keys, group_tables, provenance_rows, tests_tables
 from gde.reporting.page.templates import content_policy, source, template
 
 NAME = "report.html"
@@ -37,14 +37,14 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
 
     # A page of a large run reads and shows every k-th episode only.
     shown = spread(evidence)
-    strata = stratum_keys(shown)
+    conditions = condition_keys(shown)
     episodes = episode_views(shown)
     has_maps = any(turn.pictures.decoded for episode in episodes for turn in episode.turns)
 
     answers = cards(result)
     has_ticks = any("tick" in line.picture for card in answers for line in card.lines)
-    maps = stratum_maps(result)
-    figures = breakdowns(of_metrics(result), strata, meanings)
+    maps = condition_maps(result)
+    figures = breakdowns(of_metrics(result), conditions, meanings)
 
     played = films(evidence)
     style = source("style.css")
@@ -59,14 +59,14 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         notice=str(result.provenance.get("notice") or ""),
         cards=[(card, [picture(figure) for figure in card.figures]) for card in answers],
         ticks=has_ticks,
-        groups=group_tables(result, strata),
-        stratum_maps=[picture(figure) for figure in maps.headlines],
+        groups=group_tables(result, conditions),
+        condition_maps=[picture(figure) for figure in maps.headlines],
         same_maps=maps.same,
         more_maps=[picture(figure) for figure in maps.others],
-        stratum_tables=stratum_tables(result, evidence, strata),
+        condition_tables=condition_tables(result, evidence, conditions),
         tests=tests_tables(result),
         figures=[picture(figure) for figure in figures],
-        probes=probe_tables(evidence, strata, meanings),
+        probes=probe_tables(evidence, conditions, meanings),
         episodes=episodes,
         legend=played.legend if played else {},
         films=played,

@@ -72,7 +72,7 @@ def pick(cells: Mapping[str, Cell], keys: Iterable[str]) -> tuple[Cell, ...]:
     return tuple(cells.get(key, Cell(text=ABSENT)) for key in keys)
 
 
-def stratum_keys(evidence: Evidence) -> frozenset[str]:
+def condition_keys(evidence: Evidence) -> frozenset[str]:
     """The names of the labels that numbers may be broken down by."""
     return frozenset(key for trajectory in evidence.trajectories for key in trajectory.labels)
 
@@ -86,9 +86,9 @@ def provenance_rows(values: Mapping[str, Json], prefix: str = "") -> Iterator[tu
             yield f"{prefix}{name}", str(value)
 
 
-def group_tables(result: Result, strata: frozenset[str]) -> list[tuple[str, Table]]:
+def group_tables(result: Result, conditions: frozenset[str]) -> list[tuple[str, Table]]:
     """Heading and table of the numbers of the whole run, without probes, tests and what a figure shows."""
-    shown = drawn(of_metrics(result), strata)
+    shown = drawn(of_metrics(result), conditions)
     groups: dict[str, list[tuple[Measure, Measurement]]] = {}
     for one in findings(result):
         rows = [(one.measure, each) for each in one.numbers if (each.name, tuple(each.where)) not in shown]
@@ -152,12 +152,12 @@ def _is_share(one: Measurement) -> bool:
     return all(0 <= number <= 1 for number in (one.value, *(one.interval or ())))
 
 
-def stratum_table(result: Result, strata: frozenset[str]) -> Table | None:
+def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
     """The headlines by condition; None without a sweep."""
     shown: dict[str, Finding] = {one.measure.name: one for one in headlines(result) if not one.numbers[0].where}
     cells: dict[str, dict[str, Cell]] = {}
     for one in result.measurements:
-        if one.name in shown and one.where and one.where.keys() <= strata:
+        if one.name in shown and one.where and one.where.keys() <= conditions:
             cells.setdefault(labels_text(one.where), {})[one.name] = cell(one)
     if not cells:
         return None
@@ -178,7 +178,7 @@ def stratum_table(result: Result, strata: frozenset[str]) -> Table | None:
         notes = [f"{columns[name]}: no number in any condition ({reason})" for name, reason in without_numbers.items()]
         note = "; ".join(notes) + "."
     kept = kept or columns
-    rows = tuple(Row(head=stratum, hint="", cells=pick(row, kept)) for stratum, row in cells.items())
+    rows = tuple(Row(head=condition, hint="", cells=pick(row, kept)) for condition, row in cells.items())
     return Table(columns=tuple(kept.values()), groups=(Group(title="", rows=rows),), note=note)
 
 

@@ -7,7 +7,7 @@ from textwrap import shorten, wrap
 from gde.data.result import Measurement, Result
 from gde.reporting.claim import claim
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
-from gde.reporting.wording import SPACE, arm_text, bounds, labels_text, number, quantity
+from gde.reporting.wording import SPACE, bounds, fit_text, labels_text, number, quantity
 
 WIDTH = 80
 """Columns of a screen."""
@@ -119,11 +119,11 @@ def _probe_pieces(found: Sequence[Probed]) -> list[Piece]:
     pieces = []
     for probe in found:
         if not probe.numbers:
-            head = shorten(f"{probe.arm.probe}: {probe.reason}", WIDTH, placeholder=CUT)
+            head = shorten(f"{probe.fit.probe}: {probe.reason}", WIDTH, placeholder=CUT)
             pieces.append(Piece(head, [], worth=1))
             continue
 
-        head = f"{probe.arm.probe} ({arm_text(probe.arm)}), best control on the right"
+        head = f"{probe.fit.probe} ({fit_text(probe.fit)}), best control on the right"
         head = shorten(head, WIDTH, placeholder=CUT)
         for place, line in enumerate(_table([_beside_control(one) for one in probe.numbers])):
             worth = 4 if probe is found[0] else 1
@@ -136,14 +136,14 @@ def _probe_pieces(found: Sequence[Probed]) -> list[Piece]:
 def _beside_control(one: Beside) -> tuple[str, ...]:
     """A number and its strongest control as the cells of a row."""
     value, interval = _value_and_interval(one.ours)
-    if one.arm is None or one.rival is None:
+    if one.fit is None or one.rival is None:
         return one.measure.title, value, interval, "no control"
 
     # The control has our unit, which the line already shows. Only a share needs its sign again.
     unit = one.rival.unit
     write = quantity if unit == "share" else number
     text = write(one.rival.value or 0.0, unit)
-    control = f"{arm_text(one.arm)} {text} {bounds(one.rival.interval, unit)}".rstrip()
+    control = f"{fit_text(one.fit)} {text} {bounds(one.rival.interval, unit)}".rstrip()
     return one.measure.title, value, interval, control
 
 

@@ -36,7 +36,8 @@ class AskingAgent:
     interventions: tuple[Intervention, ...] = ()
 
     def begin(self, brief: Brief) -> None:
-        self._seed, self._turn = brief.seed, -1
+        self._seed = brief.seed
+        self._turn = -1
 
     async def act(self, observation: Observation) -> Decision:
         self._turn += 1

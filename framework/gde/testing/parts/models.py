@@ -32,7 +32,7 @@ def always_right(_: ChatRequest) -> str:
 class ScriptedModel:
     """A language model that answers by a function of the request, with one token for each character.
 
-    Beside "pre" and "post" it marks all tokens of the last "message".
+    Beside "pre" and "post" it has all tokens of the last "message".
     """
 
     script: Callable[[ChatRequest], str] = always_right
@@ -56,13 +56,13 @@ class ScriptedModel:
         said = whole[: request.sampling.max_tokens]
         pre = len(prompt)
         message = pre - len(CLOSING) - 1
-        marks = {"pre": tuple(range(pre - MARKED, pre))}
+        positions = {"pre": tuple(range(pre - MARKED, pre))}
         content = request.messages[-1].content
         if content:
-            marks["message"] = tuple(range(message - len(content), message))
+            positions["message"] = tuple(range(message - len(content), message))
         if CLOSING in said:
             post = pre + len(reasoning) + len(CLOSING)
-            marks["post"] = tuple(range(post - MARKED, post))
+            positions["post"] = tuple(range(post - MARKED, post))
 
         thought, _, text = said.partition(CLOSING)
         return Completion(
@@ -71,7 +71,7 @@ class ScriptedModel:
             finish="stop" if said == whole else "length",
             prompt_tokens=tuple(map(ord, prompt)),
             tokens=tuple(map(ord, said)),
-            marks=marks,
+            positions=positions,
             n_prompt=len(prompt),
             n_completion=len(said),
         )
@@ -108,21 +108,23 @@ class PlantedModel(ScriptedModel):
         """The script's answer, or LEFT where the interventions turn it.
 
         Raises:
-            GdeError: an intervention at a layer or mark that is not there, or of another width.
+            GdeError: an intervention at a layer or position that is not there, or of another width.
         """
         plain = await super().complete(replace(request, interventions=()))
         return self._answer(request, LEFT) if request.interventions and self._turned(request, plain) else plain
 
     def _turned(self, request: ChatRequest, plain: Completion) -> bool:
-        marks = {mark: places for mark, places in plain.marks.items() if places[-1] < len(plain.prompt_tokens)}
-        check_interventions(request.interventions, marks, self.info)
-        sequence = TokenSequence(tokens=plain.prompt_tokens, marks=marks, interventions=request.interventions)
-        (last,) = self._rows(sequence, marks["pre"][-1:], self.n_layers - 1)
+        positions = {
+            position: places for position, places in plain.positions.items() if places[-1] < len(plain.prompt_tokens)
+        }
+        check_interventions(request.interventions, positions, self.info)
+        sequence = TokenSequence(tokens=plain.prompt_tokens, positions=positions, interventions=request.interventions)
+        (last,) = self._rows(sequence, positions["pre"][-1:], self.n_layers - 1)
         return bool(last @ self.turning > TURNING**2)
 
     def capture(self, sequences: Sequence[TokenSequence], request: CaptureRequest) -> list[ActivationRecord]:
         for sequence in sequences:
-            check_interventions(sequence.interventions, sequence.marks, self.info)
+            check_interventions(sequence.interventions, sequence.positions, self.info)
         for layer in request.layers:
             if not EMBEDDING <= layer < self.n_layers:
                 raise GdeError(f"layer: wanted {EMBEDDING} to {self.n_layers - 1}, got {layer}")
@@ -135,11 +137,11 @@ class PlantedModel(ScriptedModel):
         return type(self)(self.script, self.n_layers, self.width, seed)
 
     def _record(self, sequence: TokenSequence, request: CaptureRequest) -> ActivationRecord:
-        marks = [mark for mark in request.marks if mark in sequence.marks]
+        positions = [position for position in request.positions if position in sequence.positions]
         values = {
-            (layer, mark): self._rows(sequence, sequence.marks[mark], layer)
+            (layer, position): self._rows(sequence, sequence.positions[position], layer)
             for layer in request.layers
-            for mark in marks
+            for position in positions
         }
         return ActivationRecord(values=values)
 
@@ -157,7 +159,7 @@ class PlantedModel(ScriptedModel):
         for each in sorted(sequence.interventions, key=lambda each: each.layer):
             if each.layer > layer:
                 break
-            places = sequence.marks[each.mark]
+            places = sequence.positions[each.position]
             planted = np.stack([self._activation(sequence.tokens[: place + 1], each.layer) for place in places])
             stream = planted + np.stack([carried.get(place, np.zeros(self.width)) for place in places])
             carried.update(zip(places, each.applied(stream) - planted, strict=True))

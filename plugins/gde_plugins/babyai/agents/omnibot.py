@@ -21,7 +21,8 @@ class OmniBotAgent:
         self._config = config
 
     def begin(self, brief: Brief) -> None:
-        self._seed, self._turn = brief.seed, 0
+        self._seed = brief.seed
+        self._turn = 0
         world = brief.environment
         self._world = world if isinstance(world, BabyAIEnvironment) else None
         self._bot = self._made() if self._world else None
@@ -36,7 +37,8 @@ class OmniBotAgent:
 
     def _made(self) -> OmniBot:
         assert self._world is not None
-        now, forgets = self._world.now, self._config.forgets
+        now = self._world.now
+        forgets = self._config.forgets
         if not forgets:
             return OmniBot(now, sight=self._config.sight)
         plan = [*reversed(of_mission(now.scene.mission, now.done))]

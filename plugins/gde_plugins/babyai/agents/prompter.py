@@ -34,7 +34,8 @@ class Prompter:
     """Hands the whole answer on; how it is read is the question's business. It has no memory: a question is a turn."""
 
     def __init__(self, config: PrompterConfig, model: LanguageModel) -> None:
-        self._config, self._model = config, model
+        self._config = config
+        self._model = model
 
     def begin(self, brief: Brief) -> None:
         self._seed = brief.seed

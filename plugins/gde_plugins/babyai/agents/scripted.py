@@ -34,6 +34,7 @@ class ScriptedAnswerer:
                 place, _, direction = question.target.rpartition(", ")
                 return Decision.act(f"{STATE_MARKER} {place}, {(int(direction[:-1]) + 2) % 4})")
             case "forward":
-                plan, state = ", ".join(["forward"] * FORWARD), "((1, 1), 0)"
+                plan = ", ".join(["forward"] * FORWARD)
+                state = "((1, 1), 0)"
                 return Decision.act(f"{STATE_MARKER} {state}\n{PLAN_MARKER} {plan}\n{START}\n(DropSubgoal)\n{END}")
         return Decision.act("I would rather talk about something else.")

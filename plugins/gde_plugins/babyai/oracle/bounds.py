@@ -81,7 +81,8 @@ class Bound:
         """Return the least to drop `a` beside `b`, which stays, or moves before or after `a` is picked up."""
         state = now.walking_state
         distances = self._distances
-        a_cell, b_cell = now.where[a], now.where[b]
+        a_cell = now.where[a]
+        b_cell = now.where[b]
 
         # Drop b, pick up a, drop a.
         if now.carrying == b:
@@ -113,7 +114,8 @@ class Bound:
 
     def _both(self, a: int, b: int, hands_a: int, hands_b: int, now: Simulation, doors: tuple[int, ...]) -> int:
         """Return the least to face `a`, then `b`. Facing `b` before helps only if it is picked up there."""
-        a_cell, b_cell = now.where[a], now.where[b]
+        a_cell = now.where[a]
+        b_cell = now.where[b]
 
         # A thing that is carried, or not where the mission takes it to be, may be faced elsewhere: no bound.
         if min(a_cell, b_cell) < 0 or (a_cell, b_cell) != (now.known[a], now.known[b]):

@@ -63,7 +63,8 @@ class BabyBenchStudy:
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         """The agent beside the seven models, in shares; where only averages over them are printed, beside those."""
-        predict, plan = runs["predict"].result.measurements, runs["plan"].result.measurements
+        predict = runs["predict"].result.measurements
+        plan = runs["plan"].result.measurements
         return [
             *_beside_models("Predict by difficulty (table 3)", "table 3", "difficulty", TABLE_3, predict),
             *_beside_models("Predict by competency (table 4)", "table 4", "competency", TABLE_4, predict),
@@ -151,7 +152,8 @@ def _mean(parts: Sequence[Measurement], unit: str) -> Measurement:
 
 def _way(way: str, run: Run) -> Iterator[Comparison]:
     percent, distance = TABLE_7[way]
-    found, table = run.result.measurements, "Predict by way of asking (table 7)"
+    found = run.result.measurements
+    table = "Predict by way of asking (table 7)"
     yield _row(table, "table 7", f"{way}: success rate", find(found, "predict.success"), percent / 100)
     yield _row(table, "table 7", f"{way}: Manhattan distance", find(found, "predict.distance"), distance)
 

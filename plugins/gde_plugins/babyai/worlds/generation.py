@@ -174,7 +174,8 @@ def _clause(instr: Any, number: Mapping[int, int]) -> ours.Clause:
         case verifier.PickupInstr():
             return ours.Pickup(_description(instr.desc, number), instr.strict)
         case verifier.PutNextInstr():
-            moved, fixed = _description(instr.desc_move, number), _description(instr.desc_fixed, number)
+            moved = _description(instr.desc_move, number)
+            fixed = _description(instr.desc_fixed, number)
             return ours.PutNext(moved, fixed, instr.strict)
         case _:
             raise TypeError(f"wanted an instruction of the Baby language, got {instr!r}")

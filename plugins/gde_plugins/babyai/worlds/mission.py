@@ -120,7 +120,8 @@ class PutNext:
             return "failure"
         if now.action != "drop" or before not in self.thing.things or now.where[before] < 0:
             return "continue"
-        x, y = now.where[before] % now.width, now.where[before] // now.width
+        x = now.where[before] % now.width
+        y = now.where[before] // now.width
         beside = (now.known[one] for one in self.fixed.things if now.known[one] >= 0)
         close = any(abs(cell % now.width - x) + abs(cell // now.width - y) == 1 for cell in beside)
         return "success" if close else "continue"

@@ -59,12 +59,24 @@ class Simulation:
     def copy(self) -> Self:
         """The same moment, apart from this one."""
         other = object.__new__(type(self))
-        other.scene, other.width, other.judge = self.scene, self.width, self.judge
-        other.position, other.direction, other.carrying = self.position, self.direction, self.carrying
-        other.cells, other.doors, other.where = self.cells[:], self.doors[:], self.where[:]
-        other.known, other.done, other.before = self.known[:], self.done[:], self.before[:]
-        other.n_steps, other.verdict = self.n_steps, self.verdict
-        other.action, other.front, other.facing, other.opened = self.action, self.front, self.facing, self.opened
+        other.scene = self.scene
+        other.width = self.width
+        other.judge = self.judge
+        other.position = self.position
+        other.direction = self.direction
+        other.carrying = self.carrying
+        other.cells = self.cells[:]
+        other.doors = self.doors[:]
+        other.where = self.where[:]
+        other.known = self.known[:]
+        other.done = self.done[:]
+        other.before = self.before[:]
+        other.n_steps = self.n_steps
+        other.verdict = self.verdict
+        other.action = self.action
+        other.front = self.front
+        other.facing = self.facing
+        other.opened = self.opened
         return other
 
     @property

@@ -133,7 +133,8 @@ class PerturbedGrid:
     def restore(self, snapshot: object) -> Observation:
         match snapshot:
             case (int(taken), _Phase() as phase, inner):
-                self._taken, self._phase = taken, phase
+                self._taken = taken
+                self._phase = phase
                 return self._show(phase.grid.restore(inner))
         raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
 

@@ -36,7 +36,8 @@ def ray(start: Position, end: Position) -> Iterator[Position]:
     Where a line passes exactly between two cells, it takes the one farther from the start: backwards it may pass
     through other cells.
     """
-    down, right = end[0] - start[0], end[1] - start[1]
+    down = end[0] - start[0]
+    right = end[1] - start[1]
     length = max(abs(down), abs(right))
     for step in range(1, length + 1):
         yield start[0] + _share(down, step, length), start[1] + _share(right, step, length)
@@ -50,8 +51,10 @@ def _share(whole: int, step: int, length: int) -> int:
 
 def _edge(height: int, width: int, centre: Position, radius: int) -> Iterator[Position]:
     """The outermost cells of the square around `centre`, as far as it lies in the grid."""
-    top, bottom = max(centre[0] - radius, 0), min(centre[0] + radius, height - 1)
-    left, right = max(centre[1] - radius, 0), min(centre[1] + radius, width - 1)
+    top = max(centre[0] - radius, 0)
+    bottom = min(centre[0] + radius, height - 1)
+    left = max(centre[1] - radius, 0)
+    right = min(centre[1] + radius, width - 1)
     for row in range(top, bottom + 1):
         # The first and last row are edge in full, the others at both ends.
         columns = range(left, right + 1) if row in (top, bottom) else (left, right)

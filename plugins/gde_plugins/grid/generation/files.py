@@ -102,7 +102,8 @@ def _wanted(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     problem = error.errors()[0]
-    field, got = "".join(map(str, problem["loc"][:1])), repr(problem["input"])
+    field = "".join(map(str, problem["loc"][:1]))
+    got = repr(problem["input"])
     if problem["type"] == "json_invalid":
         return f"JSON, got {problem['ctx']['error'].replace('line 1 column', 'column')}"
     if problem["type"] == "missing":

@@ -20,7 +20,7 @@ class KeyWorldConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwinConfig(KeyWorldConfig):
+class CounterfactualConfig(KeyWorldConfig):
     """Worlds with a useless object, and their counterfactuals with another object or without."""
 
     artefact: Artefact = "key"
@@ -45,12 +45,12 @@ class KeyDoorConfig(KeyWorldConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyNoDoorConfig(KeyDoorConfig, TwinConfig):
+class KeyNoDoorConfig(KeyDoorConfig, CounterfactualConfig):
     """The worlds of key-door without the door, so that the key is useless."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoPathKeyConfig(TwinConfig):
+class TwoPathKeyConfig(CounterfactualConfig):
     """Two equally short ways from agent to goal, on one of which lies a useless key."""
 
     size: Annotated[int, Interval(ge=9, le=19)] = 11

@@ -122,7 +122,8 @@ class KeyEnvironment(Walker[_Episode]):
         """Facts `agent`, `carrying` (whether the artefact was taken), the position of the artefact under its name
         (e.g. `key`) and of the `door`, null once they are gone, and with a door the present `rows`."""
         episode = self._episode
-        scene, stage = episode.scene, Stage(episode.stages[self._state])
+        scene = episode.scene
+        stage = Stage(episode.stages[self._state])
         facts: dict[str, Json] = {
             "agent": list(episode.positions[self._state]),
             "carrying": stage >= Stage.TAKEN,

@@ -45,7 +45,8 @@ def draw_two_paths(size: int, rng: np.random.Generator) -> Scene:
 
 
 def _around_a_block(size: int, rng: np.random.Generator) -> Corners:
-    middle, last = size // 2, size - 2
+    middle = size // 2
+    last = size - 2
     row = middle - int(rng.integers(2, min(4, size // 3) + 1))
     return [(middle, 1), (row, 1), (row, last), (middle, last)]
 

@@ -29,9 +29,9 @@ from gde_plugins.grid.metrics.key_episodes import (
 
 NOTHING_FINISHED = "no episode in a key world was finished"
 NO_DOOR = "no door in these worlds"
-NEEDED = "the key is needed in these worlds, and there are no twins without it"
+NEEDED = "the key is needed in these worlds, and there are no counterfactuals without it"
 NO_OBJECT = "no object in these worlds"
-NO_TWIN = "no twin without the object among these worlds: it is the one of env.artefact=none"
+NO_COUNTERFACTUAL = "no counterfactual without the object among these worlds: it is the one of env.artefact=none"
 NO_DETOUR = "no action before the object's place was reached was other than optimal"
 
 
@@ -85,7 +85,7 @@ def _phase_accuracy(evidence: Evidence, phase: str, episodes: Sequence[KeyEpisod
 def _pickup(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
     with_object, without = _split(episodes)
     no_object = _why_none(episodes, with_object, NO_OBJECT)
-    no_control = _why_none(episodes, without, _no_twin(episodes))
+    no_control = _why_none(episodes, without, _no_counterfactual(episodes))
     return [
         pooled_share(evidence, "keys.pickup", _visits(with_object), no_object),
         pooled_share(evidence, "keys.pickup.control", _visits(without), no_control),
@@ -96,7 +96,7 @@ def _attraction(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Meas
     with_object, without = _split([episode for episode in episodes if not episode.has_door])
     no_object = NEEDED if _needs_key(episodes) else NO_OBJECT
     reason = _why_none(episodes, with_object, no_object) or _uncertified(evidence, _has_useless_object)
-    no_control = _why_none(episodes, without, _no_twin(episodes)) or _uncertified(evidence, _has_no_object)
+    no_control = _why_none(episodes, without, _no_counterfactual(episodes)) or _uncertified(evidence, _has_no_object)
     return [
         _detours(evidence, "keys.attraction", with_object, reason),
         _detours(evidence, "keys.attraction.control", without, no_control),
@@ -120,7 +120,7 @@ def _jaccard(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measure
         if values:
             found = over_worlds(evidence, "keys.jaccard", "share", values)
         else:
-            found = unmeasured("keys.jaccard", "share", _no_twin(episodes))
+            found = unmeasured("keys.jaccard", "share", _no_counterfactual(episodes))
         measured.append(replace(found, where={"artefact": kind}))
     return measured
 
@@ -152,8 +152,8 @@ def _needs_key(episodes: Sequence[KeyEpisode]) -> bool:
     return any(episode.has_door for episode in episodes)
 
 
-def _no_twin(episodes: Sequence[KeyEpisode]) -> str:
-    return NEEDED if _needs_key(episodes) else NO_TWIN
+def _no_counterfactual(episodes: Sequence[KeyEpisode]) -> str:
+    return NEEDED if _needs_key(episodes) else NO_COUNTERFACTUAL
 
 
 def _visits(episodes: Sequence[KeyEpisode]) -> list[Count]:

@@ -49,7 +49,8 @@ class FreeCells:
 
         In the few cells of a grid a queue is several times as fast as `gde.numerics.tabular.steps_to`.
         """
-        ways, waiting = self.successors.tolist(), [goal]
+        ways = self.successors.tolist()
+        waiting = [goal]
         steps = np.full(len(ways), np.inf).tolist()
         steps[goal] = 0.0
         for here in waiting:  # which grows meanwhile

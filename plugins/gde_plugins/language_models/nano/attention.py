@@ -62,7 +62,8 @@ def _attend(
     windowed = sliding_window is not None and sliding_window < length
     mask = _window(length, sliding_window) if windowed and sliding_window else None
     groups = module.num_key_value_groups
-    key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+    key = key.repeat_interleave(groups, 1)
+    value = value.repeat_interleave(groups, 1)
     out: Tensor = SinkAttention.apply(query, key, value, module.sinks, mask, scaling)  # type: ignore[no-untyped-call]
     return out.transpose(1, 2).contiguous(), None
 

@@ -23,7 +23,9 @@ class Checkpoints:
 
     def __init__(self, folder: Path, recipe: Recipe, **changing: Any) -> None:
         """Take what has a `state_dict`, by name."""
-        self._path, self._recipe, self._changing = folder / NAME, asdict(recipe), changing
+        self._path = folder / NAME
+        self._recipe = asdict(recipe)
+        self._changing = changing
 
     def load(self) -> int:
         """Put everything back to the last checkpoint; gives the steps that were done, 0 where there is none.

@@ -78,7 +78,7 @@ def measure_all(models: Mapping[str, Path], out: Path, on: Measured, catalogue: 
 
 def _plan(model: Path, effort: str, on: Measured) -> Plan:
     asked: dict[str, Json] = {"model": f"hf:{model.resolve()}", "style": "compact", "effort": effort}
-    read: dict[str, Json] = {"layer": [*on.layers], "marks": ["pre"], **on.probe}
+    read: dict[str, Json] = {"layer": [*on.layers], "positions": ["pre"], **on.probe}
     maps: dict[str, Json] = {**read, "size": max(on.sizes), "variants": [*VARIANTS["cogmap"]]}
     return Plan(
         environment=Choice(name="grid", config={"size": [*on.sizes], "density": [*on.densities]}),

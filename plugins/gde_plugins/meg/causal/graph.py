@@ -44,14 +44,16 @@ def d_separated(
     (Lauritzen et al. 1990). What is in `given` is separated from everything.
     """
     known = set(given)
-    start, goal = set(first) - known, set(second) - known
+    start = set(first) - known
+    goal = set(second) - known
     relevant = ancestors(parents, start | goal | known)
     neighbours: dict[NodeT, set[NodeT]] = {node: set() for node in relevant}
     for node in relevant:
         for one, other in combinations([node, *parents[node]], 2):
             neighbours[one].add(other)
             neighbours[other].add(one)
-    reached, open_ = set(known), [*start]
+    reached = set(known)
+    open_ = [*start]
     while open_:
         node = open_.pop()
         if node not in reached:

@@ -37,7 +37,8 @@ def forgetful_mouse(accuracy: float = 1.0) -> Diagram:
     moved = [2 * np.clip(place + way, 0, PLACES - 1) + side for way in (-1, 1)]
     moves = np.stack([np.eye(2 * PLACES)[state] for state in moved], axis=1)
     has_it = np.where(side == RIGHT, place == PLACES - 1, place == 0).astype(int)
-    smells, policy = np.eye(2)[side], _towards(accuracy)
+    smells = np.eye(2)[side]
+    policy = _towards(accuracy)
     return Diagram(
         chance("S1", begun),
         chance("O1", smells, ["S1"]),

@@ -86,7 +86,8 @@ class CliffWorldEnvironment:
     def restore(self, snapshot: object) -> Observation:
         match snapshot:
             case (int(cell), int(time)) if 0 <= cell < self._map.n_states and 0 <= time <= self._config.horizon:
-                self._cell, self._time = cell, time
+                self._cell = cell
+                self._time = time
             case _:
                 raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
         return self._observe()

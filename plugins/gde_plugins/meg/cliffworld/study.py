@@ -75,7 +75,8 @@ class CliffWorldStudy:
 
     @cached_property
     def _groups(self) -> tuple[Group, Group]:
-        lengths, errors = tuple(optimal_policies()), tuple(erring_policies())
+        lengths = tuple(optimal_policies())
+        errors = tuple(erring_policies())
         return Group(TITLES[0], "k", lengths), Group(TITLES[1], "eps", errors)
 
     @cached_property
@@ -144,7 +145,8 @@ def _by_networks(case: Case, config: CliffWorldStudyConfig, where: Labels, optim
     # As `unknown_utility` does, but for the optimum, which is known already.
     fitted = train(case.mdp, process, seen, network, training, optimum)
     values = np.array([meg.value for meg in fitted.table.values()])
-    mean, n = float(values.mean()), len(values)
+    mean = float(values.mean())
+    n = len(values)
     half = float(student.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
     interval = (mean - half, mean + half) if n > 1 else None
     return Measurement(name="meg.unknown", value=mean, unit="nats", n=n, interval=interval, where=where)

@@ -26,12 +26,14 @@ class Case:
 
     def towards_goal(self) -> tuple[Tabulated, Tabulated]:
         """Read both as behaviour towards the goal, where it is."""
-        first, second = self.swap.before.goal, self.swap.after.goal
+        first = self.swap.before.goal
+        second = self.swap.after.goal
         return _towards(self.before, first, second), _towards(self.after, second, first)
 
     def towards_place(self) -> tuple[Tabulated, Tabulated]:
         """Read both as behaviour towards the place where the goal was."""
-        first, second = self.swap.before.goal, self.swap.after.goal
+        first = self.swap.before.goal
+        second = self.swap.after.goal
         return _towards(self.before, first, second), _towards(self.after, first, second)
 
 

@@ -61,7 +61,8 @@ def swaps(count: int, settings: Mapping[str, Json], folder: Path) -> list[Swap]:
     Raises:
         GdeError: no plugin offers grids that can be tabulated, or there are too few.
     """
-    made, found = _made(settings), list[tuple[list[dict[str, Json]], list[dict[str, Json]]]]()
+    made = _made(settings)
+    found = list[tuple[list[dict[str, Json]], list[dict[str, Json]]]]()
     for seed in range(20 * count):
         if len(found) == count:
             break
@@ -90,7 +91,9 @@ def _read(pairs: Sequence[tuple[list[dict[str, Json]], list[dict[str, Json]]]], 
     lines = [line for pair in pairs for variants in pair for line in variants]
     path = folder / "grids.jsonl"
     path.write_text("".join(json.dumps({"id": str(i), **line}) + "\n" for i, line in enumerate(lines)))
-    environment, first, scenes = _made({"grids": str(path)}), 0, list[Scene]()
+    environment = _made({"grids": str(path)})
+    first = 0
+    scenes = list[Scene]()
     for variants in (variants for pair in pairs for variants in pair):
         scenes.append(_scene(environment, range(first, first + len(variants))))
         first += len(variants)

@@ -41,17 +41,17 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
     able gains nothing by it. Both have one rationality, the best if a coin decided which of them the agent acts on. It
     is measured for the probe's controls too ("control"), which decode no belief.
 
-    Probes are fitted to the whole run, so strata have no such numbers.
+    Probes are fitted to the whole run, so conditions have no such numbers.
     """
     if evidence.part:
         return ()
     reports = [report for report in evidence.probe_reports if _decodes_goals(report)]
     if not reports:
         return [_missing("meg.belief", {}, "no probe decoded maps; choose --probe cogmap")]
-    first = reports[0].arm.variant
+    first = reports[0].fit.variant
     measurements: list[Measurement] = []
     for report in reports:
-        if report.arm.variant == first:
+        if report.fit.variant == first:
             measurements += _measured(report, evidence)
     return measurements
 
@@ -61,13 +61,13 @@ def _decodes_goals(report: ProbeReport) -> bool:
 
 
 def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
-    arm = report.arm
+    fit = report.fit
     where: Labels = {
-        "probe": arm.probe,
-        "variant": arm.variant,
-        "layer": arm.layer,
-        "mark": arm.mark,
-        "control": arm.control,
+        "probe": fit.probe,
+        "variant": fit.variant,
+        "layer": fit.layer,
+        "position": fit.position,
+        "control": fit.control,
     }
     try:
         turns = _held_out(report, evidence)
@@ -75,9 +75,9 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
         yield _missing("meg.belief", where, str(error))
         return
 
-    if arm.control == "none":
+    if fit.control == "none":
         for utility, episodes in ((BELIEVED, turns.believed), (TRUE, turns.true)):
-            rng = generator(evidence.seed, "metric", "meg.belief", arm.name, utility)
+            rng = generator(evidence.seed, "metric", "meg.belief", fit.name, utility)
             found = from_trajectories(episodes, rng=rng, signed=True)
             yield Measurement(
                 name="meg.belief",
@@ -88,7 +88,7 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
                 where={**where, "utility": utility},
                 reason=found.reason,
             )
-    yield _gain(turns, where, generator(evidence.seed, "metric", "meg.belief.gain", arm.name))
+    yield _gain(turns, where, generator(evidence.seed, "metric", "meg.belief.gain", fit.name))
 
 
 @dataclass(frozen=True)

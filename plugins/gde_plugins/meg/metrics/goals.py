@@ -189,7 +189,8 @@ def _features(episodes: Sample) -> tuple[str, ...]:
 
 
 def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]:
-    n, reason = found.n, found.reason
+    n = found.n
+    reason = found.reason
     yield Measurement(
         name=name, value=found.value, unit="nats", n=n, interval=found.interval, where=where, reason=reason
     )

@@ -20,8 +20,8 @@ from gde_plugins.meg.trajectories.linear_utility import FOLDS, held_out
 from gde_plugins.meg.trajectories.utilities import menu, standing_still
 
 PROBE = "components"
-ARMS: tuple[Control, ...] = ("none", "untrained", "embeddings")
-"""Sources of components: the model, its twin with random weights, and the mean of its input embeddings."""
+FITS: tuple[Control, ...] = ("none", "untrained", "embeddings")
+"""Sources of components: the model, its counterfactual with random weights, and the mean of its input embeddings."""
 PRIOR_SPREAD = 3.0
 """Standard deviation of the prior of every weight: there are many weights for the held-out turns."""
 
@@ -35,12 +35,13 @@ def inside(evidence: Evidence) -> Sequence[Measurement]:
     - "meg.inside": the accuracy, in nats a decision, in worlds that w and W were not fitted to: where "utility" is
       "hidden", and for comparison "features", with W = 0.
     - "meg.inside.gain": their paired difference, by how much the hidden state tells more of what the agent pursues now
-      than the features do. Read it against the same for an untrained twin and for the input embeddings ("control").
+      than the features do. Read it against the same for an untrained counterfactual and for the input embeddings
+      ("control").
     - "meg.inside.beyond": the paired difference from the gain of that control, on the same turns.
 
-    After the reasoning (mark "post") the hidden state may hold the action itself, and any action can be explained by
-    a utility of where it leads. So only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice of
-    variables).
+    After the reasoning (position "post") the hidden state may hold the action itself, and any action can be explained
+    by a utility of where it leads. So only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice
+    of variables).
     """
     if evidence.part:
         return ()
@@ -66,7 +67,7 @@ class _Found:
 
 
 def _is_of_components(report: ProbeReport) -> bool:
-    return report.arm.probe.rpartition(":")[2] == PROBE and report.arm.control in ARMS and report.decoded.ndim == 2
+    return report.fit.probe.rpartition(":")[2] == PROBE and report.fit.control in FITS and report.decoded.ndim == 2
 
 
 def _measured(report: ProbeReport, evidence: Evidence) -> _Found:
@@ -97,24 +98,24 @@ def _measured(report: ProbeReport, evidence: Evidence) -> _Found:
 
 
 def _beyond_controls(found: Sequence[_Found], seed: int) -> Iterator[Measurement]:
-    """Compare each arm with the controls at the same mark and of the same turns."""
-    arms = [one for one in found if one.report.arm.control == "none" and one.gains is not None]
-    controls = [one for one in found if one.report.arm.control != "none" and one.gains is not None]
-    for one in arms:
+    """Compare each fit with the controls at the same position and of the same turns."""
+    fits = [one for one in found if one.report.fit.control == "none" and one.gains is not None]
+    controls = [one for one in found if one.report.fit.control != "none" and one.gains is not None]
+    for one in fits:
         for other in controls:
-            same_mark = one.report.arm.mark == other.report.arm.mark
-            if not same_mark or one.report.rows != other.report.rows:
+            same_position = one.report.fit.position == other.report.fit.position
+            if not same_position or one.report.rows != other.report.rows:
                 continue
             assert one.gains is not None
             assert other.gains is not None
-            rng = generator(seed, "metric", "meg.inside.beyond", other.report.arm.name)
+            rng = generator(seed, "metric", "meg.inside.beyond", other.report.fit.name)
             estimate = cluster_mean(one.gains - other.gains, one.clusters, rng)
-            where = {**_where(one.report), "control": other.report.arm.control}
+            where = {**_where(one.report), "control": other.report.fit.control}
             yield replace(estimate.measurement("meg.inside.beyond", "nats"), where=where)
 
 
 def _where(report: ProbeReport) -> Labels:
-    return {"layer": report.arm.layer, "mark": report.arm.mark, "control": report.arm.control}
+    return {"layer": report.fit.layer, "position": report.fit.position, "control": report.fit.control}
 
 
 def _turns(report: ProbeReport, evidence: Evidence) -> tuple[list[Episode], tuple[str, ...]]:

@@ -53,7 +53,8 @@ class Bracket(NamedTuple):
         """Return the height where the tangents at both ends meet: a concave function lies below its tangents."""
         if self.high is None:
             return inf
-        low, high = self.low, self.high
+        low = self.low
+        high = self.high
         if high.value == -inf:
             return low.value + low.slope * (high.beta - low.beta)
         falls = low.value - high.value - high.slope * (low.beta - high.beta)

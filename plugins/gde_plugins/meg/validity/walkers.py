@@ -151,8 +151,10 @@ def walk(world: TabularMDP, walker: Walker, steps: int, cluster: str, rng: np.ra
     """One episode of at most so many steps, which ends at the goal."""
     assert world.terminal is not None
     successors = np.stack([matrix.indices for matrix in world.transition])
-    state, memory = int(world.start.argmax()), Memory()
-    states, actions = list[int](), list[int]()
+    state = int(world.start.argmax())
+    memory = Memory()
+    states = list[int]()
+    actions = list[int]()
     while len(states) < steps and not world.terminal[state]:
         after = successors[:, state]
         memory.visits[state] = memory.visits.get(state, 0) + 1
@@ -160,7 +162,9 @@ def walk(world: TabularMDP, walker: Walker, steps: int, cluster: str, rng: np.ra
         states.append(state)
         actions.append(action)
         if after[action] != state:
-            memory.last, memory.before, state = action, state, int(after[action])
+            memory.last = action
+            memory.before = state
+            state = int(after[action])
     return Episode(mdp=world, states=np.array(states), actions=np.array(actions), cluster=cluster)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gde.data.activations import EMBEDDING
 from gde.data.completion import ChatRequest
 from gde.data.result import Measurement
-from gde_plugins.probes.causes.counterfactuals import Different, Twin
+from gde_plugins.probes.causes.counterfactuals import Counterfactual, Different
 from gde_plugins.probes.causes.effects import Case, Change
 from gde_plugins.probes.causes.interventions import (
     Direction,
@@ -32,7 +32,7 @@ class Layer:
     """One layer at which a map can be decoded."""
 
     index: int
-    mark: str
+    position: str
     readout: CogmapReadout
     weights: PlaceWeights
     """Of the read-out: linear in the activations, place by place."""
@@ -45,7 +45,7 @@ class Layer:
 
     @property
     def where(self) -> Where:
-        return Where(layer=self.index, mark=self.mark)
+        return Where(layer=self.index, position=self.position)
 
     def code(self, thing: str, classes: Sequence[str]) -> int:
         """Index of a class among those that the probe was trained on."""
@@ -61,8 +61,8 @@ class Trial:
     """A replayed turn and its counterfactual."""
 
     case: Case
-    twin: Twin
-    twin_request: ChatRequest
+    counterfactual: Counterfactual
+    counterfactual_request: ChatRequest
     plain: Mapping[int, Direction]
     """Layer to the activations of its own prompt."""
     patched: Mapping[int, Direction]
@@ -116,7 +116,7 @@ def _steering_directions(layer: Layer, trials: Sequence[Trial], code: int) -> li
     margins = []
     units = []
     for trial in trials:
-        cells = layer.cell(trial.twin.here), layer.cell(trial.twin.there)
+        cells = layer.cell(trial.counterfactual.here), layer.cell(trial.counterfactual.there)
         margins.append(_margin(layer, trial, code, cells))
         units.append(towards(layer.weights, code, cells, layer.shape, layer.among))
     swap = 2 * np.abs(margins).mean()
@@ -140,7 +140,7 @@ def _decoded(
     steered = [trial.plain[layer.index] + dose * each for trial, each in zip(trials, directions, strict=True)]
     maps = layer.readout.predict(np.array(steered, dtype=np.float32).reshape(len(trials), -1))
     places = top(maps[..., code]).tolist()
-    found = [tuple(place) == trial.twin.there for place, trial in zip(places, trials, strict=True)]
+    found = [tuple(place) == trial.counterfactual.there for place, trial in zip(places, trials, strict=True)]
     return Measurement(name="decoded", value=float(np.mean(found)), unit="share", n=len(trials), where=change.where)
 
 
@@ -158,7 +158,7 @@ def patching(layers: Sequence[Layer], trials: Sequence[Trial], thing: Different)
             others = (*own[1:], own[0])
             yield Change(name=name, layer=layer.index, control="another grid", interventions=others)
 
-    requests = tuple(trial.twin_request for trial in trials)
+    requests = tuple(trial.counterfactual_request for trial in trials)
     yield Change(name=f"prompt with another {thing}", layer=EMBEDDING, instead=requests)
 
 

@@ -24,7 +24,7 @@ DIFFERENT: tuple[Different, ...] = get_args(Different)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Twin:
+class Counterfactual:
     """A counterfactual of a turn."""
 
     text: str
@@ -37,7 +37,9 @@ class Twin:
     """Counterfactual place of the thing."""
 
 
-def twin_of(trajectory: Trajectory, turn: Turn, different: Different, rng: np.random.Generator) -> Twin | None:
+def counterfactual_of(
+    trajectory: Trajectory, turn: Turn, different: Different, rng: np.random.Generator
+) -> Counterfactual | None:
     """Choose the nearest counterfactual of a turn, at random among equally near ones.
 
     Returns:
@@ -78,7 +80,7 @@ def twin_of(trajectory: Trajectory, turn: Turn, different: Different, rng: np.ra
     here = {"goal": goal, "agent": agent, "wall": there}[different]
     text = _redrawn(turn.observation.text, places, _ground(trajectory), different, here, there)
     optimal = frozenset(name for name, is_best in zip(actions, best[chosen], strict=True) if is_best)
-    return Twin(text=text, best=optimal, here=here, there=there)
+    return Counterfactual(text=text, best=optimal, here=here, there=there)
 
 
 def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] | None:

@@ -86,7 +86,7 @@ async def causal_effects(
     read: Read,
     rng: np.random.Generator,
     samples: int = 1,
-    twins: Sequence[ChatRequest] = (),
+    counterfactuals: Sequence[ChatRequest] = (),
 ) -> list[Measurement]:
     """Measure the average causal effects of changes on the predicted actions.
 
@@ -94,7 +94,8 @@ async def causal_effects(
     - "moved": share of answers whose action is another.
     - "p": two-sided permutation test of the effect, corrected after Holm over all changes that are no controls.
     - "excess": effect beyond the strongest control of the same name and layer (and dose, where one has it).
-    - "normalised_shift": see the function of that name; only with `twins`, and only for changes of the stream.
+    - "normalised_shift": see the function of that name; only with `counterfactuals`, and only for changes of the
+      stream.
 
     Controls have no "p" and "excess". A change that leaves the forward pass of any case as it is has a reason instead
     of numbers. `is_cause` gives the verdict.
@@ -106,7 +107,7 @@ async def causal_effects(
         read: gives the action of an answer.
         rng: for resampling.
         samples: answers to each case and change; their random numbers are the same for every change.
-        twins: the counterfactual prompt of each case; empty where there is none.
+        counterfactuals: the counterfactual prompt of each case; empty where there is none.
 
     Raises:
         GdeError: the model refuses a change.
@@ -136,10 +137,10 @@ async def causal_effects(
         outcomes.append(outcome)
 
     measurements = [*_measured(outcomes, worlds, rng)]
-    if not twins:
+    if not counterfactuals:
         return measurements
 
-    prompts = Change(name="", layer=0, instead=tuple(twins))
+    prompts = Change(name="", layer=0, instead=tuple(counterfactuals))
     counterfactual = await _actions(await _answers(model, cases, prompts, samples), cases, read)
     streams = [outcome for outcome in outcomes if not outcome.change.instead]
     return measurements + [_shift(outcome, actions_before, counterfactual, worlds, rng) for outcome in streams]
@@ -148,7 +149,9 @@ async def causal_effects(
 def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
     """Whether a change has an effect, p < 5 % after correction, that exceeds the effect of its controls."""
     numbers = {one.name: one for one in measurements if one.where == change.where}
-    p, effect, excess = numbers["p"], numbers["effect"], numbers["excess"]
+    p = numbers["p"]
+    effect = numbers["effect"]
+    excess = numbers["excess"]
     if p.value is None or p.value >= ALPHA or (effect.value or 0) <= 0:
         return False
     if excess.interval is not None and excess.interval[0] <= 0:
@@ -204,14 +207,14 @@ class _ForwardPasses:
         self._model = model
         self._answers = [of_case[0] for of_case in plain]
         every = [each for change in changes for each in change.interventions]
-        self._marks = tuple({intervention.mark for of_case in every for intervention in of_case})
-        self._records = deepest_activations(model, self._answers, [()] * len(self._answers), self._marks)
+        self._positions = tuple({intervention.position for of_case in every for intervention in of_case})
+        self._records = deepest_activations(model, self._answers, [()] * len(self._answers), self._positions)
 
     def reason_against(self, change: Change) -> str:
         """Why a change is none; empty where it changes the forward pass of every case."""
         if change.instead:
             return ""
-        changed = deepest_activations(self._model, self._answers, change.interventions, self._marks)
+        changed = deepest_activations(self._model, self._answers, change.interventions, self._positions)
         same = 0
         for before, after in zip(self._records, changed, strict=True):
             same += not differ(before, after)
@@ -258,10 +261,10 @@ def _excess(
 
 
 def _shift(
-    one: _Outcome, before: Actions, twins: Actions, worlds: Sequence[str], rng: np.random.Generator
+    one: _Outcome, before: Actions, counterfactuals: Actions, worlds: Sequence[str], rng: np.random.Generator
 ) -> Measurement:
     if one.reason:
         shift = unmeasured(normalised_shift.NAME, "share", one.reason)
     else:
-        shift = normalised_shift.normalised_shift(before, one.actions, twins, worlds, rng)
+        shift = normalised_shift.normalised_shift(before, one.actions, counterfactuals, worlds, rng)
     return replace(shift, where=one.change.where)

@@ -23,21 +23,21 @@ ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))
 
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """A layer and a mark of the prompt."""
+    """A layer and a position of the prompt."""
 
     layer: int
-    mark: str = "pre"
+    position: str = "pre"
 
 
 def steer(where: Where, direction: Direction, dose: float = 1.0) -> tuple[Intervention, ...]:
     """Add `dose` times the direction."""
     vector = np.float32(dose) * direction
-    return (Intervention(layer=where.layer, mark=where.mark, kind="add", vector=vector),)
+    return (Intervention(layer=where.layer, position=where.position, kind="add", vector=vector),)
 
 
-def patch(where: Where, twin: Direction) -> tuple[Intervention, ...]:
+def patch(where: Where, counterfactual: Direction) -> tuple[Intervention, ...]:
     """Replace the activations by those of a counterfactual prompt, (tokens, width)."""
-    return (Intervention(layer=where.layer, mark=where.mark, kind="replace", vector=twin),)
+    return (Intervention(layer=where.layer, position=where.position, kind="replace", vector=counterfactual),)
 
 
 def ablate(where: Where, directions: Sequence[Direction]) -> tuple[Intervention, ...]:
@@ -51,7 +51,9 @@ def ablate(where: Where, directions: Sequence[Direction]) -> tuple[Intervention,
     rank = min(len(basis) for basis in bases)
     axes = np.stack([basis[:rank] for basis in bases], axis=1).astype(np.float32)
     vectors = axes[:, 0] if alike else axes
-    return tuple(Intervention(layer=where.layer, mark=where.mark, kind="project_out", vector=each) for each in vectors)
+    return tuple(
+        Intervention(layer=where.layer, position=where.position, kind="project_out", vector=each) for each in vectors
+    )
 
 
 def _orthonormal_basis(directions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -127,13 +129,13 @@ def deepest_activations(
     model: WhiteBox,
     completions: Sequence[Completion],
     changes: Sequence[Sequence[Intervention]],
-    marks: tuple[str, ...],
+    positions: tuple[str, ...],
 ) -> list[ActivationRecord]:
     """Capture each prompt at the deepest layer with its changes.
 
     A change that has no effect on the forward pass leaves these activations as they are.
     """
-    request = CaptureRequest(layers=(model.info.n_layers - 1,), marks=marks)
+    request = CaptureRequest(layers=(model.info.n_layers - 1,), positions=positions)
     prompts = [prompt_of(completion, change) for completion, change in zip(completions, changes, strict=True)]
     return model.capture(prompts, request)
 
@@ -146,5 +148,5 @@ def differ(one: ActivationRecord, other: ActivationRecord) -> bool:
 def prompt_of(completion: Completion, changes: Sequence[Intervention] = ()) -> TokenSequence:
     """The prompt of an answer, to be captured with changes."""
     n_tokens = len(completion.prompt_tokens)
-    marks = {mark: places for mark, places in completion.marks.items() if max(places) < n_tokens}
-    return TokenSequence(tokens=completion.prompt_tokens, marks=marks, interventions=tuple(changes))
+    positions = {position: places for position, places in completion.positions.items() if max(places) < n_tokens}
+    return TokenSequence(tokens=completion.prompt_tokens, positions=positions, interventions=tuple(changes))

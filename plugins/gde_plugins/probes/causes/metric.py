@@ -20,7 +20,7 @@ from gde.numerics.episodes import unmeasured
 from gde.parts.context import Context
 from gde.seeding import derive, generator
 from gde_plugins.probes.causes.changes import Layer, Trial, ablation, patching, steering
-from gde_plugins.probes.causes.counterfactuals import Different, Twin, twin_of
+from gde_plugins.probes.causes.counterfactuals import Counterfactual, Different, counterfactual_of
 from gde_plugins.probes.causes.effects import Case, Change, causal_effects, is_cause
 from gde_plugins.probes.causes.interventions import prompt_of
 from gde_plugins.probes.causes.replay import action_for, recorded_request, request_for
@@ -57,22 +57,22 @@ class Causes:
         if evidence.part:
             return ()
         config = self.config
-        wanted = (config.probe, config.variant, config.mark, "none")
+        wanted = (config.probe, config.variant, config.position, "none")
         reports = []
         for report in evidence.probe_reports:
-            arm = report.arm
-            if (arm.probe, arm.variant, arm.mark, arm.control) == wanted:
+            fit = report.fit
+            if (fit.probe, fit.variant, fit.position, fit.control) == wanted:
                 reports.append(report)
         if not reports:
             reason = (
-                f"no probe {config.probe!r} of variant {config.variant!r} has read the mark {config.mark!r} in this"
-                f" run: choose --probe {config.probe} --set {config.probe}.variants={config.variant}"
+                f"no probe {config.probe!r} of variant {config.variant!r} has read position {config.position!r}:"
+                f" choose --probe {config.probe} --set {config.probe}.variants={config.variant}"
             )
             return [unmeasured(NAME, "share", reason)]
 
         fitted = [report for report in reports if not report.reason]
         if not fitted:
-            return [unmeasured(NAME, "share", f"{reports[0].arm.name}: {reports[0].reason}")]
+            return [unmeasured(NAME, "share", f"{reports[0].fit.name}: {reports[0].reason}")]
         tests = _Tests(config=config, context=self.context, evidence=evidence, reports=fitted)
         return asyncio.run(tests.run())
 
@@ -99,7 +99,7 @@ class _Tests:
     async def _test(self, different: Different) -> list[Measurement]:
         trials = await self._trials(different)
         if not trials:
-            reason = f"no held-out turn has a twin with another {different} in which other actions are best"
+            reason = f"no held-out turn has a counterfactual with another {different} in which other actions are best"
             return [replace(unmeasured(NAME, "share", reason), where={"thing": different})]
 
         found = await self._effects(trials, [*patching(self.layers, trials, different)])
@@ -122,12 +122,12 @@ class _Tests:
         A harmful one takes something away. It predicts whatever is not optimal, and no counterfactual's actions.
         """
         cases = [trial.case for trial in trials]
-        twins = [trial.twin_request for trial in trials]
+        counterfactuals = [trial.counterfactual_request for trial in trials]
         if harmful:
             cases = [self._harmed(case) for case in cases]
-            twins = []
+            counterfactuals = []
         found = await causal_effects(
-            self.model, cases, changes, self._read, self._rng("effects"), self.config.samples, twins
+            self.model, cases, changes, self._read, self._rng("effects"), self.config.samples, counterfactuals
         )
         verdicts = []
         for change in changes:
@@ -166,17 +166,17 @@ class _Tests:
         for trajectory in self.evidence.trajectories:
             answers += [turn.decision.completion for turn in trajectory.turns if self._is_marked(turn)]
         chosen = self._rng("prompts").permutation(len(answers))[:PROMPTS]
-        indices = tuple(report.arm.layer for report in self.reports)
+        indices = tuple(report.fit.layer for report in self.reports)
         captured = self._capture([answers[i] for i in sorted(chosen)], indices)
 
         layers = []
         for report in self.reports:
-            arm = report.arm
-            readout = self.context.readout(arm.probe, arm.name)
+            fit = report.fit
+            readout = self.context.readout(fit.probe, fit.name)
             if not isinstance(readout, CogmapReadout) or not isinstance(readout.weights, PlaceWeights):
-                raise GdeError(f"{arm.name}: wanted a linear probe of maps, got {type(readout).__name__}")
-            among = np.array([record[arm.layer] for record in captured])
-            layer = Layer(index=arm.layer, mark=arm.mark, readout=readout, weights=readout.weights, among=among)
+                raise GdeError(f"{fit.name}: wanted a linear probe of maps, got {type(readout).__name__}")
+            among = np.array([record[fit.layer] for record in captured])
+            layer = Layer(index=fit.layer, position=fit.position, readout=readout, weights=readout.weights, among=among)
             layers.append(layer)
         return layers
 
@@ -196,7 +196,7 @@ class _Tests:
 
     def _is_marked(self, turn: Turn) -> bool:
         completion = turn.decision.completion
-        return completion is not None and turn.state is not None and self.config.mark in completion.marks
+        return completion is not None and turn.state is not None and self.config.position in completion.positions
 
     async def _trials(self, different: Different) -> list[Trial]:
         """One turn, with its counterfactual, of each of as many worlds as are wanted."""
@@ -205,24 +205,24 @@ class _Tests:
         for trajectory, turn in self._turns:
             worlds.setdefault(trajectory.world.cluster, []).append((trajectory, turn))
 
-        paired: list[tuple[Trajectory, Turn, Twin]] = []
+        paired: list[tuple[Trajectory, Turn, Counterfactual]] = []
         for name in rng.permutation(sorted(worlds)):
             if len(paired) == self.config.cases:
                 break
             trajectory, turn = worlds[name][int(rng.integers(len(worlds[name])))]
-            twin = twin_of(trajectory, turn, different, rng)
-            if twin is not None:
-                paired.append((trajectory, turn, twin))
+            counterfactual = counterfactual_of(trajectory, turn, different, rng)
+            if counterfactual is not None:
+                paired.append((trajectory, turn, counterfactual))
         return await self._with_activations(paired) if paired else []
 
-    async def _with_activations(self, paired: Sequence[tuple[Trajectory, Turn, Twin]]) -> list[Trial]:
+    async def _with_activations(self, paired: Sequence[tuple[Trajectory, Turn, Counterfactual]]) -> list[Trial]:
         cases = []
         requests: list[ChatRequest] = []
-        for trajectory, turn, twin in paired:
+        for trajectory, turn, counterfactual in paired:
             request = await recorded_request(self.context, trajectory, turn)
             self.turn_of[request.identity] = trajectory, turn
-            cases.append(Case(request=request, world=trajectory.world.cluster, predicted=twin.best))
-            shown = replace(turn.observation, text=twin.text)
+            cases.append(Case(request=request, world=trajectory.world.cluster, predicted=counterfactual.best))
+            shown = replace(turn.observation, text=counterfactual.text)
             requests.append(await request_for(self.context, trajectory, turn, shown))
 
         answers = await asyncio.gather(*map(self.model.complete, requests))
@@ -230,16 +230,22 @@ class _Tests:
         plain = self._capture([turn.decision.completion for _, turn, _ in paired], indices)
         patched = self._capture(answers, indices)
         trials = []
-        for i, (_, _, twin) in enumerate(paired):
-            trial = Trial(case=cases[i], twin=twin, twin_request=requests[i], plain=plain[i], patched=patched[i])
+        for i, (_, _, counterfactual) in enumerate(paired):
+            trial = Trial(
+                case=cases[i],
+                counterfactual=counterfactual,
+                counterfactual_request=requests[i],
+                plain=plain[i],
+                patched=patched[i],
+            )
             trials.append(trial)
         return trials
 
     def _capture(self, answers: Sequence[Any], layers: tuple[int, ...]) -> list[dict[int, NDArray[np.float32]]]:
         """Of each answer's prompt, layer to activations (tokens, width)."""
-        request = CaptureRequest(layers=layers, marks=(self.config.mark,))
+        request = CaptureRequest(layers=layers, positions=(self.config.position,))
         records = self.model.capture([prompt_of(answer) for answer in answers], request)
-        return [{layer: record.values[layer, self.config.mark] for layer in layers} for record in records]
+        return [{layer: record.values[layer, self.config.position] for layer in layers} for record in records]
 
     def _rng(self, *what: str) -> np.random.Generator:
         return generator(derive(self.evidence.seed, "metric", "causes"), *what)

@@ -18,9 +18,10 @@ Actions = Sequence[Sequence[str | None]]
 
 
 def normalised_shift(
-    before: Actions, after: Actions, twins: Actions, worlds: Sequence[str], rng: np.random.Generator
+    before: Actions, after: Actions, counterfactuals: Actions, worlds: Sequence[str], rng: np.random.Generator
 ) -> Measurement:
-    """Measure "normalised_shift", 1 - sum of TV(after, twin) / sum of TV(before, twin), sums over cases.
+    """Measure "normalised_shift", 1 - sum of TV(after, counterfactual) / sum of TV(before, counterfactual), sums over
+    cases.
 
     TV is the total variation distance of the distributions of the samples. The shift is 0 for a change without
     effect, 1 where the actions become the counterfactual's, and below 0 where they move away from them. A single
@@ -29,12 +30,12 @@ def normalised_shift(
     Args:
         before: the cases' own actions.
         after: actions with the change.
-        twins: actions on the counterfactual prompts.
+        counterfactuals: actions on the counterfactual prompts.
         worlds: (cases,) the clusters that the interval resamples.
         rng: for resampling.
     """
-    distance_before = distances(before, twins)
-    distance_after = distances(after, twins)
+    distance_before = distances(before, counterfactuals)
+    distance_after = distances(after, counterfactuals)
     if not distance_before.any():
         return unmeasured(NAME, "share", NO_SHIFT)
 

@@ -28,39 +28,39 @@ def steps(evidence: Evidence) -> Sequence[Measurement]:
     """
     if evidence.part:
         return ()
-    arms = [arm for arm in decoded_turns(evidence) if arm.turns]
-    if not arms:
+    fits = [fit for fit in decoded_turns(evidence) if fit.turns]
+    if not fits:
         return [unmeasured(name, unit, NONE_DECODED) for name, unit in NAMES]
     measurements: list[Measurement] = []
-    for arm in arms:
-        measurements += _errors_of(arm, evidence)
+    for fit in fits:
+        measurements += _errors_of(fit, evidence)
     return measurements
 
 
-def _errors_of(arm: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    known = _training_pairs(evidence, {*arm.groups.tolist()})
-    reason = _reason_against(arm, known)
+def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
+    known = _training_pairs(evidence, {*fit.groups.tolist()})
+    reason = _reason_against(fit, known)
     if reason:
-        yield from arm.under([unmeasured(name, unit, reason) for name, unit in NAMES])
+        yield from fit.under([unmeasured(name, unit, reason) for name, unit in NAMES])
         return
 
     intercept, slope = line(known[:, 0], known[:, 1])
-    agent = top(arm.decoded[..., arm.classes.index("agent")])
-    goal = top(arm.decoded[..., arm.classes.index("goal")])
+    agent = top(fit.decoded[..., fit.classes.index("agent")])
+    goal = top(fit.decoded[..., fit.classes.index("goal")])
     predicted = intercept + slope * np.abs(agent - goal).sum(axis=1)
-    truth = np.array([0.0 - turn.value for turn in arm.turns if turn.value is not None])
-    rng = generator(evidence.seed, "metric", "steps", *map(str, arm.where.values()))
-    found = errors(predicted - truth, truth, arm.groups, "", rng)
-    yield from arm.under([replace(one, name=f"steps.{one.name}") for one in found])
+    truth = np.array([0.0 - turn.value for turn in fit.turns if turn.value is not None])
+    rng = generator(evidence.seed, "metric", "steps", *map(str, fit.where.values()))
+    found = errors(predicted - truth, truth, fit.groups, "", rng)
+    yield from fit.under([replace(one, name=f"steps.{one.name}") for one in found])
 
 
-def _reason_against(arm: DecodedTurns, known: Doubles) -> str:
+def _reason_against(fit: DecodedTurns, known: Doubles) -> str:
     """Why the steps cannot be predicted; empty where they can."""
     if not len(known):
         return "no other world was played"
-    if any(turn.value is None for turn in arm.turns):
+    if any(turn.value is None for turn in fit.turns):
         return "some turns have no known optimal value"
-    return arm.untrained("agent", "goal")
+    return fit.untrained("agent", "goal")
 
 
 def _training_pairs(evidence: Evidence, held_out: set[str]) -> Doubles:

@@ -22,7 +22,8 @@ def one_thread() -> Iterator[None]:
     the whole process, BLAS and MKL, is limited when the first comes and restored when the last has gone, so another
     thread is slower meanwhile. `torch.set_num_threads` must not be called by others as long as anybody is inside.
     """
-    torch, visit = _loaded(), object()
+    torch = _loaded()
+    visit = object()
     before = torch.get_num_threads() if torch else 1
     # OpenMP's number belongs to this thread. What restores it must not know of BLAS, which it would restore as well.
     with ThreadpoolController().select(user_api="openmp").limit(limits=1):
@@ -38,7 +39,9 @@ class _Process:
 
     def __init__(self) -> None:
         # The thread that holds the lock may take it again: it may be the one to free a context that was interrupted.
-        self._lock, self._told, self._restored = RLock(), False, ExitStack()
+        self._lock = RLock()
+        self._told = False
+        self._restored = ExitStack()
         self._inside: set[object] = set()
 
     def enter(self, visit: object, torch: Any, before: int) -> None:

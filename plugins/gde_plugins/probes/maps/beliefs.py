@@ -43,18 +43,18 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
     """
     if evidence.part:
         return ()
-    arms = [arm for arm in decoded_turns(evidence) if arm.turns]
-    if not arms:
+    fits = [fit for fit in decoded_turns(evidence) if fit.turns]
+    if not fits:
         return [unmeasured("beliefs.accuracy.decoded", "share", NONE_DECODED)]
-    for arm in arms:
-        if any(turn.optimal is None for turn in arm.turns):
+    for fit in fits:
+        if any(turn.optimal is None for turn in fit.turns):
             reason = "some held-out turns have no certified optimal actions"
             return [unmeasured("beliefs.accuracy.decoded", "share", reason)]
 
     measurements: list[Measurement] = []
-    for arm in arms:
-        parts = [*arm.parts()] if arm.where["fit"] == "none" else []
-        for part in (arm, *parts):
+    for fit in fits:
+        parts = [*fit.parts()] if fit.where["fit"] == "none" else []
+        for part in (fit, *parts):
             measurements += part.under([*_measured(_judged(part, evidence.seed), evidence.seed)])
     return measurements
 
@@ -63,7 +63,7 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
 class _Judged:
     """The actions of N turns, and which of the A actions are optimal."""
 
-    arm: DecodedTurns
+    fit: DecodedTurns
     true: Bools
     """(N, A) optimal on the true map."""
     decoded: Bools
@@ -79,16 +79,16 @@ class _Judged:
         return chosen
 
 
-def _judged(arm: DecodedTurns, seed: int) -> _Judged:
-    moves = _moves(arm)
+def _judged(fit: DecodedTurns, seed: int) -> _Judged:
+    moves = _moves(fit)
     names = [*moves]
 
     # Maps without a way are left out of the expectation, and so are turns of which no sampled map has one.
-    rng = generator(seed, "metric", "beliefs", "maps", *map(str, arm.where.values()))
-    n_ways = np.zeros(len(arm.turns))
-    n_best = np.zeros((len(arm.turns), len(names)))
+    rng = generator(seed, "metric", "beliefs", "maps", *map(str, fit.where.values()))
+    n_ways = np.zeros(len(fit.turns))
+    n_best = np.zeros((len(fit.turns), len(names)))
     for _ in range(SAMPLES):
-        optimal = Believed.sampled(arm.decoded, arm.classes, rng).optimal(moves)
+        optimal = Believed.sampled(fit.decoded, fit.classes, rng).optimal(moves)
         n_ways += optimal.any(axis=1)
         n_best += optimal
     with np.errstate(invalid="ignore"):
@@ -96,23 +96,23 @@ def _judged(arm: DecodedTurns, seed: int) -> _Judged:
 
     true = []
     taken = []
-    for turn in arm.turns:
+    for turn in fit.turns:
         action = turn.decision.action
         true.append([name in (turn.optimal or ()) for name in names])
         taken.append(names.index(action) if action in names else -1)
-    decoded = Believed.likeliest(arm.decoded, arm.classes).optimal(moves)
-    return _Judged(arm=arm, true=np.array(true), decoded=decoded, taken=np.array(taken), expected=expected)
+    decoded = Believed.likeliest(fit.decoded, fit.classes).optimal(moves)
+    return _Judged(fit=fit, true=np.array(true), decoded=decoded, taken=np.array(taken), expected=expected)
 
 
-def _moves(arm: DecodedTurns) -> Moves:
-    moves = arm.trajectories[0].world.facts["moves"]
+def _moves(fit: DecodedTurns) -> Moves:
+    moves = fit.trajectories[0].world.facts["moves"]
     assert isinstance(moves, Mapping)
     return {str(action): (move[0], move[1]) for action, move in moves.items()}  # type: ignore[index,misc]
 
 
 def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
-    arm = judged.arm
-    untrained = arm.untrained("agent", "goal")
+    fit = judged.fit
+    untrained = fit.untrained("agent", "goal")
     every: Bools = np.ones(len(judged.true), dtype=bool)
     placed: Bools = np.full(len(every), not untrained)
     valid: Bools = placed & judged.decoded.any(axis=1)
@@ -129,32 +129,32 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
         ("beliefs.recovery", decoded, wrong, NO_ERROR),
         ("beliefs.recovery.released", some_both, wrong, NO_ERROR),
     ):
-        yield _averaged(arm, name, hits.astype(np.float64), among, seed, untrained or reason)
+        yield _averaged(fit, name, hits.astype(np.float64), among, seed, untrained or reason)
 
     known: Bools = placed & ~np.isnan(judged.expected).any(axis=1)
     of_action = np.where(judged.taken >= 0, judged.expected[np.arange(len(known)), judged.taken], 0.0)
     of_chance = judged.expected.mean(axis=1)
     for name, values in (("beliefs.expected", of_action), ("beliefs.expected.chance", of_chance)):
-        yield _averaged(arm, name, np.where(known, values, 0.0), known, seed, untrained or NO_WAY)
+        yield _averaged(fit, name, np.where(known, values, 0.0), known, seed, untrained or NO_WAY)
 
     for kind in ("agent", "goal"):
-        yield _spread(arm, kind, seed)
+        yield _spread(fit, kind, seed)
 
 
-def _spread(arm: DecodedTurns, kind: str, seed: int) -> Measurement:
+def _spread(fit: DecodedTurns, kind: str, seed: int) -> Measurement:
     """The mean distance of all cells decoded as agent or goal to the true one."""
-    code = arm.classes.index(kind)
-    called = arm.decoded.argmax(axis=-1) == code
-    true = arm.cells == code
+    code = fit.classes.index(kind)
+    called = fit.decoded.argmax(axis=-1) == code
+    true = fit.cells == code
     known = called.any(axis=(1, 2)) & true.any(axis=(1, 2))
     values = np.zeros(len(known))
     for turn in np.flatnonzero(known):
         values[turn] = mean_distance(called[turn], true[turn])
-    return _averaged(arm, f"beliefs.spread.{kind}", values, known, seed, f"no cell was decoded as {kind}", "cells")
+    return _averaged(fit, f"beliefs.spread.{kind}", values, known, seed, f"no cell was decoded as {kind}", "cells")
 
 
 def _averaged(
-    arm: DecodedTurns, name: str, values: Doubles, among: Bools, seed: int, reason: str, unit: str = "share"
+    fit: DecodedTurns, name: str, values: Doubles, among: Bools, seed: int, reason: str, unit: str = "share"
 ) -> Measurement:
     """The mean of some turns' values within each trajectory, then over trajectories."""
     if not among.any():
@@ -162,13 +162,13 @@ def _averaged(
     values_of: dict[str, list[float]] = {}
     cluster_of: dict[str, str] = {}
     for row in np.flatnonzero(among):
-        trajectory = arm.trajectories[row]
+        trajectory = fit.trajectories[row]
         key = str(trajectory.key)
         values_of.setdefault(key, []).append(float(values[row]))
         cluster_of[key] = trajectory.world.cluster
 
     means = [float(np.mean(each)) for each in values_of.values()]
     clusters = [*cluster_of.values()]
-    rng = generator(seed, "metric", name, *map(str, arm.where.values()))
+    rng = generator(seed, "metric", name, *map(str, fit.where.values()))
     estimate = cluster_share if unit == "share" else cluster_mean
     return estimate(means, clusters, rng).measurement(name, unit)

@@ -39,41 +39,41 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     """
     if evidence.part:
         return ()
-    arms = []
+    fits = []
     for turns in decoded_turns(evidence):
         is_first = np.array([turn.index == 0 for turn in turns.turns])
-        arms.append(turns.take(is_first))
-    arms = [arm for arm in arms if arm.turns]
-    if not arms:
+        fits.append(turns.take(is_first))
+    fits = [fit for fit in fits if fit.turns]
+    if not fits:
         return [unmeasured("maps.accuracy", "share", NONE_DECODED)]
 
     measurements: list[Measurement] = []
-    for arm in arms:
-        measurements += _measured(arm, evidence)
-        measurements += _selectivity(arm, arms, evidence)
+    for fit in fits:
+        measurements += _measured(fit, evidence)
+        measurements += _selectivity(fit, fits, evidence)
     return measurements
 
 
-def _measured(arm: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    parts = [arm, *arm.parts()]
+def _measured(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
+    parts = [fit, *fit.parts()]
     for part in parts:
         yield from part.under(_scores(part, evidence.seed))
-    if arm.where["fit"] == "none":
-        worlds, prior = _training_prior(arm, evidence)
-        yield from arm.under([Measurement(name="maps.worlds", value=float(worlds), unit="count", n=worlds)])
+    if fit.where["fit"] == "none":
+        worlds, prior = _training_prior(fit, evidence)
+        yield from fit.under([Measurement(name="maps.worlds", value=float(worlds), unit="count", n=worlds)])
         for part in parts:
             yield from part.under(_majority_scores(part, prior, evidence.seed))
 
 
-def _scores(arm: DecodedTurns, seed: int) -> list[Measurement]:
-    scores = Scores(arm.groups, generator(seed, "metric", "maps", *map(str, arm.where.values())))
-    named = likeliest_on_map(arm.decoded, arm.classes)
-    on_map = arm.cells != arm.classes.index(PAD)
-    right = (named == arm.cells) & on_map
+def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
+    scores = Scores(fit.groups, generator(seed, "metric", "maps", *map(str, fit.where.values())))
+    named = likeliest_on_map(fit.decoded, fit.classes)
+    on_map = fit.cells != fit.classes.index(PAD)
+    right = (named == fit.cells) & on_map
     scores.share("maps.accuracy", right, on_map, "")
-    for code, name in enumerate(arm.classes):
+    for code, name in enumerate(fit.classes):
         if name != PAD:
-            true = arm.cells == code
+            true = fit.cells == code
             called = (named == code) & on_map
             scores.share(f"maps.recall.{name}", right & true, true, f"no {name} cell on the held-out maps")
             scores.share(f"maps.precision.{name}", right & called, called, f"no cell was decoded as {name}")
@@ -81,17 +81,17 @@ def _scores(arm: DecodedTurns, seed: int) -> list[Measurement]:
     size = int(on_map.any(axis=1).sum(axis=1).max())
     located = Scores(scores.groups, scores.rng)
     for name in ("agent", "goal"):
-        code = arm.classes.index(name)
-        true = arm.cells == code
-        located.located(name, distances(arm.decoded, arm.cells, code), true.any(axis=(1, 2)), size)
-        located.spread(name, arm.decoded.argmax(axis=-1) == code, true, size)
-    return of_known([*scores.measurements, *located.under("maps")], arm.unknown)
+        code = fit.classes.index(name)
+        true = fit.cells == code
+        located.located(name, distances(fit.decoded, fit.cells, code), true.any(axis=(1, 2)), size)
+        located.spread(name, fit.decoded.argmax(axis=-1) == code, true, size)
+    return of_known([*scores.measurements, *located.under("maps")], fit.unknown)
 
 
-def _training_prior(arm: DecodedTurns, evidence: Evidence) -> tuple[int, Floats]:
+def _training_prior(fit: DecodedTurns, evidence: Evidence) -> tuple[int, Floats]:
     """The number of training worlds, and (size, size, C) frequencies of classes in their first turns."""
-    held_out = {*arm.groups.tolist()}
-    size = arm.cells.shape[1]
+    held_out = {*fit.groups.tolist()}
+    size = fit.cells.shape[1]
     worlds = set()
     first_maps = []
     for trajectory in evidence.trajectories:
@@ -102,48 +102,48 @@ def _training_prior(arm: DecodedTurns, evidence: Evidence) -> tuple[int, Floats]
         if first.state is not None:
             first_maps.append(true_map(trajectory, first, size))
     if not first_maps:
-        return 0, np.zeros((size, size, len(arm.classes)), dtype=np.float32)
+        return 0, np.zeros((size, size, len(fit.classes)), dtype=np.float32)
 
     cells = np.array(first_maps)
-    prior = [(cells == code).mean(axis=0) for code in range(len(arm.classes))]
+    prior = [(cells == code).mean(axis=0) for code in range(len(fit.classes))]
     return len(worlds), np.stack(prior, axis=-1).astype(np.float32)
 
 
-def _majority_scores(arm: DecodedTurns, prior: Floats, seed: int) -> list[Measurement]:
+def _majority_scores(fit: DecodedTurns, prior: Floats, seed: int) -> list[Measurement]:
     """The accuracy of a reader who names each cell's commonest class in training."""
-    scores = Scores(arm.groups, generator(seed, "metric", "maps", "majority"))
-    named = np.broadcast_to(likeliest_on_map(prior, arm.classes), arm.cells.shape)
-    on_map = arm.cells != arm.classes.index(PAD)
-    scores.share("maps.accuracy.majority", (named == arm.cells) & on_map, on_map, "")
+    scores = Scores(fit.groups, generator(seed, "metric", "maps", "majority"))
+    named = np.broadcast_to(likeliest_on_map(prior, fit.classes), fit.cells.shape)
+    on_map = fit.cells != fit.classes.index(PAD)
+    scores.share("maps.accuracy.majority", (named == fit.cells) & on_map, on_map, "")
     return scores.measurements
 
 
-def _selectivity(arm: DecodedTurns, arms: Sequence[DecodedTurns], evidence: Evidence) -> Iterator[Measurement]:
+def _selectivity(fit: DecodedTurns, fits: Sequence[DecodedTurns], evidence: Evidence) -> Iterator[Measurement]:
     """What a trained fit has right beyond the same probe fitted to shuffled labels, on the same turns."""
-    if arm.where["fit"] != "none":
+    if fit.where["fit"] != "none":
         return
-    wanted = {**arm.where, "fit": "shuffled"}
-    controls = [one for one in arms if one.where == wanted and len(one.turns) == len(arm.turns)]
+    wanted = {**fit.where, "fit": "shuffled"}
+    controls = [one for one in fits if one.where == wanted and len(one.turns) == len(fit.turns)]
     if not controls:
         return
-    for (suffix, has_cells, ours), (_, _, theirs) in zip(_right(arm), _right(controls[0]), strict=True):
+    for (suffix, has_cells, ours), (_, _, theirs) in zip(_right(fit), _right(controls[0]), strict=True):
         name = f"maps.selectivity{suffix}"
         if not has_cells.any():
             reason = f"no {suffix.lstrip('.')} cell on the held-out maps"
-            yield from arm.under([unmeasured(name, "share", reason)])
+            yield from fit.under([unmeasured(name, "share", reason)])
             continue
-        rng = generator(evidence.seed, "metric", "maps", f"selectivity{suffix}", *map(str, arm.where.values()))
-        difference = paired_difference(ours[has_cells], theirs[has_cells], arm.groups[has_cells], rng)
+        rng = generator(evidence.seed, "metric", "maps", f"selectivity{suffix}", *map(str, fit.where.values()))
+        difference = paired_difference(ours[has_cells], theirs[has_cells], fit.groups[has_cells], rng)
         measurement = difference.estimate.measurement(name, "share")
-        yield from arm.under(of_known([measurement], arm.unknown))
+        yield from fit.under(of_known([measurement], fit.unknown))
 
 
-def _right(arm: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
+def _right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
     """For all cells, agent and goal: suffix of the name, (N,) which maps have such cells, (N,) share that is right."""
-    on_map = arm.cells != arm.classes.index(PAD)
-    right = (likeliest_on_map(arm.decoded, arm.classes) == arm.cells) & on_map
+    on_map = fit.cells != fit.classes.index(PAD)
+    right = (likeliest_on_map(fit.decoded, fit.classes) == fit.cells) & on_map
     yield "", on_map.any(axis=(1, 2)), right.sum(axis=(1, 2)) / on_map.sum(axis=(1, 2))
     for name in ("agent", "goal"):
-        code = arm.classes.index(name)
-        is_found = distances(arm.decoded, arm.cells, code) == 0
-        yield f".{name}", (arm.cells == code).any(axis=(1, 2)), is_found.astype(np.float64)
+        code = fit.classes.index(name)
+        is_found = distances(fit.decoded, fit.cells, code) == 0
+        yield f".{name}", (fit.cells == code).any(axis=(1, 2)), is_found.astype(np.float64)

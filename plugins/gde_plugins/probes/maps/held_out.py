@@ -83,10 +83,13 @@ def decoded_turns(evidence: Evidence) -> Iterator[DecodedTurns]:
 
 
 def _turns_of(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> DecodedTurns:
-    arm = report.arm
+    fit = report.fit
     size = report.decoded.shape[1]
 
-    rows, played, turns, maps = [], [], [], []
+    rows = []
+    played = []
+    turns = []
+    maps = []
     for row, (episode, index) in enumerate(report.rows):
         if episode in trajectories:
             trajectory = trajectories[episode]
@@ -98,7 +101,7 @@ def _turns_of(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> De
 
     never_decoded = [name for code, name in enumerate(report.classes) if not report.decoded[..., code].any()]
     return DecodedTurns(
-        where={"variant": arm.variant, "layer": arm.layer, "mark": arm.mark, "fit": arm.control},
+        where={"variant": fit.variant, "layer": fit.layer, "position": fit.position, "fit": fit.control},
         trajectories=tuple(played),
         turns=tuple(turns),
         decoded=report.decoded[rows],

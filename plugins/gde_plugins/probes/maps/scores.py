@@ -142,8 +142,10 @@ def never_trained(name: str) -> str:
 def interior(mapped: Bools) -> Bools:
     """(N, size, size) True where a cell and all of its four neighbours belong to the map."""
     grid = np.pad(mapped, ((0, 0), (1, 1), (1, 1)))
-    above, below = grid[:, :-2, 1:-1], grid[:, 2:, 1:-1]
-    left, right = grid[:, 1:-1, :-2], grid[:, 1:-1, 2:]
+    above = grid[:, :-2, 1:-1]
+    below = grid[:, 2:, 1:-1]
+    left = grid[:, 1:-1, :-2]
+    right = grid[:, 1:-1, 2:]
     inside: Bools = mapped & above & below & left & right
     return inside
 

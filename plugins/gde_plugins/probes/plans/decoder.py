@@ -27,7 +27,8 @@ class PlanDecoder(nn.Module):
         self, *, form: Form, inputs: int, width: int, depth: int, heads: int, horizon: int, kinds: int, dropout: float
     ) -> None:
         super().__init__()
-        self.form, self.kinds = form, kinds
+        self.form = form
+        self.kinds = kinds
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(inputs))
         self.bottleneck = nn.Sequential(nn.Linear(inputs, width), nn.LayerNorm(width))

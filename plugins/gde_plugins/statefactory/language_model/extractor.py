@@ -77,7 +77,8 @@ class _Episode:
         Raises:
             Unreadable: an answer stays unusable, and none is held instead.
         """
-        last_states, last_goals = self.states[-1:], self.goals[-1:]
+        last_states = self.states[-1:]
+        last_goals = self.goals[-1:]
         task = ("Task", self.task)
         acted = ("Action", action)
         observed = ("Observation", observation)

@@ -128,8 +128,10 @@ class Rooms:
                 return False
 
         # The side is the sign of the products of the offset with the agent's direction and with its right hand.
-        offset_x, offset_y = place[0] - x, place[1] - y
-        facing_x, facing_y = self._first.front[0] - x, self._first.front[1] - y
+        offset_x = place[0] - x
+        offset_y = place[1] - y
+        facing_x = self._first.front[0] - x
+        facing_y = self._first.front[1] - y
         ahead = offset_x * facing_x + offset_y * facing_y
         right = offset_y * facing_x - offset_x * facing_y
         if location == "front":

@@ -70,7 +70,8 @@ class Errand:
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._here, self._held = self.house.here, self.house.held
+        self._here = self.house.here
+        self._held = self.house.held
         self._opened = {each[0] for each in self.house.true.get("opened", ())}
         self._inside = {(thing, place) for thing, places in self.house.places.items() for place in places}
 
@@ -162,7 +163,8 @@ def _treated(house: House, task_type: str, params: Mapping[str, str]) -> Iterato
 
 
 def _lit(house: House, _: str, params: Mapping[str, str]) -> Iterator[Errand]:
-    lamps, things = house.objects(params["toggle_target"]), house.objects(params["object_target"])
+    lamps = house.objects(params["toggle_target"])
+    things = house.objects(params["object_target"])
     for lamp, thing in product(lamps, things):
         for place, stand in product(house.reach(thing), house.places[lamp]):
             errand = Errand(house)

@@ -62,7 +62,8 @@ def games(folder: Path, task_type: str | None) -> dict[str, Mapping[str, Any]]:
 
 def _games(folder: Path, task_type: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for file in sorted(folder.rglob("game.tw-pddl")):
-        content, task = file.read_bytes(), _read(file.with_name("traj_data.json"))
+        content = file.read_bytes()
+        task = _read(file.with_name("traj_data.json"))
         if task_type in (None, task.get("task_type")) and _parsed(content, file).get("solvable"):
             name = str(file.parent.relative_to(folder))
             yield f"{name} {sha256(content).hexdigest()[:8]}", {"file": str(file), "id": name}

@@ -28,7 +28,8 @@ class AlfworldSimulator:
         from gde_plugins.text_worlds.alfworld.caches import cache
 
         cache()
-        self._folder, self._play_on = Path(folder), play_on
+        self._folder = Path(folder)
+        self._play_on = play_on
         # One for all games: each loads a copy of the planner, which cannot be unloaded.
         self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
         self._file: Path | None = None

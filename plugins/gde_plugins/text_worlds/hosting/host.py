@@ -51,7 +51,8 @@ class Host:
             SimulatorFailed: the simulator hung or died.
         """
         if self._process is None:
-            self._process, self._games = SimulatorProcess(*self._start), 0
+            self._process = SimulatorProcess(*self._start)
+            self._games = 0
         try:
             return self._process.ask(method, *arguments, seconds=seconds)
         except SimulatorFailed:

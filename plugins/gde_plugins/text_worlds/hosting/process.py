@@ -91,7 +91,8 @@ class SimulatorProcess:
         self._end()
 
     def _line(self, seconds: float) -> bytes:
-        output, until = self._pipe(self._process.stdout).fileno(), monotonic() + seconds
+        output = self._pipe(self._process.stdout).fileno()
+        until = monotonic() + seconds
         ready = select.poll()
         ready.register(output, select.POLLIN)
         while b"\n" not in self._unread:

@@ -60,7 +60,8 @@ class _Served:
     """A simulator that is made when it is first asked, so that what is wrong with it is an answer."""
 
     def __init__(self, target: str, settings: Mapping[str, Any]) -> None:
-        self._target, self._settings = target, settings
+        self._target = target
+        self._settings = settings
         self._simulator: Any = None
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,8 @@ class ScienceWorldSimulator:
 
         self._env = ScienceWorldEnv("", envStepLimit=NO_LIMIT)
         self._server = self._env.server
-        self._listed, self._play_on = listed, play_on
+        self._listed = listed
+        self._play_on = play_on
         self._worded: dict[tuple[str, int], Sequence[str]] = {}
         """Task and variation to the gold path in words that are listed."""
         self._known_way: dict[tuple[str, int], tuple[str, ...]] = {}
@@ -155,7 +156,8 @@ class ScienceWorldSimulator:
         """Begin the game again and take these actions."""
         task, number = self._game
         self._env.load(task, number, "")
-        self._taken, self._score = list(taken), 0.0
+        self._taken = list(taken)
+        self._score = 0.0
         for action in taken:
             self._act(action)
         # Until the first action ScienceWorld tells the score of the game before.
@@ -178,7 +180,8 @@ class ScienceWorldSimulator:
         return {*self._env._gateway.jvm.java.lang.String.join("\n", actions).split("\n")}
 
     def _shown(self, text: str) -> Shown:
-        before, self._score = self._score, self._clipped()
+        before = self._score
+        self._score = self._clipped()
         reached = self._score >= 1
         ended = bool(self._server.getScore() < 0 or (self._server.getCompleted() and not (reached and self._play_on)))
         return Shown(

@@ -62,8 +62,12 @@ class Wording:
         `view` is what is seen now, `restart` begins again with some actions. `go_back` begins again too, and lists what
         is admissible after each of them, as it is listed to an agent: a thing has many names, and which of them is
         listed is drawn every time."""
-        self._env, self._act, self._admissible, self._view = env, act, admissible, view
-        self._restart, self._go_back = restart, go_back
+        self._env = env
+        self._act = act
+        self._admissible = admissible
+        self._view = view
+        self._restart = restart
+        self._go_back = go_back
         templates = env.get_possible_actions_with_IDs()
         self._forms = [each["action_example"].split("OBJ") for each in templates]
 
@@ -71,7 +75,8 @@ class Wording:
         """The gold path, from the beginning of the game on. Where an action changes nothing any more, time passes."""
         way: list[str] = []
         listed = self._go_back(way)
-        self._together, self._tries = True, 0
+        self._together = True
+        self._tries = 0
         for told in settled(gold):
             action = SYNONYM.sub("look at ", told.action)
             if action in listed and not told.asked_back:
@@ -89,9 +94,11 @@ class Wording:
         """The likely listed action that comes to the same, with the number that settles what it is asked back about.
         Where none looks the same, the game has gone another way, and from then on one that is answered alike will do;
         where none is, time passes."""
-        before, alike = self._view(), list[list[str]]()
+        before = self._view()
+        alike = list[list[str]]()
         for tried, answer in self._tried(told, way, listed):
-            after, answered = self._view(), answer == told.answer
+            after = self._view()
+            answered = answer == told.answer
             if self._together and after == told.view and (answered or tried == [WAIT] or after != before):
                 return tried
             if answered:
@@ -124,7 +131,8 @@ class Wording:
 
     def _likely(self, action: str, answer: str, listed: Sequence[str]) -> list[str]:
         """Listed actions that sound like an action and its answer, the likeliest first."""
-        action, told = SYNONYM.sub("look at ", action), {*WORD.findall(answer)}
+        action = SYNONYM.sub("look at ", action)
+        told = {*WORD.findall(answer)}
         likely = [
             (fmean(likeness) + _share({*each.split()}, told), each)
             for likeness, each in self._likeness(action, listed)

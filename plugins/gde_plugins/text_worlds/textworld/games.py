@@ -62,7 +62,9 @@ def _options(path: Path, game: Mapping[str, Any], seed: int) -> Any:
     from textworld import GameOptions
 
     options = GameOptions()
-    options.path, options.seeds, options.force_recompile = str(path), seed, True
+    options.path = str(path)
+    options.seeds = seed
+    options.force_recompile = True
     options.grammar.only_last_action = not game["route"]
     return options
 
@@ -86,6 +88,8 @@ def _made(game: Mapping[str, Any], options: Any) -> Any:
         return coin_collector.make({"level": game["level"]}, options)
     from textworld.generator import make_game
 
-    options.nb_rooms, options.nb_objects = game["rooms"], game["objects"]
-    options.quest_length, options.quest_breadth = game["quest_length"], 1
+    options.nb_rooms = game["rooms"]
+    options.nb_objects = game["objects"]
+    options.quest_length = game["quest_length"]
+    options.quest_breadth = 1
     return make_game(options)

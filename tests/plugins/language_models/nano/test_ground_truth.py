@@ -69,7 +69,7 @@ def drawn(size: int, seeds: range) -> Iterator[tuple[str, list[int]]]:
 def prompt(model: TransformersModel, grid: str) -> TokenSequence:
     """The tokens of the question; nothing is generated."""
     tokens = model.tokenize(render(INSTRUCTION + grid, "low")).ids
-    return TokenSequence(tokens=tokens, marks={"pre": tuple(range(len(tokens) - N_TEMPLATE, len(tokens)))})
+    return TokenSequence(tokens=tokens, positions={"pre": tuple(range(len(tokens) - N_TEMPLATE, len(tokens)))})
 
 
 def with_other_cell(grid: str, row: int, column: int) -> str:
@@ -85,7 +85,7 @@ def differing(model: TransformersModel, one: str, other: str) -> tuple[int, list
     prompts = [prompt(model, grid) for grid in (one, other)]
     tokens = np.array([each.tokens for each in prompts])
     (place,) = np.flatnonzero(tokens[0] != tokens[1])
-    records = model.capture(prompts, CaptureRequest(layers=tuple(range(N_LAYERS)), marks=("pre",)))
+    records = model.capture(prompts, CaptureRequest(layers=tuple(range(N_LAYERS)), positions=("pre",)))
     first, second = ([record.values[layer, "pre"] for layer in range(N_LAYERS)] for record in records)
     told = [not np.array_equal(a, b) for a, b in zip(first, second, strict=True)]
     return len(tokens[0]) - N_TEMPLATE - int(place), told
@@ -119,7 +119,7 @@ def grids() -> list[tuple[str, list[int]]]:
 
 def read_out(model: TransformersModel, grids: list[tuple[str, list[int]]]) -> tuple[float, float]:
     """In what share of the new grids a linear read-out names the agent's cell exactly, and the goal's."""
-    request = CaptureRequest(layers=(READ_AT,), marks=("pre",))
+    request = CaptureRequest(layers=(READ_AT,), positions=("pre",))
     records = model.capture([prompt(model, text) for text, _ in grids], request)
     activations = np.stack([record.values[READ_AT, "pre"].ravel() for record in records]).astype(np.float64)
     places = np.array([place for _, place in grids])

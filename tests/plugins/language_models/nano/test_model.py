@@ -52,8 +52,8 @@ def test_it_reasons_before_it_answers_and_the_template_tokens_are_marked(model: 
     assert completion.reasoning.split("path")[0].split() == ["A", "3,1", "G", "3,3"]
     everything = completion.prompt_tokens + completion.tokens
     said = {
-        mark: [model._tokenizer.convert_ids_to_tokens(everything[place]) for place in places]
-        for mark, places in completion.marks.items()
+        position: [model._tokenizer.convert_ids_to_tokens(everything[place]) for place in places]
+        for position, places in completion.positions.items()
     }
     assert said["pre"] == said["post"] == ["<|end|>", "<|start|>", "assistant"]
     assert "".join(said["reasoning"]).split() == completion.reasoning.split()

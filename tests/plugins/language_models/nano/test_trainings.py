@@ -83,10 +83,10 @@ def test_after_reasoning_nothing_can_be_read_where_there_is_none(tmp_path: Path)
     plan = Plan(environment=grid, agent=agent, probes=[probe], metrics=["success"], episodes=6)
     result = evaluate(plan, tmp_path / "run")
     assert {failure.reason for failure in result.failures} == {
-        "no turn has activations at mark 'post' of layer 3, which answers without reasoning lack"
+        "no turn has activations at position 'post' of layer 3, which answers without reasoning lack"
     }
     found = [one for one in result.measurements if one.name == "cogmap.top1.agent" and one.value is not None]
-    assert {one.where["mark"] for one in found} == {"pre"}
+    assert {one.where["position"] for one in found} == {"pre"}
 
 
 @pytest.mark.parametrize("training", TRAININGS)
