@@ -134,8 +134,7 @@ class Offer(Generic[ConfigT, PartT]):
     needs_for: Callable[[ConfigT], frozenset[str]] = _nothing
     """Capabilities that a configuration needs beyond `needs`, e.g. for one of several ways to do the work."""
     imports: tuple[str, ...] = ()
-    """Modules that `make` imports beyond the core's dependencies; of a long import also the part that takes long, e.g.
-    "transformers.generation.utils": several workers share it."""
+    """Modules that `make` imports beyond the core's dependencies."""
     extra: str = ""
     """The extra of the distribution that installs `imports`."""
     programs: Mapping[str, str] = field(default_factory=dict, hash=False)

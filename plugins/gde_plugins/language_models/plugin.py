@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gde.parts.language_model import LanguageModel
     from gde_plugins.language_models.config import HfConfig, NanoConfig, OpenAIConfig
 
-LOCAL_IMPORTS = ("torch", "transformers.generation.utils", "safetensors", "jinja2")
+LOCAL_IMPORTS = ("torch", "transformers", "safetensors", "jinja2")
 
 
 def _embedded() -> Sequence[str]:

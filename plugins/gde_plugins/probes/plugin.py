@@ -95,7 +95,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="causal tests: turns replayed with the residual stream steered, patched or ablated",
             config=CausesConfig,
             make=_causes,
-            version=2,
+            version=3,
             measures=measures.CAUSES,
             needs=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS, Capability.MAP, Capability.OPTIMUM}),
         ),
