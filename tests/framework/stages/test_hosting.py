@@ -11,7 +11,7 @@ import pytest
 
 from gde.data.observation import Observation, Outcome
 from gde.data.plan import Choice, Plan
-from gde.offers import NoConfig, Offer
+from gde.offers import EnvironmentOffer, NoConfig
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.runs.evaluating import evaluate
@@ -77,7 +77,7 @@ def counted() -> Count:
     return COUNTED
 
 
-SLOW = Offer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), blocking=True)
+SLOW = EnvironmentOffer(name="slow", summary="", config=NoConfig, make=lambda _, __: Slow(), blocking=True)
 
 
 def test_steps_that_block_overlap(counted: Count, tmp_path: Path) -> None:
