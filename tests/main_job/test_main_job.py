@@ -48,7 +48,7 @@ def test_nano_finds_most_goals(run: dict[str, object]) -> None:
 
 def test_the_probe_places_the_agent_better_than_what_reads_no_network(run: dict[str, object]) -> None:
     """Random weights in nano's own initialisation hold the places too: of them nothing is asked here."""
-    main = {"variant": "mlp", "mark": "pre"}
+    main = {"variant": "mlp", "position": "pre"}
     (ours,) = numbers(run, "cogmap.distance.agent", control="none", **main)
     for control in ("coordinates", "shuffled", "embeddings"):
         (theirs,) = numbers(run, "cogmap.distance.agent", control=control, **main)

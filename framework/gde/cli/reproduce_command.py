@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A published study, as in `gde list reproductions`.")],
     scale: Annotated[float, typer.Option(help="Share of the published size.")] = 1.0,
-    agent: Annotated[str, typer.Option(help="Agent to evaluate, e.g. gpt-oss or random.")] = "gpt-oss",
+    agent: Annotated[str, typer.Option(help="Agent to evaluate; gde list agents.")] = "gpt-oss",
     model: Annotated[
         str | None, typer.Option(help="Language model of the agent, e.g. hf:PATH; default: its own.")
     ] = None,

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import GdeError
-from gde.offers import AnyOffer, Capability, NoConfig, Offer
+from gde.offers import AnyOffer, Capability, EnvironmentOffer, NoConfig, Offer
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
 from gde.request.kinds import KINDS, SEVERAL, SINGLE
@@ -102,8 +102,18 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
             return _made(kind, part, whose)
         return deepcopy(part) if kind in COPIED else part
 
-    gives = _gives(_example(part, whose) if made_by_calling and kind == "environment" else part)
-    return KINDS[kind].offer(name=choice.label, summary=choice.name, config=NoConfig, make=make, gives=gives)
+    if kind != "environment":
+        return KINDS[kind].offer(name=choice.label, summary=choice.name, config=NoConfig, make=make, gives=_gives(part))
+
+    example = _example(part, whose) if made_by_calling else part
+    return EnvironmentOffer(
+        name=choice.label,
+        summary=choice.name,
+        config=NoConfig,
+        make=make,
+        gives=_gives(example),
+        blocking=bool(getattr(example, "blocking", False)),
+    )
 
 
 def _is_maker(kind: str, part: Any, whose: str) -> bool:

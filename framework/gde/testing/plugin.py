@@ -47,6 +47,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             gives=frozenset(
                 {Capability.STATE, Capability.MDP, Capability.SNAPSHOT, Capability.SIMULATOR, Capability.MAP}
             ),
+            blocking=True,
         ),
         EnvironmentOffer(
             name="recipe",

@@ -55,9 +55,8 @@ async def _ask(model: WhiteBox, asked: Sequence[ChatRequest]) -> list[Completion
 
 def _sequence(completion: Completion) -> TokenSequence:
     promise(completion.prompt_tokens, "a completion of a white box must hold the prompt's token ids")
-    promise(
-        completion.positions.get("pre"), "a completion of a white box must mark the tokens `pre` that close the prompt"
-    )
+    closing = completion.positions.get("pre")
+    promise(closing, "a completion of a white box must name the position `pre`, which closes the prompt")
     return TokenSequence(tokens=completion.prompt_tokens + completion.tokens, positions=completion.positions)
 
 

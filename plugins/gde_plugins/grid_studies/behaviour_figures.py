@@ -61,5 +61,5 @@ def _whiskers(rows: Sequence[Mapping[str, Any]], label: str, title: str) -> dict
         {"mark": {"type": "point", "filled": True, "opacity": 1}, "encoding": {"x": {**x, "field": "value"}}},
     ]
     panel = {"encoding": {"y": y, "color": {"value": BLUE}}, "layer": layers, "width": 240, "height": {"step": 26}}
-    capability = {"field": "metric", "type": "nominal", "title": None}
-    return {"data": {"values": [dict(row) for row in rows]}, "capability": capability, "columns": 2, "spec": panel}
+    facet = {"field": "metric", "type": "nominal", "title": None}
+    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "columns": 2, "spec": panel}

@@ -25,7 +25,7 @@ BEYOND: Sequence[tuple[str, str, float | None]] = (
     ("the same of a random action", "expected.chance", None),
 )
 SWEPT: Sequence[tuple[str, Sequence[int | float]]] = (("size", SIZES), ("density", DENSITIES))
-FIT: Labels = {"variant": "mlp", "mark": "pre"}
+FIT: Labels = {"variant": "mlp", "position": "pre"}
 
 
 def belief_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:

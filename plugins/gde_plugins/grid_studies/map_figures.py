@@ -85,9 +85,9 @@ def _panels(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[str
             "color": {"field": "kind", "type": "nominal", "scale": {"domain": [*kinds], "range": colours}},
         },
     }
-    capability = {
+    facet = {
         "row": {"field": "grid", "type": "nominal", "title": None, "sort": None},
         "column": {"field": "which", "type": "nominal", "title": None, "sort": [TRUE, DECODED]},
     }
     apart = {"scale": {"x": "independent", "y": "independent"}}
-    return {"data": {"values": [dict(row) for row in rows]}, "capability": capability, "resolve": apart, "spec": cell}
+    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "resolve": apart, "spec": cell}

@@ -110,5 +110,5 @@ def _panels(
     }
     line = {"mark": {"type": "line", "point": True}, "encoding": {"y": {**share, "field": "value"}}}
     panel = {"encoding": dict(encoding), "layer": [band, line], "width": 200, "height": 150}
-    capability = {"field": field, "type": "nominal", "title": None, "sort": [*values]}
-    return {"data": {"values": [dict(row) for row in rows]}, "capability": capability, "columns": 3, "spec": panel}
+    facet = {"field": field, "type": "nominal", "title": None, "sort": [*values]}
+    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "columns": 3, "spec": panel}

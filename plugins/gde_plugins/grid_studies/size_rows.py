@@ -46,7 +46,7 @@ def size_rows(own: Mapping[int, Sequence[Measurement]], general: Sequence[Measur
         own: size to the measurements of its own probe.
         general: measurements of the general probe, without layers.
     """
-    where: Labels = {"variant": "mlp", "mark": "pre"}
+    where: Labels = {"variant": "mlp", "position": "pre"}
     for size, measurements in own.items():
         numbers = without_layer(at_middle_layer(measurements))
         for name in OF_CLASSES:

@@ -80,7 +80,7 @@ def test_a_run_is_told_on_one_screen_and_all_of_it_when_asked(gde: Gde, tmp_path
     ]
     shown = [*done.stdout.splitlines(), *talk]
     assert len(shown) <= 24 and max(map(len, shown)) <= 80, shown
-    assert "In 7 worlds of corridor, the agent asking reached the goal in 100 %" in done.stdout.replace("\n", " ")
+    assert "Across 7 corridor worlds, the agent asking reached the goal in 100 %" in done.stdout.replace("\n", " ")
     assert "length 5" not in done.stdout, "breakdowns are left to --all"
     assert "where (centroid, layer 1" in done.stdout and "random weights" in done.stdout
     measured = json.loads((tmp_path / "r" / "result.json").read_text())["measurements"]

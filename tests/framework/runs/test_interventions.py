@@ -74,7 +74,7 @@ def stored(run: Path, source: str, layer: int, position: str = "pre") -> dict[Ro
         ({"strength": 0.5}, "RIGHT"),
         ({"strength": -2.0}, "RIGHT"),
         ({"kind": "project_out"}, "RIGHT"),
-        ({"mark": "message"}, "RIGHT"),
+        ({"position": "message"}, "RIGHT"),
     ],
     ids=str,
 )

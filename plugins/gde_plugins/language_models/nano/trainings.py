@@ -109,7 +109,7 @@ def _decoded(result: Result, on: Measured) -> Iterator[str]:
     yield _row(*["---"] * (3 + len(CONTROLS)))
     for layer, probe in product(on.layers, PROBED):
         for variant, name in product(VARIANTS[probe], PROBED[probe]):
-            where: dict[str, str | int] = {"layer": layer, "variant": variant, "mark": "pre"}
+            where: dict[str, str | int] = {"layer": layer, "variant": variant, "position": "pre"}
             cells = [_value(result.measurements, f"{probe}.{name}", **where, control=each) for each in CONTROLS]
             yield _row(str(layer), variant, f"{probe} {name}", *cells)
 

@@ -61,7 +61,7 @@ class _Known:
         for each in rule.preconditions:
             declared = [types.get(name) for name in each.signature.types]
             for kinds in types.multi_subtypes(declared):
-                read.append(Signature(each.name, [kind.name for kind in kinds]))  # noqa: PERF401
+                read.append(Signature(each.name, [kind.name for kind in kinds]))
         self._signatures = tuple(dict.fromkeys(read))
         bound = {name for each in rule.preconditions for name in each.parameters} | {*(given or ())}
         self.is_function = bound >= {*rule.placeholders}
