@@ -246,7 +246,7 @@ class Problem:
         cost = self._worth(weights)
         wrong = 0
         for now, change in pairs:
-            wrong += np.count_nonzero(now + change < 0)
+            wrong += int(np.count_nonzero(now + change < 0))
         cut = max(ROUNDING, spare / (cost * max(1, wrong)))
 
         # One share for all time steps, or the sum would be no flow.

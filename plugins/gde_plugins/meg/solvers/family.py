@@ -43,10 +43,10 @@ class Table:
         counts = seen.counts(on_actions)
         self.on_actions = on_actions
         self._visited = counts > 0
-        self.size = np.count_nonzero(self._visited)
+        self.size = int(np.count_nonzero(self._visited))
 
         # Weights of actions are not utilities of states, which the preconditioner needs.
-        self.where = None
+        self.where: Mask | None = None
         if not on_actions:
             self.where = self._visited
 

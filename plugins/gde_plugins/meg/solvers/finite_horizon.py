@@ -173,7 +173,8 @@ class FiniteFit:
     def counts(self, on_actions: bool) -> Floats:
         if on_actions:
             return Occupancy.counted(self.flow, on_actions)
-        return self._visits.sum(axis=0)
+        visits: Floats = self._visits.sum(axis=0)
+        return visits
 
     def change(self, direction: Utility, on_actions: bool) -> Floats:
         return Occupancy.counted(self.tangent(direction), on_actions)

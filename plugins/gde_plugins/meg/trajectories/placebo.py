@@ -94,7 +94,7 @@ def against(episodes: Sequence[Episode], others: Sequence[Place], rng: np.random
 
     # A coin decides for each cluster which place is the goal, so exchanging the two leaves the rationality as it is.
     def sum_by_cluster(nats: Floats) -> Floats:
-        return np.bincount(clusters, weights=nats)
+        return np.bincount(clusters, weights=nats).astype(np.float64)
 
     by_cluster = np.apply_along_axis(sum_by_cluster, -1, towards)
     either = np.logaddexp(by_cluster[0], by_cluster[1])

@@ -127,7 +127,7 @@ class Sample(Sequence[Episode]):
         """The number of decisions without an action."""
         total = 0
         for episode in self:
-            total += np.count_nonzero(episode.actions == UNUSABLE)
+            total += int(np.count_nonzero(episode.actions == UNUSABLE))
         return total
 
     @cached_property
