@@ -41,14 +41,14 @@ BOLD = 4.0
 NEAR = 1.0
 """Gain that a Newton step promises, in tolerances, below which an upper bound is computed."""
 MORE = 0.56
-"""Share of its slope that a step must gain before twice the step is tried. A parabola gains a half; an exponential,
-where a utility goes to minus infinity, .63."""
+"""Share of its slope that a step must gain before twice the step is tried. A parabola gains .5. An exponential, on
+which a utility goes to minus infinity, gains .63."""
 LEFT = 0.1
 """Share of the tolerance that a bound may lose to the difference in moments that a step leaves."""
 MOST = 1000
 """Products with the curvature in a step at most."""
 PATIENCE = 30
-"""The same for utilities of states far from the maximum."""
+"""Products in a step at most for utilities of states, far from the maximum."""
 SPARE = 0.1
 """Share of the tolerance that may be spent on negative but negligible entries of a flow."""
 
@@ -79,13 +79,22 @@ def maximise(process: Process, family: Family, seen: Observed, tolerance: float,
     upper = seen.divergence
     for _ in range(STEPS):
         step = problem.newton_step(here)
-        far = problem.is_far(here, step)
-        ahead = problem.along(here, step) if far else None
+
+        # An upper bound costs as much as a step, and far from the maximum it is useless.
+        ahead = None
+        is_far = problem.is_far(here, step)
+        if is_far:
+            ahead = problem.along(here, step)
         if ahead is None:
-            upper = min(upper, problem.upper(here, step, SPARE * tolerance))
-            ahead = None if far else problem.along(here, step)
-        here = ahead or here
-        if ahead is None or upper - here.value <= tolerance:
+            bound = problem.upper(here, step, SPARE * tolerance)
+            upper = min(upper, bound)
+            if not is_far:
+                ahead = problem.along(here, step)
+
+        if ahead is None:
+            break
+        here = ahead
+        if upper - here.value <= tolerance:
             break
     return Solution(here.weights, here.value, max(here.value, upper))
 
@@ -107,30 +116,45 @@ class Problem:
         self._process = process
         self._family = family
         self._tolerance = tolerance
-        self._preconditioner = None if family.where is None else Preconditioner(process.dynamics, family.where)
-        self._target = family.moments(seen.occupancy.counts(family.on_actions))
-        self._rounding = ROUNDING * float(np.abs(self._target).max(initial=0.0))
+
+        self._preconditioner = None
+        if family.where is not None:
+            self._preconditioner = Preconditioner(process.dynamics, family.where)
+
+        counts = seen.occupancy.counts(family.on_actions)
+        self._target = family.moments(counts)
+        largest = float(np.abs(self._target).max(initial=0.0))
+        self._rounding = ROUNDING * largest
 
     def at(self, weights: Floats) -> Point | None:
         """Evaluate the accuracy; None where the soft value is infinite, hence the accuracy -inf."""
+        family = self._family
+        utility = self._process.dynamics.utility(family.utility(weights))
         try:
-            fit = self._process.fit(self._process.dynamics.utility(self._family.utility(weights)))
+            fit = self._process.fit(utility)
         except Divergent:
             return None
-        missing = self._target - self._family.moments(fit.counts(self._family.on_actions))
-        return Point(weights, float(self._target @ weights) - fit.value, missing, fit)
+
+        # <d, U> - V(U) and its gradient.
+        value = float(self._target @ weights) - fit.value
+        moments = family.moments(fit.counts(family.on_actions))
+        return Point(weights, value, self._target - moments, fit)
 
     def begin(self, seen: Observed, iterations: int) -> Point:
         """Return the start of Newton's method: a fit to single decisions, or of L-BFGS, or zero."""
         where = self._family.where
         if where is not None:
-            start = self.at(initial_utility(self._process.dynamics, seen.occupancy.taken)[where])
+            utility = initial_utility(self._process.dynamics, seen.occupancy.taken)
+            start = self.at(utility[where])
             if start and start.value > 0:
                 return start
+
         zero = self.at(np.zeros(self._family.size))
         if zero is None:
             raise Divergent("no soft-optimal policy ends, whatever the utility: give a horizon or a discount below 1")
-        return zero if where is not None else self._ascend(zero, iterations)
+        if where is not None:
+            return zero
+        return self._ascend(zero, iterations)
 
     def along(self, here: Point, step: Floats) -> Point | None:
         """Return a better point, at the step or on the way back from it; None if there is none."""
@@ -138,14 +162,23 @@ class Problem:
         while np.abs(step).max(initial=0.0) > ROUNDING:
             ahead = self.at(here.weights + step)
             if ahead and ahead.value > here.value:
-                if ahead.value - here.value <= MORE * slope:
+                gain = ahead.value - here.value
+                if gain <= MORE * slope:
                     return ahead
+
+                # The accuracy has hardly bent yet: twice the step may gain more.
                 further = self.at(here.weights + 2 * step)
-                return further if further and further.value > ahead.value else ahead
+                if further and further.value > ahead.value:
+                    return further
+                return ahead
 
             # Go back to the top of the parabola through what is known, within bounds.
-            fall = here.value + slope - ahead.value if ahead else inf
-            top = slope / (2 * fall) if 0 < fall < inf else 0.5
+            fall = inf
+            if ahead:
+                fall = here.value + slope - ahead.value
+            top = 0.5
+            if 0 < fall < inf:
+                top = slope / (2 * fall)
             shorter = min(max(top, 0.1), 0.5)
             step = shorter * step
             slope = shorter * slope
@@ -153,7 +186,8 @@ class Problem:
 
     def is_far(self, here: Point, step: Floats) -> bool:
         """Return whether a step promises too much for a bound to be close."""
-        return float(here.missing @ step) > NEAR * self._tolerance
+        promise = float(here.missing @ step)
+        return promise > NEAR * self._tolerance
 
     def newton_step(self, here: Point) -> Floats:
         """Return the change of weights that closes the difference in moments to first order.
@@ -161,24 +195,35 @@ class Problem:
         Far away, what is hardly visited moves by no more than `BOLD` if little is lost: it counts exponentially. Near,
         the remaining difference must not spoil the bound.
         """
+        on_actions = self._family.on_actions
         most = max(self._rounding, FORCING * float(np.linalg.norm(here.missing)))
 
         def enough(step: Floats, left: Floats, products: int) -> bool:
+            remaining = np.linalg.norm(left)
             if self.is_far(here, step):
-                patient = self._preconditioner is None or products < PATIENCE
-                return bool(np.linalg.norm(left) <= most) or not patient
+                has_patience = self._preconditioner is None or products < PATIENCE
+                return bool(remaining <= most) or not has_patience
             lost = 2 * float(np.abs(left) @ np.abs(here.weights + step))
-            return lost <= LEFT * self._tolerance or bool(np.linalg.norm(left) <= self._rounding)
+            return lost <= LEFT * self._tolerance or bool(remaining <= self._rounding)
 
         def curvature(step: Floats) -> Floats:
-            change = here.fit.change(self._direction(step), self._family.on_actions)
+            change = here.fit.change(self._direction(step), on_actions)
             return self._family.moments(change)
 
-        limit = min(2 * len(here.missing), MOST)
-        step = conjugate_gradients(curvature, self._precondition(here.fit), here.missing, enough, limit).step
+        solved = conjugate_gradients(
+            product=curvature,
+            precondition=self._precondition(here.fit),
+            wanted=here.missing,
+            enough=enough,
+            most=min(2 * len(here.missing), MOST),
+        )
+        step = solved.step
+
+        # Take the bounded step only if it keeps a third of what the whole one promises.
         careful: Floats = np.clip(step, -BOLD, BOLD)
-        is_better = self.is_far(here, step) and here.missing @ careful > here.missing @ step / 3
-        return careful if is_better else step
+        if self.is_far(here, step) and here.missing @ careful > here.missing @ step / 3:
+            return careful
+        return step
 
     def upper(self, here: Point, step: Floats, spare: float) -> float:
         """Return the divergence of a policy with the moments of the measured one: that of the tilted flow.
@@ -188,18 +233,26 @@ class Problem:
         cost at most `spare` are cut off. They take probability from where it is due, which is worth no more than the
         value of a state.
         """
-        weights = 2 * np.abs(here.weights + step)
         on_actions = self._family.on_actions
+        tangents = here.fit.tangent(self._direction(step))
         pairs = []
         counts = np.zeros_like(here.fit.counts(on_actions))
-        for flow, tangent in zip(here.fit.flow, here.fit.tangent(self._direction(step)), strict=True):
+        for flow, tangent in zip(here.fit.flow, tangents, strict=True):
             pairs.append((flow.taken, tangent.taken))
             counts += tangent.counts(on_actions)
 
+        # The entries that the whole tangent makes negative share what may be spent on them.
+        weights = 2 * np.abs(here.weights + step)
         cost = self._worth(weights)
-        wrong = sum(np.count_nonzero(now + change < 0) for now, change in pairs)
+        wrong = 0
+        for now, change in pairs:
+            wrong += int(np.count_nonzero(now + change < 0))
         cut = max(ROUNDING, spare / (cost * max(1, wrong)))
-        share = min(_feasible_share(now, change, cut) for now, change in pairs)
+
+        # One share for all time steps, or the sum would be no flow.
+        share = 1.0
+        for now, change in pairs:
+            share = min(share, _feasible_share(now, change, cut))
 
         left = here.missing - share * self._family.moments(counts)
         bound = float(np.abs(left) @ weights)
@@ -207,11 +260,12 @@ class Problem:
             taken = now + share * change
             bound += divergence(np.maximum(taken, 0.0))
             if cost < inf:
-                bound -= cost * float(taken[taken < 0].sum())
+                negative = taken[taken < 0]
+                bound -= cost * float(negative.sum())
         return bound
 
     def _ascend(self, zero: Point, iterations: int) -> Point:
-        """Return what L-BFGS finds."""
+        """Return the best point that L-BFGS finds from zero."""
 
         def loss(weights: Floats) -> tuple[float, Floats]:
             here = self.at(weights)
@@ -219,32 +273,50 @@ class Problem:
                 return inf, np.zeros_like(weights)
             return -here.value, -here.missing
 
-        options = {"maxiter": iterations, "maxfun": 2 * iterations, "gtol": self._rounding, "ftol": SETTLED}
-        return self.at(minimize(loss, zero.weights, jac=True, method="L-BFGS-B", options=options).x) or zero
+        found = minimize(
+            loss,
+            zero.weights,
+            jac=True,
+            method="L-BFGS-B",
+            options={
+                "maxiter": iterations,
+                "maxfun": 2 * iterations,
+                "gtol": self._rounding,
+                "ftol": SETTLED,
+            },
+        )
+        return self.at(found.x) or zero
 
     def _precondition(self, fit: Fit) -> Callable[[Floats], Floats]:
-        """Return about the inverse of the curvature."""
+        """Return an approximate inverse of the curvature."""
         if self._preconditioner:
-            return self._preconditioner.solve(fit.deciding, fit.counts(on_actions=False))
-        spread = self._family.squares(fit.counts(self._family.on_actions))
+            visits = fit.counts(on_actions=False)
+            return self._preconditioner.solve(fit.deciding, visits)
+
         # A feature that is never met has no spread.
-        spread = np.where(spread > self._rounding, spread, self._rounding or 1.0)
+        spread = self._family.squares(fit.counts(self._family.on_actions))
+        least = self._rounding or 1.0
+        spread = np.where(spread > self._rounding, spread, least)
         return lambda missing: missing / spread
 
     def _worth(self, weights: Floats) -> float:
         """Return the nats by which the value of a state, and its visit, can differ from zero in either direction."""
-        dynamics = self._process.dynamics
-        utility = float(np.abs(self._family.direction(weights)).max(initial=0.0))
-        return 2 * self._process.horizon * (utility + log(dynamics.n_actions)) + utility
+        process = self._process
+        change = self._family.direction(weights)
+        utility = float(np.abs(change).max(initial=0.0))
+        a_step = utility + log(process.dynamics.n_actions)
+        return 2 * process.horizon * a_step + utility
 
     def _direction(self, step: Floats) -> Utility:
-        return self._process.dynamics.utility(self._family.direction(step))
+        change = self._family.direction(step)
+        return self._process.dynamics.utility(change)
 
 
 def _feasible_share(now: Floats, change: Floats, cut: float) -> float:
     """Return how much of a change of (A, S) actions taken leaves none of them below zero."""
-    wrong = now + change < -cut
-    return float((now[wrong] / -change[wrong]).min(initial=1.0))
+    is_wrong = now + change < -cut
+    shares = now[is_wrong] / -change[is_wrong]
+    return float(shares.min(initial=1.0))
 
 
 class Solved(NamedTuple):
@@ -274,7 +346,8 @@ def conjugate_gradients(
     """
     step = np.zeros_like(wanted)
     left = wanted.copy()
-    direction = eased = precondition(left)
+    eased = precondition(left)
+    direction = eased
     promise = float(left @ eased)
     for number in range(most):
         changed = product(direction)
@@ -282,14 +355,16 @@ def conjugate_gradients(
         if not (promise > 0 and curvature > 0):
             # Nothing but rounding is left.
             return Solved(step, number)
+
         length = promise / curvature
         step += length * direction
         left -= length * changed
-        if enough(step, left, number + 1):
-            return Solved(step, number + 1)
+        n_products = number + 1
+        if enough(step, left, n_products):
+            return Solved(step, n_products)
 
-        eased = precondition(left)
         # Were `precondition` exactly linear and symmetric, the ratio of promises would say the same.
+        eased = precondition(left)
         turned = -length * float(changed @ eased) / promise
         promise = float(left @ eased)
         direction = eased + turned * direction

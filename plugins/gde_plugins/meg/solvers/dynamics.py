@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, vstack
 from gde.data.mdp import Floats, TabularMDP
 
 Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
 class Utility(NamedTuple):
@@ -23,6 +24,10 @@ class Utility(NamedTuple):
     def scaled(self, factor: float) -> "Utility":
         """Return the same utility in other units."""
         return Utility(factor * self.acting, factor * self.ending)
+
+    def absolute(self) -> "Utility":
+        """Return its magnitudes, whose sums are the scale of rounding errors."""
+        return Utility(np.abs(self.acting), np.abs(self.ending))
 
     def at(self, states: Indices | slice) -> "Utility":
         """Return the utility of these states alone, in their order."""
@@ -43,16 +48,28 @@ class Occupancy(NamedTuple):
 
     @staticmethod
     def counted(flow: Iterable["Occupancy"], on_actions: bool) -> Floats:
-        """Sum the counts over time."""
-        first, *later = (now.counts(on_actions) for now in flow)
-        total = first.copy()
-        for counts in later:
-            total += counts
+        """Sum the counts over time.
+
+        Raises:
+            ValueError: there is no time step.
+        """
+        total: Floats | None = None
+        for now in flow:
+            counts = now.counts(on_actions)
+            if total is None:
+                # A copy, since the sum must not change the first of them.
+                total = counts.copy()
+            else:
+                total += counts
+        if total is None:
+            raise ValueError("wanted the occupancy of at least one time step, got none")
         return total
 
     def earns(self, utility: Utility) -> float:
         """Return the expected utility."""
-        return float((self.taken * utility.acting).sum() + self.visits @ utility.ending)
+        by_acting = (self.taken * utility.acting).sum()
+        by_ending = self.visits @ utility.ending
+        return float(by_acting + by_ending)
 
 
 class Transitions:
@@ -80,17 +97,18 @@ class Transitions:
 
     def ahead(self, values: Floats) -> Floats:
         """Return the (A, S) discounted expectations of (M,) values one step ahead."""
-        expected: Floats = (self.successors @ values).reshape(self.n_actions, self.n_states)
-        if self.discount == 1:
-            return expected
-        return np.multiply(expected, self.discount, out=expected)
+        product = self.successors @ values
+        expected: Floats = product.reshape(self.n_actions, self.n_states)
+        if self.discount != 1:
+            np.multiply(expected, self.discount, out=expected)
+        return expected
 
     def arrivals(self, taken: Floats) -> Floats:
         """Return the (M,) discounted probabilities of each next state, given (A, S) actions taken."""
         arrived: Floats = self._predecessors @ taken.ravel()
-        if self.discount == 1:
-            return arrived
-        return np.multiply(arrived, self.discount, out=arrived)
+        if self.discount != 1:
+            np.multiply(arrived, self.discount, out=arrived)
+        return arrived
 
 
 class Dynamics(Transitions):
@@ -101,41 +119,51 @@ class Dynamics(Transitions):
     """
 
     def __init__(self, mdp: TabularMDP) -> None:
-        if mdp.terminal is None:
-            self.going: NDArray[np.bool_] = np.ones(mdp.n_states, dtype=bool)
-        else:
+        self.going: Mask = np.ones(mdp.n_states, dtype=bool)
+        if mdp.terminal is not None:
             self.going = ~mdp.terminal
 
-        successors = vstack(mdp.transition, format="csr")
         # A stored zero times a value of -inf would be NaN.
+        successors = vstack(mdp.transition, format="csr")
         successors.eliminate_zeros()
-        if max(successors.nnz, successors.shape[0]) < 2**31:
-            # Half of what a product reads are indices, so small indices save time.
+
+        # Half of what a product reads are indices, so small indices save time.
+        largest = max(successors.nnz, successors.shape[0])
+        if largest < 2**31:
             indices = successors.indices.astype(np.int32, copy=False)
             ends = successors.indptr.astype(np.int32, copy=False)
             successors = csr_array((successors.data, indices, ends), shape=successors.shape)
 
-        super().__init__(successors, mdp.n_actions, mdp.discount, np.flatnonzero(~self.going))
+        ending = np.flatnonzero(~self.going)
+        super().__init__(successors, mdp.n_actions, mdp.discount, ending)
         self.start = mdp.start
 
     def at_start(self, values: Floats) -> float:
         """Return the expectation of (S,) values in the first state."""
         # Elsewhere a value may be -inf, and zero times that would be NaN.
         begun = self.start > 0
-        return float(self.start[begun] @ values[begun])
+        expected = self.start[begun] @ values[begun]
+        return float(expected)
 
     def utility(self, reward: Floats) -> Utility:
         """Read a reward: (S,) is earned in every state visited, (S, A) by acting and never in a terminal state."""
         if reward.ndim == 2:
-            return Utility(np.ascontiguousarray(reward.T), np.zeros(self.n_states))
-        return Utility(reward[None, :], np.where(self.going, 0.0, reward))
+            acting = np.ascontiguousarray(reward.T)
+            return Utility(acting, np.zeros(self.n_states))
+        ending = np.where(self.going, 0.0, reward)
+        return Utility(reward[None, :], ending)
 
-    def consequential(self) -> NDArray[np.bool_]:
+    def consequential(self) -> Mask:
         """Return (S,) whether the actions of a state differ in what follows."""
         S = self.n_states
         first = self.successors[:S]
         differing = np.zeros(S, dtype=bool)
         for action in range(1, self.n_actions):
-            different = first != self.successors[action * S : (action + 1) * S]
-            differing |= np.diff(different.tocsr().indptr) > 0
+            start = action * S
+            other = self.successors[start : start + S]
+
+            # A row of the comparison has entries exactly where the two actions lead elsewhere.
+            different = (first != other).tocsr()
+            n_different = np.diff(different.indptr)
+            differing |= n_different > 0
         return differing & self.going

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Occupancy
+from gde_plugins.meg.solvers.dynamics import Mask, Occupancy
 
 
 class Family(Protocol):
@@ -16,7 +16,7 @@ class Family(Protocol):
     """K."""
     on_actions: bool
     """Whether utilities are (S, A) rather than (S,)."""
-    where: NDArray[np.bool_] | None
+    where: Mask | None
     """(S,) which states have a weight of their own, their utility; None if weights are of something else."""
 
     def utility(self, weights: Floats) -> Floats:
@@ -40,10 +40,15 @@ class Table:
     """
 
     def __init__(self, seen: Occupancy, on_actions: bool) -> None:
+        counts = seen.counts(on_actions)
         self.on_actions = on_actions
-        self._visited = seen.counts(on_actions) > 0
-        self.where = None if on_actions else self._visited
-        self.size = int(self._visited.sum())
+        self._visited = counts > 0
+        self.size = int(np.count_nonzero(self._visited))
+
+        # Weights of actions are not utilities of states, which the preconditioner needs.
+        self.where: Mask | None = None
+        if not on_actions:
+            self.where = self._visited
 
     def utility(self, weights: Floats) -> Floats:
         return self._spread(weights, -np.inf)
@@ -69,17 +74,19 @@ class Features:
         ValueError: the features do not fit the model or are not finite.
     """
 
-    where: NDArray[np.bool_] | None = None
+    where: Mask | None = None
 
     def __init__(self, features: NDArray[np.float64], mdp: TabularMDP) -> None:
-        shape = features.shape
-        wanted = (mdp.n_states, mdp.n_actions)
-        if shape[:-1] not in {wanted[:1], wanted} or not shape[-1]:
-            raise ValueError(f"features must have shape ({wanted[0]}, K) or ({wanted[0]}, {wanted[1]}, K), got {shape}")
+        *described, n_features = features.shape
+        of_states = [mdp.n_states]
+        of_actions = [mdp.n_states, mdp.n_actions]
+        if described not in (of_states, of_actions) or n_features == 0:
+            wanted = f"({mdp.n_states}, K) or ({mdp.n_states}, {mdp.n_actions}, K)"
+            raise ValueError(f"features must have shape {wanted}, got {features.shape}")
         if not np.isfinite(features).all():
             raise ValueError("features must be finite, got NaN or infinity")
-        self.size = shape[-1]
-        self.on_actions = len(shape) == 3
+        self.size = n_features
+        self.on_actions = described == of_actions
         self._features = features
 
     def utility(self, weights: Floats) -> Floats:
@@ -88,8 +95,10 @@ class Features:
 
     direction = utility
 
+    # The features come last, so all axes of the counts are summed over.
     def moments(self, counts: Floats) -> Floats:
         return np.tensordot(counts, self._features, axes=counts.ndim)
 
     def squares(self, counts: Floats) -> Floats:
-        return np.tensordot(counts, self._features**2, axes=counts.ndim)
+        squared = self._features**2
+        return np.tensordot(counts, squared, axes=counts.ndim)

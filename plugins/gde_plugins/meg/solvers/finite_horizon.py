@@ -40,8 +40,11 @@ class Finite:
     def moments(self, utility: Utility, beta: float) -> Moments:
         """Compute the moments in one backward pass that holds two arrays of S * A numbers at a time."""
         dynamics = self.dynamics
+        ending = dynamics.ending
         scaled = utility.scaled(beta)
-        values = mean = variance = np.zeros(dynamics.n_states)
+        values = np.zeros(dynamics.n_states)
+        mean = values
+        variance = values
         for _ in range(self.horizon):
             values, policy = soft_step(dynamics, scaled, values)
 
@@ -53,40 +56,58 @@ class Finite:
             np.square(ahead, out=ahead)
             spread = np.einsum("as,as->s", policy, ahead)
 
-            variance = np.einsum("as,as->s", policy, dynamics.ahead(variance))
+            # The variance to come is that between the actions and the expectation of that after them.
+            later = dynamics.ahead(variance)
+            variance = np.einsum("as,as->s", policy, later)
             variance += spread
-            mean[dynamics.ending] = utility.ending[dynamics.ending]
-            variance[dynamics.ending] = 0.0
+            mean[ending] = utility.ending[ending]
+            variance[ending] = 0.0
+
             # Free the arrays before the next step makes new ones.
-            del policy, ahead
-        return Moments(dynamics.at_start(values), dynamics.at_start(mean), dynamics.at_start(variance))
+            del policy, ahead, later
+        return Moments(
+            value=dynamics.at_start(values),
+            mean=dynamics.at_start(mean),
+            variance=dynamics.at_start(variance),
+        )
 
     def limit(self, utility: Utility) -> Limit:
         return limit(self.dynamics, utility, self.horizon)
 
     def flow_of(self, policy: Policy) -> Iterator[Occupancy]:
-        shape = policy.probabilities.shape
+        table = policy.probabilities
         wanted = (self.dynamics.n_states, self.dynamics.n_actions)
-        if shape[-2:] != wanted or len(shape) not in {2, 3} or (len(shape) == 3 and shape[0] < self.horizon):
+        is_stationary = table.shape == wanted
+        is_timed = table.ndim == 3 and table.shape[1:] == wanted
+        is_long_enough = len(table) >= self.horizon
+        if not is_stationary and not (is_timed and is_long_enough):
             least = f"(at least {self.horizon}, {wanted[0]}, {wanted[1]})"
-            raise ValueError(f"the policy must have shape {wanted} or {least}, got {shape}")
-        if len(shape) == 2:
-            return self.flow(repeat(np.ascontiguousarray(policy.probabilities.T), self.horizon))
-        return self.flow(np.ascontiguousarray(policy.probabilities[t].T) for t in range(self.horizon))
+            raise ValueError(f"the policy must have shape {wanted} or {least}, got {table.shape}")
+
+        # Sums over actions read contiguous memory. A table for all times is laid out anew one time step at a time.
+        if is_stationary:
+            always = np.ascontiguousarray(table.T)
+            return self.flow(repeat(always, self.horizon))
+        return self.flow(np.ascontiguousarray(table[t].T) for t in range(self.horizon))
 
     def tabulate(self, utility: Utility, beta: float) -> Policy:
         shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
         check_size(shape, "the policy")
         table: Floats = np.empty(shape)
-        for t, policy in enumerate(self.policies(utility, beta), start=1):
-            table[-t] = policy.T
+        for to_go, policy in enumerate(self.policies(utility, beta), start=1):
+            table[-to_go] = policy.T
         return Policy(probabilities=table)
 
     def policies(self, utility: Utility, beta: float) -> Iterator[Floats]:
         """Yield the (A, S) soft-optimal policies at rationality `beta`, from the last time step to the first."""
         if np.isinf(beta):
-            return (step.policy for step in backwards(self.dynamics, utility.scaled(np.sign(beta)), self.horizon))
-        return (step.policy for step in self.soft_steps(utility.scaled(beta)))
+            signed = utility.scaled(np.sign(beta))
+            for limit_step in backwards(self.dynamics, signed, self.horizon):
+                yield limit_step.policy
+        else:
+            scaled = utility.scaled(beta)
+            for soft in self.soft_steps(scaled):
+                yield soft.policy
 
     def soft_steps(self, utility: Utility) -> Iterator[SoftStep]:
         """Run the recursion from the last time step to the first; a utility of -inf is avoided at any price."""
@@ -102,14 +123,16 @@ class Finite:
         Raises:
             ValueError: the policy, which bounds need as a whole, is too large to be held.
         """
-        check_size((self.horizon, self.dynamics.n_states, self.dynamics.n_actions), "the soft-optimal policy")
+        shape = (self.horizon, self.dynamics.n_states, self.dynamics.n_actions)
+        check_size(shape, "the soft-optimal policy")
         return FiniteFit(self, utility)
 
     def flow(self, policies: Iterable[Floats]) -> Iterator[Occupancy]:
         """Yield the occupancy at each time, given the (A, S) probabilities of a policy at each time."""
         visits = self.dynamics.start
         for policy in policies:
-            taken = (visits * self.dynamics.going) * policy
+            deciding = visits * self.dynamics.going
+            taken = deciding * policy
             yield Occupancy(taken, visits)
             visits = self.dynamics.arrivals(taken)
 
@@ -123,33 +146,42 @@ class FiniteFit:
         for values, policy in process.soft_steps(utility):
             policies.append(policy)
             self.value = dynamics.at_start(values)
+        policies.reverse()
         self._dynamics = dynamics
-        self._policies = policies[::-1]
+        self._policies = policies
+
+        # Of the flow only the visits are kept: with the policies they give the rest, and are smaller by a factor A.
         self._visits: Floats = np.empty((process.horizon, dynamics.n_states))
-        for t, now in enumerate(process.flow(self._policies)):
+        for t, now in enumerate(process.flow(policies)):
             self._visits[t] = now.visits
 
     @property
     def flow(self) -> Iterator[Occupancy]:
         for visits, policy in zip(self._visits, self._policies, strict=True):
-            yield Occupancy((visits * self._dynamics.going) * policy, visits)
+            deciding = visits * self._dynamics.going
+            yield Occupancy(deciding * policy, visits)
 
     @cached_property
     def deciding(self) -> Floats:
-        total = np.zeros_like(self._policies[0])
         # The last decision has no consequence.
-        for now in islice(self.flow, len(self._policies) - 1):
+        last = len(self._policies) - 1
+        total = np.zeros_like(self._policies[0])
+        for now in islice(self.flow, last):
             total += now.taken
         return total
 
     def counts(self, on_actions: bool) -> Floats:
-        return Occupancy.counted(self.flow, on_actions) if on_actions else self._visits.sum(axis=0)
+        if on_actions:
+            return Occupancy.counted(self.flow, on_actions)
+        visits: Floats = self._visits.sum(axis=0)
+        return visits
 
     def change(self, direction: Utility, on_actions: bool) -> Floats:
         return Occupancy.counted(self.tangent(direction), on_actions)
 
     def tangent(self, direction: Utility) -> Iterator[Occupancy]:
         dynamics = self._dynamics
+        ending = dynamics.ending
 
         # Backwards: how the values of actions and states change.
         values = np.zeros(dynamics.n_states)
@@ -162,15 +194,18 @@ class FiniteFit:
             qualities.append(quality)
             means.append(mean)
             values = mean.copy()
-            values[dynamics.ending] = direction.ending[dynamics.ending]
+            values[ending] = direction.ending[ending]
 
-        # Forwards: how the occupancies change with them.
+        # Forwards: how the occupancies change with them. Both lists end with the first time step.
         change = np.zeros(dynamics.n_states)
         for policy, visits in zip(self._policies, self._visits, strict=True):
             shift = qualities.pop()
             mean = means.pop()
+
+            # In place, since these are the largest arrays of all: policy * (visits * (quality - mean) + change).
             shift *= visits * dynamics.going
-            shift += (change - visits * mean) * dynamics.going
+            arrived = change - visits * mean
+            shift += arrived * dynamics.going
             shift *= policy
             yield Occupancy(shift, change)
             change = dynamics.arrivals(shift)

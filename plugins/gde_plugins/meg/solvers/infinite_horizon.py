@@ -12,14 +12,13 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
 from gde.data.mdp import Floats, Policy, TabularMDP
 from gde.errors import GdeError
 from gde.numerics.tabular import solve, steps_to
-from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
+from gde_plugins.meg.solvers.dynamics import Dynamics, Mask, Occupancy, Utility
 from gde_plugins.meg.solvers.limits import TIE, Limit, compare
 from gde_plugins.meg.solvers.protocol import Moments
 from gde_plugins.meg.solvers.softmax import soften
@@ -57,8 +56,9 @@ class Stationary:
             self._set_aside_endless()
 
     def moments(self, utility: Utility, beta: float) -> Moments:
+        scaled = utility.scaled(beta)
         try:
-            fit = self.fit(utility.scaled(beta))
+            fit = self.fit(scaled)
         except Divergent:
             return Moments(inf, inf, inf)
         mean, variance = fit.moments(utility)
@@ -69,9 +69,18 @@ class Stationary:
             best = self._among_best(utility)
         except GdeError:
             return Limit(inf, inf, inf, 0.0)
-        divergence = -self.fit(best.utility).value if best.decided else inf
+
+        # The limit policy is the soft-optimal one for utility zero among the optimal actions.
+        divergence = inf
+        if best.decided:
+            divergence = -self.fit(best.utility).value
         at_start = self.dynamics.at_start
-        return Limit(at_start(best.value), divergence, best.gap, TIE * at_start(best.size))
+        return Limit(
+            utility=at_start(best.value),
+            divergence=divergence,
+            gap=best.gap,
+            tolerance=TIE * at_start(best.size),
+        )
 
     def fit(self, utility: Utility) -> "StationaryFit":
         """See `Process.fit`.
@@ -84,14 +93,17 @@ class Stationary:
         return fit
 
     def flow_of(self, policy: Policy) -> list[Occupancy]:
+        dynamics = self.dynamics
         shape = policy.probabilities.shape
-        wanted = (self.dynamics.n_states, self.dynamics.n_actions)
+        wanted = (dynamics.n_states, dynamics.n_actions)
         if shape != wanted:
             raise ValueError(f"without horizon the policy must be stationary, of shape {wanted}, got {shape}")
+
         chosen = policy.probabilities.T
-        if self.dynamics.discount == 1:
-            self._check_ends(moves(self.dynamics, chosen), "under the policy, ")
-        return [Evaluation(self.dynamics, chosen).flow()]
+        if dynamics.discount == 1:
+            self._check_ends(moves(dynamics, chosen), "under the policy, ")
+        whole = Evaluation(dynamics, chosen).flow()
+        return [whole]
 
     def tabulate(self, utility: Utility, beta: float) -> Policy:
         """See `Process.tabulate`.
@@ -100,19 +112,27 @@ class Stationary:
             Divergent: there is no such policy, as it would never end.
         """
         if np.isinf(beta):
-            utility = self._among_best(utility.scaled(np.sign(beta))).utility
+            signed = utility.scaled(np.sign(beta))
+            utility = self._among_best(signed).utility
             beta = 1.0
-        chosen = self.fit(utility.scaled(beta)).evaluation.policy.T.copy()
-        chosen[chosen.sum(axis=1) == 0] = 1 / self.dynamics.n_actions
+        fit = self.fit(utility.scaled(beta))
+        chosen = fit.evaluation.policy.T.copy()
+
+        # Where nothing is decided, a policy still has to be one.
+        is_empty = chosen.sum(axis=1) == 0
+        chosen[is_empty] = 1 / self.dynamics.n_actions
         return Policy(probabilities=chosen)
 
     def _set_aside_endless(self) -> None:
         """Treat states from which nothing ends, and which must not be reached, as ended."""
-        step = moves(self.dynamics, np.ones((self.dynamics.n_actions, self.dynamics.n_states)))
+        dynamics = self.dynamics
+        any_action = np.ones((dynamics.n_actions, dynamics.n_states))
+        step = moves(dynamics, any_action)
         self._check_ends(step)
-        endless = np.isinf(steps_to(step, self.dynamics.ending))
-        self.dynamics.going &= ~endless
-        self.dynamics.ending = np.flatnonzero(~self.dynamics.going)
+
+        is_endless = np.isinf(steps_to(step, dynamics.ending))
+        dynamics.going &= ~is_endless
+        dynamics.ending = np.flatnonzero(~dynamics.going)
 
     def _among_best(self, utility: Utility) -> "Best":
         """Find the optimal actions by value iteration (`gde.numerics.tabular.solve`).
@@ -120,31 +140,52 @@ class Stationary:
         Raises:
             GdeError: no largest utility is found.
         """
-        reward = utility.acting.T if len(utility.acting) > 1 else utility.acting[0] + utility.ending
+        dynamics = self.dynamics
+        if len(utility.acting) > 1:
+            reward = utility.acting.T
+        else:
+            reward = utility.acting[0] + utility.ending
         found = solve(replace(self._mdp, reward=reward))
-        optimal = found.optimal.T & self.dynamics.going
+        optimal = found.optimal.T & dynamics.going
+        has_optimal = optimal.any(axis=0)
 
         # The actions are certified, but the values are those of a sweep before the last: evaluate exactly.
-        evaluation = Evaluation(self.dynamics, optimal / np.maximum(optimal.sum(axis=0), 1))
-        paid = Utility(np.abs(utility.acting), np.abs(utility.ending))
+        evenly = optimal / np.maximum(optimal.sum(axis=0), 1)
+        evaluation = Evaluation(dynamics, evenly)
+        paid = utility.absolute()
         value = evaluation.values(utility)
         size = evaluation.values(paid)
 
-        shortfall = value - (self.dynamics.ahead(value) + utility.acting)
-        tied, worse = compare(shortfall, self.dynamics.ahead(size) + paid.acting + size)
-        decided = bool((np.where(optimal, tied, worse) | ~optimal.any(axis=0)).all())
-        gap = float(shortfall.min(where=~optimal & optimal.any(axis=0), initial=inf))
-        among = Utility(np.where(optimal, 0.0, -inf), np.zeros(self.dynamics.n_states))
-        return Best(among, value, size, gap, decided)
+        quality = dynamics.ahead(value) + utility.acting
+        shortfall = value - quality
+        sizes = dynamics.ahead(size) + paid.acting + size
+        tied, worse = compare(shortfall, sizes)
+
+        # Certified only if every optimal action is a tie, and every other surely falls short.
+        agrees = np.where(optimal, tied, worse) | ~has_optimal
+        gap = float(shortfall.min(where=~optimal & has_optimal, initial=inf))
+        among = Utility(np.where(optimal, 0.0, -inf), np.zeros(dynamics.n_states))
+        return Best(
+            utility=among,
+            value=value,
+            size=size,
+            gap=gap,
+            decided=bool(agrees.all()),
+        )
 
     def _check_ends(self, moves: csr_array, where: str = "") -> None:
         """Raise a ValueError unless every state that these moves reach from the start leads to a terminal one."""
-        reached = np.isfinite(steps_to(csr_array(moves.T), np.flatnonzero(self.dynamics.start)))
-        ending = ~reached
+        # Steps to the nearest start on the reversed graph are steps from there.
+        reversed_moves = csr_array(moves.T)
+        starts = np.flatnonzero(self.dynamics.start)
+        is_reached = np.isfinite(steps_to(reversed_moves, starts))
+
+        is_stuck = is_reached
         if len(self.dynamics.ending):
-            ending = np.isfinite(steps_to(moves, self.dynamics.ending))
-        if (reached & ~ending).any():
-            state = int((reached & ~ending).argmax())
+            ends = np.isfinite(steps_to(moves, self.dynamics.ending))
+            is_stuck = is_reached & ~ends
+        if is_stuck.any():
+            state = int(is_stuck.argmax())
             raise ValueError(
                 f"undiscounted and without horizon every episode must end, but {where}no terminal state can be reached"
                 f" from state {state}: give a horizon, or the model a discount below 1"
@@ -172,7 +213,8 @@ class Evaluation:
     def __init__(self, dynamics: Dynamics, policy: Floats) -> None:
         self._dynamics = dynamics
         self.policy = policy
-        system = eye_array(dynamics.n_states) - dynamics.discount * moves(dynamics, policy)
+        identity = eye_array(dynamics.n_states)
+        system = identity - dynamics.discount * moves(dynamics, policy)
         try:
             self._system = splu(csc_array(system), permc_spec=ORDERING)
         except RuntimeError as singular:
@@ -180,11 +222,14 @@ class Evaluation:
 
     def values(self, utility: Utility, surprise: Floats | float = 0.0) -> Floats:
         """Return (S,) expected utility to come, less (A, S) `surprise` at each action taken; 0 where it is -inf."""
-        gained = np.multiply(
-            self.policy, utility.acting - surprise, where=self.policy > 0, out=np.zeros_like(self.policy)
-        )
+        # An action that is never taken may have utility -inf, and zero times that would be NaN.
+        gained = np.zeros_like(self.policy)
+        net = utility.acting - surprise
+        np.multiply(self.policy, net, where=self.policy > 0, out=gained)
+
         earned = np.where(self._dynamics.going, gained.sum(axis=0), utility.ending)
-        solved: Floats = self._system.solve(np.where(np.isfinite(earned), earned, 0.0))
+        finite = np.where(np.isfinite(earned), earned, 0.0)
+        solved: Floats = self._system.solve(finite)
         return solved
 
     def flow(self) -> Occupancy:
@@ -194,7 +239,8 @@ class Evaluation:
     def spread(self, arrivals: Floats) -> Occupancy:
         """Return the occupancy that follows (S,) arrivals from elsewhere."""
         visits: Floats = self._system.solve(arrivals, trans="T")
-        return Occupancy((visits * self._dynamics.going) * self.policy, visits)
+        deciding = visits * self._dynamics.going
+        return Occupancy(deciding * self.policy, visits)
 
 
 class StationaryFit:
@@ -212,23 +258,30 @@ class StationaryFit:
         allowed = _harmless(dynamics, utility)
         deciding = allowed.any(axis=0)
         hopeless = np.where(dynamics.going, ~deciding, np.isneginf(utility.ending))
+
         policy = allowed / np.maximum(allowed.sum(axis=0), 1)
         if near is not None and ((near > 0) == allowed).all():
             policy = near
 
-        paid = Utility(np.abs(utility.acting), np.abs(utility.ending))
+        paid = utility.absolute()
         for _ in range(IMPROVEMENTS):
             evaluation = Evaluation(dynamics, policy)
-            surprise = np.log(policy * dynamics.n_actions, where=policy > 0, out=np.zeros_like(policy))
+            surprise = np.zeros_like(policy)
+            np.log(policy * dynamics.n_actions, where=policy > 0, out=surprise)
             values = evaluation.values(utility, surprise)
+
+            # Written so that a NaN ends the search too.
             if not values.max() < INFINITE:
                 break
             values[hopeless] = -np.inf
 
             better, policy = soften(dynamics.ahead(values) + utility.acting)
             policy[:, ~deciding] = 0.0
-            change = np.abs(np.subtract(better, values, where=deciding, out=np.zeros_like(values)))
-            if (change <= SETTLED * np.maximum(1.0, evaluation.values(paid))).all():
+            change = np.zeros_like(values)
+            np.subtract(better, values, where=deciding, out=change)
+
+            rounding = SETTLED * np.maximum(1.0, evaluation.values(paid))
+            if (np.abs(change) <= rounding).all():
                 # Where a value is as good as exact, its policy is off by the square root of that: one more step.
                 self.value = dynamics.at_start(values)
                 self.evaluation = Evaluation(dynamics, policy)
@@ -240,8 +293,11 @@ class StationaryFit:
         """Return the expected utility of the policy, and its derivative by rationality."""
         dynamics = self._dynamics
         mean = self.evaluation.values(utility)
+
+        # The derivative is the variance that choices cause: each decision adds that between its actions.
         spread = dynamics.ahead(mean) + utility.acting - mean
-        variance = self.evaluation.values(Utility(spread**2, np.zeros(dynamics.n_states)))
+        squared = Utility(spread**2, np.zeros(dynamics.n_states))
+        variance = self.evaluation.values(squared)
         return dynamics.at_start(mean), dynamics.at_start(variance)
 
     @property
@@ -252,15 +308,20 @@ class StationaryFit:
         return self.flow[0].counts(on_actions)
 
     def change(self, direction: Utility, on_actions: bool) -> Floats:
-        return self.tangent(direction)[0].counts(on_actions)
+        whole = self.tangent(direction)[0]
+        return whole.counts(on_actions)
 
     def tangent(self, direction: Utility) -> list[Occupancy]:
         """See `Fit.tangent`."""
         dynamics = self._dynamics
         values = self.evaluation.values(direction)
-        tilt = self.flow[0].taken * (dynamics.ahead(values) + direction.acting - values)
+
+        # An action gains by as much as it becomes better than the average of its state.
+        advantage = dynamics.ahead(values) + direction.acting - values
+        tilt = self.flow[0].taken * advantage
         change = self.evaluation.spread(dynamics.arrivals(tilt))
-        return [Occupancy(change.taken + tilt, change.visits)]
+        whole = Occupancy(change.taken + tilt, change.visits)
+        return [whole]
 
 
 def moves(dynamics: Dynamics, weights: Floats) -> csr_array:
@@ -268,20 +329,30 @@ def moves(dynamics: Dynamics, weights: Floats) -> csr_array:
     S = dynamics.n_states
     total = csr_array((S, S))
     for action, row in enumerate(weights):
-        block = dynamics.successors[action * S : (action + 1) * S]
-        total = total + diags_array(row * dynamics.going) @ block
+        first = action * S
+        block = dynamics.successors[first : first + S]
+        chosen = diags_array(row * dynamics.going)
+        total = total + chosen @ block
     total = csr_array(total)
+
+    # A stored zero would count as a way from state to state.
     total.eliminate_zeros()
     return total
 
 
-def _harmless(dynamics: Dynamics, utility: Utility) -> NDArray[np.bool_]:
+def _harmless(dynamics: Dynamics, utility: Utility) -> Mask:
     """Return (A, S) whether a utility of -inf can surely be avoided after an action."""
+    going = dynamics.going
+    at_end = np.where(going, 0.0, utility.ending)
+    is_fine_end = np.isfinite(utility.ending)
+
+    # An action is unsafe if it may lead to an unsafe state, and a state if all of its actions are: to a fixed point.
     safe = np.ones(dynamics.n_states, dtype=bool)
     while True:
-        values = np.where(safe, np.where(dynamics.going, 0.0, utility.ending), -np.inf)
-        allowed = np.isfinite(dynamics.ahead(values) + utility.acting) & dynamics.going
-        still = np.where(dynamics.going, allowed.any(axis=0), np.isfinite(utility.ending))
+        values = np.where(safe, at_end, -np.inf)
+        quality = dynamics.ahead(values) + utility.acting
+        allowed = np.isfinite(quality) & going
+        still = np.where(going, allowed.any(axis=0), is_fine_end)
         if (still == safe).all():
             return allowed
         safe = still

@@ -6,7 +6,6 @@ from math import inf, log
 import numpy as np
 
 from gde.data.mdp import Floats, Policy, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.limits import TIE
 from gde_plugins.meg.solvers.line_search import Point, climb
 from gde_plugins.meg.solvers.process import observe, process_of
@@ -42,8 +41,8 @@ def known_utility(
         policy: (S, A), or (T, S, A) with T >= horizon.
         horizon: number of states visited, hence of decisions; None for episodes that go on until they end.
         tolerance: nats between the bounds at which to stop, relative to the ceiling where that is above one.
-        iterations: soft value iterations before giving up, which leaves `converged` False and the bounds apart. They
-            stay apart too where rewards that matter are lost in the rounding of much larger ones.
+        iterations: soft value iterations before giving up, which leaves `converged` False and the bounds apart. The
+            bounds also stay apart if rewards that matter are lost in the rounding of much larger ones.
 
     Raises:
         ValueError: the horizon is not positive, the tolerance negative, or the policy does not fit the model.
@@ -57,10 +56,11 @@ def known_utility(
     departs = seen.divergence
     decisions = seen.decisions
     earned = seen.occupancy.earns(utility)
-    size = seen.occupancy.earns(Utility(np.abs(utility.acting), np.abs(utility.ending)))
+    size = seen.occupancy.earns(utility.absolute())
     # The occupancy is as large as the policy; free it before the search.
     del seen
 
+    # The accuracy is concave and zero at zero, so the maximum lies on the side where it rises.
     chance = process.moments(utility, 0.0)
     sign = 1.0 if earned >= chance.mean else -1.0
     towards = utility.scaled(sign)
@@ -68,18 +68,38 @@ def known_utility(
 
     def accuracy(beta: float) -> Point:
         soft = process.moments(towards, beta)
-        return Point(beta, beta * gained - soft.value, gained - soft.mean, soft.variance)
+        return Point(
+            beta=beta,
+            value=beta * gained - soft.value,
+            slope=gained - soft.mean,
+            curvature=soft.variance,
+        )
 
-    start = Point(0.0, 0.0, gained - sign * chance.mean, chance.variance)
     close = tolerance * max(1.0, decisions * log(mdp.n_actions))
-    largest = UNREADABLE / (ROUNDING * size) if size else inf
-    best = climb(accuracy, start, gained, partial(process.limit, towards), 1.0, close, iterations, largest)
+    largest = inf
+    if size:
+        largest = UNREADABLE / (ROUNDING * size)
+    best = climb(
+        accuracy,
+        start=Point(0.0, 0.0, gained - sign * chance.mean, chance.variance),
+        utility=gained,
+        find_limit=partial(process.limit, towards),
+        unit=1.0,
+        tolerance=close,
+        iterations=iterations,
+        largest=largest,
+    )
 
     # Rounding widens the bounds, and ties below the finest difference of rewards leave no upper bound.
-    off = ROUNDING * size * best.beta if best.beta < inf else 0.0
-    certain = max(best.tolerance, TIE * size) <= _finest(reward)
+    off = 0.0
+    if best.beta < inf:
+        off = ROUNDING * size * best.beta
+    upper = inf
+    if max(best.tolerance, TIE * size) <= _finest(reward):
+        upper = best.upper
+    upper = min(upper, max(departs, best.value)) + off
     lower = max(best.lower - off, 0.0)
-    upper = min(best.upper if certain else inf, max(departs, best.value)) + off
+
     # Adding zero makes a negative zero positive.
     beta = (sign * best.beta + 0.0) / scale
     return Meg(
@@ -97,7 +117,8 @@ def known_utility(
 def _soft_policy(mdp: TabularMDP, beta: float, horizon: int | None) -> Policy:
     process = process_of(mdp, horizon)
     reward, scale = _normal(mdp)
-    return process.tabulate(process.dynamics.utility(reward), beta * scale)
+    utility = process.dynamics.utility(reward)
+    return process.tabulate(utility, beta * scale)
 
 
 def _normal(mdp: TabularMDP) -> tuple[Floats, float]:
@@ -108,9 +129,13 @@ def _normal(mdp: TabularMDP) -> tuple[Floats, float]:
     reward = mdp.reward.astype(np.float64)
     if mdp.terminal is None or not mdp.terminal.any():
         origin = _median(reward)
-        reward = np.where(np.abs(reward - origin) > ROUNDING * np.abs(origin), reward - origin, 0.0)
-    _, exponent = np.frexp(float(np.ptp(reward) or np.abs(reward).max()))
+        moved = reward - origin
+        rounding = ROUNDING * np.abs(origin)
+        reward = np.where(np.abs(moved) > rounding, moved, 0.0)
+
     # A power of two changes no digit.
+    span = float(np.ptp(reward) or np.abs(reward).max())
+    _, exponent = np.frexp(span)
     scale = 2.0 ** int(exponent)
     return reward / scale, scale
 
@@ -118,7 +143,9 @@ def _normal(mdp: TabularMDP) -> tuple[Floats, float]:
 def _finest(reward: Floats) -> float:
     """Return the smallest difference from the median reward that sums must resolve; inf if all are equal."""
     apart = np.abs(reward - _median(reward))
-    return float(apart[apart > ROUNDING * np.abs(reward).max()].min(initial=inf))
+    rounding = ROUNDING * np.abs(reward).max()
+    resolved = apart[apart > rounding]
+    return float(resolved.min(initial=inf))
 
 
 def _median(reward: Floats) -> float:

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.mdp import Floats
-from gde_plugins.meg.solvers.dynamics import Dynamics, Transitions, Utility
+from gde_plugins.meg.solvers.dynamics import Dynamics, Mask, Transitions, Utility
 from gde_plugins.meg.solvers.softmax import soften
 
 TIE = 1e-11
@@ -81,8 +80,10 @@ def limit_step(transitions: Transitions, utility: Utility, after: Limits) -> Lim
     shortfall = best - quality
     shortfall[:, ending] = 0.0
 
+    # Ties are judged against the rounding errors of the sums, which grow with the sizes of their terms.
     sizes = transitions.ahead(after.size) + np.abs(utility.acting)
-    size = np.where(shortfall == 0, sizes, 0.0).max(axis=0)
+    of_best = np.where(shortfall == 0, sizes, 0.0)
+    size = of_best.max(axis=0)
     size[ending] = np.abs(utility.ending[ending])
     tied, worse = compare(shortfall, sizes + size)
 
@@ -93,13 +94,20 @@ def limit_step(transitions: Transitions, utility: Utility, after: Limits) -> Lim
     entropy[ending] = 0.0
     policy[:, ending] = 1 / transitions.n_actions
 
-    gap = float(shortfall.min(where=worse, initial=np.inf))
-    return LimitStep(Limits(best, entropy, size), policy, gap, bool((tied | worse).all()))
+    is_decided = tied | worse
+    return LimitStep(
+        limits=Limits(best, entropy, size),
+        policy=policy,
+        gap=float(shortfall.min(where=worse, initial=np.inf)),
+        decided=bool(is_decided.all()),
+    )
 
 
-def compare(shortfall: Floats, size: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def compare(shortfall: Floats, size: Floats) -> tuple[Mask, Mask]:
     """Return where values are equal up to rounding, and where they surely differ, given the sizes of their terms."""
-    return shortfall <= ROUNDING * size, shortfall > TIE * size
+    tied = shortfall <= ROUNDING * size
+    worse = shortfall > TIE * size
+    return tied, worse
 
 
 def limit(dynamics: Dynamics, utility: Utility, horizon: int) -> Limit:
@@ -107,9 +115,19 @@ def limit(dynamics: Dynamics, utility: Utility, horizon: int) -> Limit:
     gap = np.inf
     decided = True
     for step in backwards(dynamics, utility, horizon):
+        limits = step.limits
         gap = min(gap, step.gap)
         decided = decided and step.decided
+
+    # The last step of the recursion is the first of an episode.
     start = dynamics.start
-    limits = step.limits
-    divergence = -float(start @ limits.entropy) if decided else np.inf
-    return Limit(float(start @ limits.best), divergence, gap, TIE * float(start @ limits.size))
+    divergence = np.inf
+    if decided:
+        divergence = -float(start @ limits.entropy)
+    size = float(start @ limits.size)
+    return Limit(
+        utility=float(start @ limits.best),
+        divergence=divergence,
+        gap=gap,
+        tolerance=TIE * size,
+    )

@@ -43,32 +43,55 @@ class Bracket(NamedTuple):
 
     def with_point(self, point: Point) -> "Bracket":
         """Narrow the bracket by another point."""
-        return self._replace(low=point) if point.slope > 0 else self._replace(high=point)
+        is_before = point.slope > 0
+        if is_before:
+            return Bracket(point, self.high)
+        return Bracket(self.low, point)
 
     def best(self) -> Point:
         """Return the better of both ends."""
-        return self.low if self.high is None or self.low.value >= self.high.value else self.high
+        if self.high is None or self.low.value >= self.high.value:
+            return self.low
+        return self.high
 
     def upper(self) -> float:
         """Return the height where the tangents at both ends meet: a concave function lies below its tangents."""
-        if self.high is None:
-            return inf
         low = self.low
         high = self.high
+        if high is None:
+            return inf
+        width = high.beta - low.beta
         if high.value == -inf:
-            return low.value + low.slope * (high.beta - low.beta)
+            return low.value + low.slope * width
+
+        # How far the tangent at the upper end, read off at the lower one, lies below the value there.
         falls = low.value - high.value - high.slope * (low.beta - high.beta)
         meet = low.value - low.slope * falls / (low.slope - high.slope)
         return max(meet, self.best().value)
 
     def next(self, unit: float) -> float:
         """Return Newton's step, at least doubling while the bracket is open and bisecting where it would leave it."""
-        from_here = self.best() if self.high is None or self.low.slope < -self.high.slope else self.high
-        newton = from_here.beta + from_here.slope / from_here.curvature if from_here.curvature > 0 else inf
-        if self.high is None:
-            return min(max(newton, 2 * self.low.beta), max(unit, 4 * self.low.beta))
-        inside = self.low.beta < newton < self.high.beta
-        return newton if inside else (self.low.beta + self.high.beta) / 2
+        low = self.low
+        high = self.high
+        if high is None:
+            newton = _newton(low)
+            least = 2 * low.beta
+            most = max(unit, 4 * low.beta)
+            return min(max(newton, least), most)
+
+        # The flatter end is mostly the closer one.
+        origin = self.best() if low.slope < -high.slope else high
+        newton = _newton(origin)
+        if low.beta < newton < high.beta:
+            return newton
+        return (low.beta + high.beta) / 2
+
+
+def _newton(point: Point) -> float:
+    """Return where the slope would be zero if the curvature stayed the same."""
+    if point.curvature > 0:
+        return point.beta + point.slope / point.curvature
+    return inf
 
 
 def climb(
@@ -97,31 +120,53 @@ def climb(
     """
     if start.slope <= 0:
         return Optimum(0.0, 0.0, 0.0, 0.0)
+
     bracket = Bracket(start, None)
     limit = NO_LIMIT
     for number in range(iterations + 1):
         beta = bracket.next(unit)
-        between = bracket.low.beta < beta and (bracket.high is None or beta < bracket.high.beta)
-        over = number == iterations or beta > largest or not between
-        if bracket.high is None and limit is NO_LIMIT and (over or number >= PATIENCE):
+        is_between = bracket.low.beta < beta and (bracket.high is None or beta < bracket.high.beta)
+        is_over = number == iterations or beta > largest or not is_between
+
+        # The limit costs as much as a point or two, and is needed only if the maximum may be at infinity.
+        is_open = bracket.high is None and limit is NO_LIMIT
+        if is_open and (is_over or number >= PATIENCE):
             limit = find_limit()
-            is_optimal = limit.utility - utility <= limit.tolerance and limit.gap * largest >= BEYOND
-            found = _at_infinity(accuracy, limit, tolerance) if is_optimal else None
-            if found:
+            shortfall = limit.utility - utility
+            is_optimal = shortfall <= limit.tolerance and limit.gap * largest >= BEYOND
+            if is_optimal and (found := _at_infinity(accuracy, limit, tolerance)):
                 return found
-        if over or min(bracket.upper(), limit.divergence) - bracket.best().value <= tolerance:
+
+        upper = min(bracket.upper(), limit.divergence)
+        if is_over or upper - bracket.best().value <= tolerance:
             break
         bracket = bracket.with_point(accuracy(beta))
+
+    # The start is worth zero, which rounding may leave a later point below.
     best = max(start, bracket.best(), key=lambda point: point.value)
-    upper = max(min(bracket.upper(), limit.divergence), best.value)
-    return Optimum(best.beta, best.value, best.value, upper, limit.tolerance)
+    upper = min(bracket.upper(), limit.divergence)
+    return Optimum(
+        beta=best.beta,
+        value=best.value,
+        lower=best.value,
+        upper=max(upper, best.value),
+        tolerance=limit.tolerance,
+    )
 
 
 def _at_infinity(accuracy: Callable[[float], Point], limit: Limit, tolerance: float) -> Optimum | None:
     """Return the maximum of an optimal policy, if it is seen to be at infinity."""
     if not tolerance < limit.divergence < inf:
         return None
+
+    # Far enough out the accuracy must have come close to what it tends to.
     beyond = accuracy(BEYOND / limit.gap)
     if limit.divergence - beyond.value > tolerance:
         return None
-    return Optimum(inf, limit.divergence, min(beyond.value, limit.divergence), limit.divergence, limit.tolerance)
+    return Optimum(
+        beta=inf,
+        value=limit.divergence,
+        lower=min(beyond.value, limit.divergence),
+        upper=limit.divergence,
+        tolerance=limit.tolerance,
+    )

@@ -49,9 +49,12 @@ def perceptron(inputs: int, hidden: int = 256, seed: int = 0) -> "Module":
     """Make a network with one hidden layer of ReLU units and one output, with weights drawn from a seed."""
     import torch
 
+    # The caller's own random numbers go on as if no network had been made.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return torch.nn.Sequential(torch.nn.Linear(inputs, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 1))
+        first = torch.nn.Linear(inputs, hidden)
+        last = torch.nn.Linear(hidden, 1)
+    return torch.nn.Sequential(first, torch.nn.ReLU(), last)
 
 
 def train(
@@ -71,25 +74,33 @@ def train(
         ValueError: no inputs were given and the model has no labels to make them from, or shapes disagree.
     """
     inputs = _inputs(mdp, training)
-    fits = [_fit(process, seen, start, inputs, training) for start in _starts(network, training)]
-    megs = {f"start {number}": _meg(process, fit, certified) for number, fit in enumerate(fits, start=1)}
+    megs = {}
+    for number, start in enumerate(_starts(network, training), start=1):
+        fit = _fit(process, seen, start, inputs, training)
+        megs[f"start {number}"] = _meg(process, fit, certified)
     best = max(megs, key=lambda name: megs[name].value)
     return replace(megs[best], name=best, table=megs)
 
 
 def _inputs(mdp: TabularMDP, training: Training) -> Floats:
-    if training.inputs is None:
-        if missing := {"row", "column"} - mdp.labels.keys():
-            raise ValueError(
-                f"the network needs inputs (S, F): the model has no label {' or '.join(sorted(missing))} to make them"
-                " from; give training=Training(inputs=...)"
-            )
-        place = np.stack([mdp.labels["column"], mdp.labels["row"]], axis=1)
-        inputs: Floats = place / np.maximum(place.max(axis=0), 1)
-        return inputs
-    if training.inputs.ndim != 2 or len(training.inputs) != mdp.n_states:
-        raise ValueError(f"inputs must have shape ({mdp.n_states}, F), got {training.inputs.shape}")
-    return training.inputs
+    """Return the (S, F) inputs that were given, else the places of the states."""
+    given = training.inputs
+    if given is not None:
+        if given.ndim != 2 or len(given) != mdp.n_states:
+            raise ValueError(f"inputs must have shape ({mdp.n_states}, F), got {given.shape}")
+        return given
+
+    missing = {"row", "column"} - mdp.labels.keys()
+    if missing:
+        names = " or ".join(sorted(missing))
+        raise ValueError(
+            f"the network needs inputs (S, F): the model has no label {names} to make them from;"
+            " give training=Training(inputs=...)"
+        )
+    place = np.stack([mdp.labels["column"], mdp.labels["row"]], axis=1)
+    largest = place.max(axis=0)
+    inputs: Floats = place / np.maximum(largest, 1)
+    return inputs
 
 
 def _starts(network: "Module", training: Training) -> "Iterator[Module]":
@@ -100,20 +111,26 @@ def _starts(network: "Module", training: Training) -> "Iterator[Module]":
     yield deepcopy(network)
     for _ in range(training.starts - 1):
         anew = deepcopy(network)
+        seed = int(rng.integers(2**63))
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(rng.integers(2**63)))
+            torch.manual_seed(seed)
             for layer in anew.modules():
-                if callable(reset := getattr(layer, "reset_parameters", None)):
+                # Layers without weights, and many containers, have no such method.
+                reset = getattr(layer, "reset_parameters", None)
+                if callable(reset):
                     reset()
         yield anew
 
 
 def _fit(process: Process, seen: Occupancy, network: "Module", inputs: Floats, training: Training) -> Trained:
+    """Follow the gradient of the accuracy from one start, and return the best point on the way."""
     import torch
 
     dynamics = process.dynamics
     given = torch.as_tensor(inputs, dtype=torch.get_default_dtype())
     optimiser = torch.optim.Adam(network.parameters(), lr=training.learning_rate)
+
+    # Utility zero is worth zero, so nothing worse is kept.
     best = Trained(0.0, np.zeros(dynamics.n_states))
     for _ in range(training.steps):
         optimiser.zero_grad()
@@ -121,21 +138,29 @@ def _fit(process: Process, seen: Occupancy, network: "Module", inputs: Floats, t
         if computed.numel() != dynamics.n_states:
             raise ValueError(f"the network must give {dynamics.n_states} utilities, got {tuple(computed.shape)}")
         utility = computed.detach().numpy().astype(np.float64).ravel()
+
         fit = process.fit(dynamics.utility(utility))
         value = float(seen.visits @ utility) - fit.value
-        best = max(best, Trained(value, utility), key=lambda trained: trained.value)
+        if value > best.value:
+            best = Trained(value, utility)
+
+        # Minus the gradient by the utilities, since the optimiser minimises; torch takes it on to the weights.
         excess = fit.counts(on_actions=False) - seen.visits
-        computed.backward(torch.as_tensor(excess, dtype=computed.dtype).reshape(computed.shape))
+        slope = torch.as_tensor(excess, dtype=computed.dtype)
+        computed.backward(slope.reshape(computed.shape))
         optimiser.step()
     return best
 
 
 def _meg(process: Process, fit: Trained, certified: Meg) -> Meg:
+    """Return the result of one start; the class of all functions of states bounds it from above."""
+    _, upper = certified.bounds
+    utility = process.dynamics.utility(fit.utility)
     return replace(
         certified,
         value=fit.value,
-        bounds=(fit.value, certified.bounds[1]),
+        bounds=(fit.value, upper),
         converged=False,
         utility=fit.utility,
-        find_policy=partial(process.tabulate, process.dynamics.utility(fit.utility), 1.0),
+        find_policy=partial(process.tabulate, utility, 1.0),
     )

@@ -12,12 +12,11 @@ to the same visits, and C the sum. That is close enough for conjugate gradients 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from gde.data.mdp import Floats
-from gde_plugins.meg.solvers.dynamics import Dynamics
+from gde_plugins.meg.solvers.dynamics import Dynamics, Mask
 from gde_plugins.meg.solvers.softmax import soften
 
 ROUNDING = 1e-6
@@ -35,7 +34,7 @@ Solve = Callable[[Floats], Floats]
 class Preconditioner:
     """The approximate inverse curvature in a world where K states have a finite utility."""
 
-    def __init__(self, dynamics: Dynamics, where: NDArray[np.bool_]) -> None:
+    def __init__(self, dynamics: Dynamics, where: Mask) -> None:
         """Take the world and (S,) which states have a finite utility."""
         self._dynamics = dynamics
         self._where = where
@@ -50,13 +49,19 @@ class Preconditioner:
         dynamics = self._dynamics
         where = self._where
         invert = self._inverse_of_choices(taken)
-        chances = np.divide(taken, visits, where=visits > 0, out=np.zeros_like(taken))
+        chances = np.zeros_like(taken)
+        np.divide(taken, visits, where=visits > 0, out=chances)
 
+        # (I - P) C^-1 (I - P)', from right to left.
         def step(missing: Floats) -> Floats:
             whole = np.zeros(dynamics.n_states)
             whole[where] = missing
-            values = invert(whole - dynamics.arrivals(chances * whole))
-            return np.asarray((values - (chances * dynamics.ahead(values)).sum(axis=0))[where])
+            left = whole - dynamics.arrivals(chances * whole)
+
+            values = invert(left)
+            expected = (chances * dynamics.ahead(values)).sum(axis=0)
+            utilities = values - expected
+            return np.asarray(utilities[where])
 
         return step
 
@@ -64,22 +69,35 @@ class Preconditioner:
         """Solve with C, the covariance between actions of where they lead, by conjugate gradients."""
         dynamics = self._dynamics
         decided = taken.sum(axis=0)
-        shares = taken * np.divide(1.0, decided, where=decided > 0, out=np.zeros_like(decided))
+        inverse = np.zeros_like(decided)
+        np.divide(1.0, decided, where=decided > 0, out=inverse)
+        shares = taken * inverse
 
         # Scale the diagonal to one. What should be zero may be less, by rounding.
         squared = dynamics.successors.power(2).T @ taken.ravel()
         diagonal = np.maximum(dynamics.discount**2 * squared, 0)
-        added = ROUNDING * diagonal + LEAST * float(diagonal.max(initial=0.0)) + float(not diagonal.any())
+
+        # Where no choice leads anywhere else, C is zero, and one in its place keeps the system solvable.
+        largest = float(diagonal.max(initial=0.0))
+        nothing = float(not diagonal.any())
+        added = ROUNDING * diagonal + LEAST * largest + nothing
         scale = 1 / np.sqrt(diagonal + added)
 
         def product(values: Floats) -> Floats:
             values = scale * values
             expected = dynamics.ahead(values)
             expected -= (shares * expected).sum(axis=0)
-            return np.asarray(scale * (dynamics.arrivals(taken * expected) + added * values))
+            covaried = dynamics.arrivals(taken * expected)
+            return np.asarray(scale * (covaried + added * values))
 
-        system = LinearOperator((dynamics.n_states,) * 2, matvec=product, dtype=np.float64)
-        return lambda missing: scale * cg(system, scale * missing, rtol=CLOSE)[0]
+        n_states = dynamics.n_states
+        system = LinearOperator((n_states, n_states), matvec=product, dtype=np.float64)
+
+        def invert(missing: Floats) -> Floats:
+            solved, _ = cg(system, scale * missing, rtol=CLOSE)
+            return np.asarray(scale * solved)
+
+        return invert
 
 
 def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:
@@ -92,12 +110,24 @@ def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:
 
     def loss(values: Floats) -> tuple[float, Floats]:
         quality = dynamics.ahead(values)
+        # Now, since the next line overwrites the qualities.
         worth = float((taken * quality).sum())
         soft, policy = soften(quality)
-        return float(decided @ soft) - worth, -dynamics.arrivals(taken - decided * policy)
+        nats = float(decided @ soft) - worth
+        slope = -dynamics.arrivals(taken - decided * policy)
+        return nats, slope
 
-    options = {"maxiter": START_STEPS, "maxfun": 2 * START_STEPS}
-    values = minimize(loss, np.zeros(dynamics.n_states), jac=True, method="L-BFGS-B", options=options).x
-    earned: Floats = values - soften(dynamics.ahead(values)).values
+    found = minimize(
+        loss,
+        np.zeros(dynamics.n_states),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": START_STEPS, "maxfun": 2 * START_STEPS},
+    )
+    values: Floats = found.x
+
+    # An end has no decision after it: its value is its utility.
+    following = soften(dynamics.ahead(values)).values
+    earned = values - following
     earned[dynamics.ending] = values[dynamics.ending]
     return earned

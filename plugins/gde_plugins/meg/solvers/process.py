@@ -43,11 +43,13 @@ def soft_policy(mdp: TabularMDP, beta: float, horizon: int | None = 30) -> Polic
     Raises:
         ValueError: the horizon is not positive, beta is NaN, or the policy is too large to tabulate.
     """
-    if not isinstance(beta, Real) or isnan(beta):
-        got = "NaN" if isinstance(beta, Real) else repr(beta)
-        raise ValueError(f"beta must be a number or +-inf, got {got}")
+    if not isinstance(beta, Real):
+        raise ValueError(f"beta must be a number or +-inf, got {beta!r}")
+    if isnan(beta):
+        raise ValueError("beta must be a number or +-inf, got NaN")
     process = process_of(mdp, horizon)
-    return process.tabulate(process.dynamics.utility(mdp.reward), beta)
+    utility = process.dynamics.utility(mdp.reward)
+    return process.tabulate(utility, beta)
 
 
 class Observed(NamedTuple):
@@ -75,19 +77,29 @@ def observe(process: Process, policy: Policy, on_actions: bool) -> Observed:
     if not isinstance(policy, Policy):
         raise ValueError(f"policy: wanted a Policy, got {type(policy).__name__}: use Policy.of for arrays and lists")
     dynamics = process.dynamics
-    last = process.horizon - (not on_actions)
-    matters = dynamics.going if on_actions else dynamics.consequential()
-    depends_on_time = policy.probabilities.ndim == 3
 
-    total = Occupancy(np.zeros((dynamics.n_actions, dynamics.n_states)), np.zeros(dynamics.n_states))
-    departs = decisions = 0.0
+    # For a utility of states, a decision matters if actions lead elsewhere, and if there is a state after it.
+    if on_actions:
+        last = process.horizon
+        matters = dynamics.going
+    else:
+        last = process.horizon - 1
+        matters = dynamics.consequential()
+
+    taken = np.zeros((dynamics.n_actions, dynamics.n_states))
+    visits = np.zeros(dynamics.n_states)
+    depends_on_time = policy.probabilities.ndim == 3
+    departs = 0.0
+    decisions = 0.0
     for t, now in enumerate(process.flow_of(policy)):
-        np.add(total.taken, now.taken, out=total.taken)
-        np.add(total.visits, now.visits, out=total.visits)
+        taken += now.taken
+        visits += now.visits
         if depends_on_time:
             departs += divergence(now.taken)
         if t < last:
             decisions += float(now.visits @ matters)
+
+    # A policy that does not depend on time departs alike at all times: one pass does for the whole episode.
     if not depends_on_time:
-        departs = divergence(total.taken)
-    return Observed(total, departs, decisions)
+        departs = divergence(taken)
+    return Observed(Occupancy(taken, visits), departs, decisions)

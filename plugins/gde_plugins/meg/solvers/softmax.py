@@ -21,19 +21,27 @@ class SoftStep(NamedTuple):
 
 def soften(quality: Floats) -> SoftStep:
     """Compute log-mean-exp over actions and the softmax policy of (A, S) action values, which are overwritten."""
-    # -inf less -inf would be NaN.
+    n_actions = len(quality)
+
+    # Take the best value off, so that no exponential overflows. -inf less -inf would be NaN, hence the floor.
     best = np.maximum(quality.max(axis=0), LEAST)
-    weights = np.exp(np.subtract(quality, best, out=quality), out=quality)
+    np.subtract(quality, best, out=quality)
+    weights = np.exp(quality, out=quality)
     total = weights.sum(axis=0)
+
     if total.all():
-        return SoftStep(best + np.log(total / len(weights)), np.divide(weights, total, out=weights))
+        values = best + np.log(total / n_actions)
+        policy = np.divide(weights, total, out=weights)
+        return SoftStep(values, policy)
 
     # In some states every action has value -inf.
     hopeless = total == 0
     weights[:, hopeless] = 1.0
-    total[hopeless] = len(weights)
-    values = np.where(hopeless, -np.inf, best + np.log(total / len(weights)))
-    return SoftStep(values, np.divide(weights, total, out=weights))
+    total[hopeless] = n_actions
+    finite = best + np.log(total / n_actions)
+    values = np.where(hopeless, -np.inf, finite)
+    policy = np.divide(weights, total, out=weights)
+    return SoftStep(values, policy)
 
 
 def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> SoftStep:
@@ -41,14 +49,21 @@ def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> Sof
     quality = transitions.ahead(values)
     quality += utility.acting
     values, policy = soften(quality)
-    values[transitions.ending] = utility.ending[transitions.ending]
-    policy[:, transitions.ending] = 1 / transitions.n_actions
+
+    # Nothing is decided in terminal states.
+    ending = transitions.ending
+    values[ending] = utility.ending[ending]
+    policy[:, ending] = 1 / transitions.n_actions
     return SoftStep(values, policy)
 
 
 def divergence(taken: Floats) -> float:
     """Return the nats by which (A, S) actions taken depart from uniform choice: sum of taken * ln(|A| * policy)."""
-    used = taken > 0
-    share = np.divide(taken, taken.sum(axis=0) / len(taken), where=used, out=np.ones_like(taken))
-    np.multiply(np.log(share, out=share), taken, out=share)
+    evenly = taken.sum(axis=0) / len(taken)
+
+    # An action that is never taken adds nothing: its share stays 1 and the logarithm 0.
+    share = np.ones_like(taken)
+    np.divide(taken, evenly, where=taken > 0, out=share)
+    np.log(share, out=share)
+    np.multiply(share, taken, out=share)
     return float(share.sum())

@@ -63,12 +63,16 @@ def unknown_utility(
     process = process_of(mdp, horizon)
 
     # A network is bounded from above by any function of states.
-    features = Features(utilities, mdp) if isinstance(utilities, np.ndarray) else None
-    on_actions = features.on_actions if features else isinstance(utilities, str) and utilities == "state-actions"
+    features = None
+    on_actions = isinstance(utilities, str) and utilities == "state-actions"
+    if isinstance(utilities, np.ndarray):
+        features = Features(utilities, mdp)
+        on_actions = features.on_actions
     seen = observe(process, policy, on_actions)
     family: Family = features or Table(seen.occupancy, on_actions)
 
-    close = tolerance * max(1.0, seen.decisions * log(mdp.n_actions))
+    ceiling = seen.decisions * log(mdp.n_actions)
+    close = tolerance * max(1.0, ceiling)
     best = maximise(process, family, seen, close, iterations)
     utility = family.utility(best.weights)
     meg = Meg(
@@ -106,11 +110,16 @@ def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Polic
 
 
 def _best_of(mdp: TabularMDP, policy: Policy, rewards: Mapping[str, Floats], horizon: int | None) -> Meg:
+    """Measure each reward by itself, and return the best with all in its table."""
     if not rewards:
         raise ValueError("utilities must name at least one reward, got none")
     table = {}
     for name, reward in rewards.items():
-        table[name] = known_utility(replace(mdp, reward=reward), policy, horizon)
+        world = replace(mdp, reward=reward)
+        table[name] = known_utility(world, policy, horizon)
+
+    # The best value may belong to one reward, and the highest upper bound to another.
     best = max(table, key=lambda name: table[name].value)
+    lower, _ = table[best].bounds
     upper = max(meg.bounds[1] for meg in table.values())
-    return replace(table[best], bounds=(table[best].bounds[0], upper), name=best, table=table)
+    return replace(table[best], bounds=(lower, upper), name=best, table=table)

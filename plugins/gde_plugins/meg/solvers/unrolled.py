@@ -1,8 +1,8 @@
 """Soft-optimal policies of many decisions at once, from only the values that these policies depend on.
 
-A policy with k states to go depends on the values with k - 1 to go of the states that it can lead to, these on values
-with k - 2 to go, and so on. A world is unrolled into these values. Among joined worlds, one with few states to go takes
-part in few steps, and a state that cannot be reached in time takes part in none.
+A policy with k states to go depends on values with k - 1 to go, of the states that it can lead to. These depend on
+values with k - 2 to go, and so on. A world is unrolled into these values. Among joined worlds, a world with few states
+to go takes part in few steps. A state that cannot be reached in time takes part in none.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,8 @@ class Stage(Transitions):
 
     def __init__(self, dynamics: Dynamics, states: Indices, successors: csr_array) -> None:
         """Take (S,) states of the world, and (A * S, M) where they lead to."""
-        ending = np.flatnonzero(~dynamics.going[states])
+        is_over = ~dynamics.going[states]
+        ending = np.flatnonzero(is_over)
         super().__init__(successors, dynamics.n_actions, dynamics.discount, ending)
         self.states = states
 
@@ -66,8 +67,9 @@ class Unrolled:
             to_go: (D,) number of states that count from each decision on, its own included; in rising order.
         """
         self.dynamics = dynamics
-        blocks = [*_unroll(dynamics, states, to_go)]
-        ends = np.cumsum([0, *(len(block.states) for block in blocks)])
+        blocks = list(_unroll(dynamics, states, to_go))
+        lengths = [len(block.states) for block in blocks]
+        ends = np.cumsum([0, *lengths])
         places = [slice(start, end) for start, end in pairwise(ends)]
 
         self.size = int(ends[-1])
@@ -76,21 +78,29 @@ class Unrolled:
         """The number of values with a state to go; they come first."""
         self.states = np.concatenate([block.states for block in blocks])
         """(N,) states of the world."""
-        self.steps: list[Step] = []
-        """From the values with one state to go to those with the most."""
-        for i in reversed(range(len(blocks) - 1)):
-            stage = Stage(dynamics, blocks[i].states, blocks[i + 1].from_above)
-            self.steps.append(Step(stage, places[i], places[i + 1]))
-        self.decisions = Stage(dynamics, states, _decision_rows(dynamics.n_actions, blocks, ends))
-        """What the actions of the decisions lead to, among all N values."""
         self.horizon = len(blocks) - 1
         """The most states to go of any value."""
+
+        # The last block has nothing to go, so there is no step from it.
+        self.steps: list[Step] = []
+        """From the values with one state to go to those with the most."""
+        for i in reversed(range(self.horizon)):
+            following = blocks[i + 1].from_above
+            stage = Stage(dynamics, blocks[i].states, following)
+            step = Step(stage, places[i], places[i + 1])
+            self.steps.append(step)
+
+        rows = _decision_rows(dynamics.n_actions, blocks, ends)
+        self.decisions = Stage(dynamics, states, rows)
+        """What the actions of the decisions lead to, among all N values."""
 
     def policy(self, utility: Utility, beta: float) -> Floats:
         """Return (A, D) soft-optimal probabilities at rationality `beta`, which may be +-inf."""
         if np.isinf(beta):
-            return self._limit(utility.scaled(np.sign(beta)))
-        return self.response(utility.scaled(beta)).policy
+            signed = utility.scaled(np.sign(beta))
+            return self._limit(signed)
+        scaled = utility.scaled(beta)
+        return self.response(scaled).policy
 
     def response(self, utility: Utility) -> "Recursion":
         """Find the soft-optimal choices for a utility in nats."""
@@ -101,24 +111,34 @@ class Unrolled:
             step = soft_step(stage, earned.at(here), values[after])
             values[here] = step.values
             policies.append(step.policy)
-        decided = soft_step(self.decisions, utility.at(self.decisions.states), values)
+
+        deciding = utility.at(self.decisions.states)
+        decided = soft_step(self.decisions, deciding, values)
         return Recursion(self, policies, decided.policy)
 
     def by_state(self, values: Floats) -> Floats:
         """Sum (N,) values over time to (S,); values with nothing to go, which no utility changes, are left out."""
         states = self.states[: self.n_lasting]
         lasting = values[: self.n_lasting]
-        return np.bincount(states, weights=lasting, minlength=self.dynamics.n_states).astype(np.float64)
+        summed = np.bincount(states, weights=lasting, minlength=self.dynamics.n_states)
+        return summed.astype(np.float64)
 
     def _limit(self, utility: Utility) -> Floats:
         earned = utility.at(self.states)
         limits = Limits.none(self.size)
         for stage, here, after in self.steps:
-            following = Limits(*(values[after] for values in limits))
+            following = Limits(
+                best=limits.best[after],
+                entropy=limits.entropy[after],
+                size=limits.size[after],
+            )
             found = limit_step(stage, earned.at(here), following).limits
-            for values, new in zip(limits, found, strict=True):
-                values[here] = new
-        return limit_step(self.decisions, utility.at(self.decisions.states), limits).policy
+            limits.best[here] = found.best
+            limits.entropy[here] = found.entropy
+            limits.size[here] = found.size
+
+        deciding = utility.at(self.decisions.states)
+        return limit_step(self.decisions, deciding, limits).policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +152,12 @@ class Recursion:
 
     def pull(self, change: Floats) -> Floats:
         pulled = self.unrolled.decisions.arrivals(change)
-        for (stage, here, after), policy in zip(self.unrolled.steps[::-1], self.policies[::-1], strict=True):
+
+        # Against the order of the recursion: a value is complete before it is handed on to those that it depends on.
+        steps = reversed(self.unrolled.steps)
+        policies = reversed(self.policies)
+        for step, policy in zip(steps, policies, strict=True):
+            stage, here, after = step
             going = pulled[here].copy()
             going[stage.ending] = 0.0
             pulled[after] += stage.arrivals(policy * going)
@@ -153,11 +178,16 @@ class _Block(NamedTuple):
 def _unroll(dynamics: Dynamics, states: Indices, to_go: Indices) -> Iterator[_Block]:
     """Yield the blocks from the most states to go to none."""
     horizon = int(to_go.max(initial=1))
-    ends = np.searchsorted(to_go, np.arange(1, horizon + 2))
+    times = np.arange(1, horizon + 2)
+
+    # The decisions are in rising order of states to go, so those of one time lie between two ends.
+    ends = np.searchsorted(to_go, times)
+    bounds = list(pairwise(ends))
     above: Indices = np.zeros(0, dtype=np.intp)
-    for start, end in reversed([*pairwise(ends)]):
+    for start, end in reversed(bounds):
         from_above = _rows(dynamics, above)
         from_decisions = _rows(dynamics, states[start:end])
+
         reached = np.zeros(dynamics.n_states, dtype=bool)
         reached[from_above.indices] = True
         reached[from_decisions.indices] = True
@@ -165,29 +195,38 @@ def _unroll(dynamics: Dynamics, states: Indices, to_go: Indices) -> Iterator[_Bl
 
         # Number the next states as they are stored: one after the other.
         place = np.cumsum(reached, dtype=from_above.indices.dtype) - 1
+        columns_above = place[from_above.indices]
+        columns_decisions = place[from_decisions.indices]
         yield _Block(
             above,
-            _with_columns(from_above, place[from_above.indices], len(above)),
-            _with_columns(from_decisions, place[from_decisions.indices], len(above)),
+            _with_columns(from_above, columns_above, len(above)),
+            _with_columns(from_decisions, columns_decisions, len(above)),
         )
 
 
 def _rows(dynamics: Dynamics, states: Indices) -> csr_array:
     """Return (A * n, S) transitions of n states."""
-    rows = np.arange(dynamics.n_actions)[:, None] * dynamics.n_states + states
+    actions = np.arange(dynamics.n_actions)
+    rows = actions[:, None] * dynamics.n_states + states
     return dynamics.successors[rows.ravel()]
 
 
 def _with_columns(matrix: csr_array, columns: Indices, n_columns: int) -> csr_array:
-    return csr_array((matrix.data, columns, matrix.indptr), shape=(matrix.shape[0], n_columns))
+    """Return the matrix with its entries moved to other columns."""
+    n_rows = matrix.shape[0]
+    return csr_array((matrix.data, columns, matrix.indptr), shape=(n_rows, n_columns))
 
 
 def _decision_rows(n_actions: int, blocks: list[_Block], ends: Indices) -> csr_array:
     """Return (A * D, N) from all decisions, in rising order of states to go, to all values."""
     total = int(ends[-1])
+
+    # Indices of 32 bits keep the matrix small, and numbers of 64 bits would widen them.
+    starts = ends[:-1].astype(np.int32)
     parts = []
-    for block, start in zip(blocks, ends[:-1].astype(np.int32), strict=True):
-        parts.append(_with_columns(block.from_decisions, block.from_decisions.indices + start, total))
+    for block, start in zip(blocks, starts, strict=True):
+        columns = block.from_decisions.indices + start
+        parts.append(_with_columns(block.from_decisions, columns, total))
     parts.reverse()
 
     # Stacked rows run over times, actions and decisions; wanted are actions first.
@@ -195,5 +234,8 @@ def _decision_rows(n_actions: int, blocks: list[_Block], ends: Indices) -> csr_a
     first = np.repeat(np.cumsum(counts) - counts, counts)
     count = np.repeat(counts, counts)
     within = np.arange(len(first)) - first
-    rows = n_actions * first + np.arange(n_actions)[:, None] * count + within
-    return csr_array(vstack(parts, format="csr")[rows.ravel()])
+    actions = np.arange(n_actions)[:, None]
+    rows = n_actions * first + actions * count + within
+
+    stacked = vstack(parts, format="csr")
+    return csr_array(stacked[rows.ravel()])

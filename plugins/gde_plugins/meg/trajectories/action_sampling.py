@@ -15,6 +15,7 @@ from gde.data.observation import Observation
 from gde.data.trajectory import Trajectory
 from gde.parts.environment import Environment, HasSimulator
 from gde.parts.snapshots import Played, Restorable, restorable
+from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.black_box import Tries
 from gde_plugins.meg.trajectories.episodes import resampling_units
 
@@ -33,8 +34,13 @@ def played(trajectories: Iterable[Trajectory]) -> list[Played]:
     for trajectory in trajectories:
         if trajectory.ending == "failed":
             continue
-        actions = [turn.decision.action for turn in trajectory.turns]
-        found.append(Played(trajectory.seed, tuple(action for action in actions if action is not None)))
+
+        actions = []
+        for turn in trajectory.turns:
+            action = turn.decision.action
+            if action is not None:
+                actions.append(action)
+        found.append(Played(trajectory.seed, tuple(actions)))
     return found
 
 
@@ -76,16 +82,26 @@ def try_out(
         reseed = environment.reseed
     if tries > 1 and reseed is None:
         raise ValueError(f"tries: wanted 1 where chance cannot be drawn anew, got {tries}: give `reseed`")
-    if others := [type(one).__name__ for one in episodes if not isinstance(one, Played)]:
-        raise ValueError(f"episodes: wanted a list of Played, got {others[0]} among them")
+    for episode in episodes:
+        if not isinstance(episode, Played):
+            raise ValueError(f"episodes: wanted a list of Played, got {type(episode).__name__} among them")
 
-    table = _Table(restorable(environment), inputs, int(tries), reseed, rng or np.random.default_rng(0))
+    table = _Table(
+        environment=restorable(environment),
+        inputs=inputs,
+        tries=int(tries),
+        reseed=reseed,
+        rng=rng or np.random.default_rng(0),
+    )
     lengths = [table.play(episode) for episode in episodes]
     if not sum(lengths):
         raise ValueError(f"episodes: wanted at least one with a decision, got {len(lengths)} without")
+
+    # Time starts anew with every episode, and so does the discount.
     times = np.concatenate([np.arange(length) for length in lengths])
     following, chances = table.arrays()
-    clusters: NDArray[np.intp] = np.unique(table.worlds, return_inverse=True)[1]
+    _, numbers = np.unique(table.worlds, return_inverse=True)
+    clusters: Indices = numbers
     return Tries(
         following=following,
         chances=chances,
@@ -116,16 +132,22 @@ class _Table:
     def play(self, episode: Played) -> int:
         """Replay an episode, sample at each of its decisions, and return their number."""
         # Replay the whole episode first, so that samples drawn anew do not change it.
-        moments = [*self._moments(episode)]
-        self.worlds.append(self.environment.world().cluster)
+        moments = list(self._moments(episode))
+        world = self.environment.world()
+        self.worlds.append(world.cluster)
+
         for moment, admissible, taken in moments:
-            self.found.append({self._number(action): self._sample(moment, action) for action in admissible})
+            successors = {}
+            for action in admissible:
+                number = self._number(action)
+                successors[number] = self._sample(moment, action)
+            self.found.append(successors)
             self.taken.append(self._number(taken))
         return len(moments)
 
     def arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return (D, A, M, F) inputs and (D, A, M) probabilities, zeros for an action that is not admissible."""
-        shape = len(self.found), len(self.actions), self.tries
+        shape = (len(self.found), len(self.actions), self.tries)
         following = np.zeros((*shape, self._n_inputs()), np.float32)
         chances = np.zeros(shape, np.float32)
         for decision, by_action in enumerate(self.found):
@@ -136,6 +158,7 @@ class _Table:
 
     def _moments(self, episode: Played) -> Iterator[tuple[object, tuple[str, ...], str]]:
         """Yield each decision's snapshot, admissible actions and the action taken."""
+        # The snapshot is taken before the step, so that every action can be tried from there.
         observation = self.environment.reset(episode.seed)
         for action in episode.actions:
             if observation.actions is None:
@@ -144,14 +167,22 @@ class _Table:
             observation = self.environment.step(action).observation
 
     def _sample(self, moment: object, action: str) -> list[Vector]:
+        """Take the action from the same moment as often as wanted, and return the inputs for where it leads."""
         successors = []
         for _ in range(self.tries):
+            # Restoring brings back the random state too, so without a new seed all samples would be alike.
             self.environment.restore(moment)
             if self.reseed is not None:
-                self.reseed(int(self.rng.integers(2**63)))
+                seed = int(self.rng.integers(2**63))
+                self.reseed(seed)
             observation = self.environment.step(action).observation
-            given = np.asarray(self.inputs(self.environment, observation), dtype=np.float32)
-            size = self._n_inputs() if self.found else given.size
+            computed = self.inputs(self.environment, observation)
+            given = np.asarray(computed, dtype=np.float32)
+
+            # The first sample of all sets the size for every other.
+            size = given.size
+            if self.found:
+                size = self._n_inputs()
             if given.shape != (size,) or not np.isfinite(given).all():
                 raise ValueError(f"inputs: wanted ({size},) finite numbers in every state, got {given.tolist()}")
             successors.append(given)
@@ -159,7 +190,9 @@ class _Table:
 
     def _n_inputs(self) -> int:
         """F, by the first successor sampled."""
-        return len(next(iter(self.found[0].values()))[0])
+        by_action = self.found[0]
+        successors = next(iter(by_action.values()))
+        return len(successors[0])
 
     def _number(self, action: str) -> int:
         return self.actions.setdefault(action, len(self.actions))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import isinf, log
 
 import numpy as np
 
@@ -49,10 +49,14 @@ class Behaviour:
             beta: the policy's rationality.
             reward: (S,) or (S, A) of the joined worlds; None for their own.
         """
-        utility = self._utility(self.reward if reward is None else reward)
+        if reward is None:
+            reward = self.reward
         decisions = self.scene.decisions
-        policy = self._policy(utility, beta)
-        nats: Floats = decisions.summed @ above_chance(policy[decisions.taken], self.n_actions, bool(np.isinf(beta)))
+        policy = self._policy(self._utility(reward), beta)
+
+        probabilities = policy[decisions.taken]
+        by_decision = above_chance(probabilities, self.n_actions, limit=isinf(beta))
+        nats: Floats = decisions.summed @ by_decision
         return nats
 
     def table(self, betas: Sequence[float] | Floats) -> Floats:
@@ -64,9 +68,12 @@ class Behaviour:
 
     def scores_of_chance(self, beta: float) -> Floats:
         """Return (N,) the expectation of `scores` for uniform choice in the same states."""
-        policy = self._policy(self._utility(self.reward), beta)
-        nats = above_chance(policy, self.n_actions, bool(np.isinf(beta)))
-        expected: Floats = self.scene.decisions.summed @ nats.mean(axis=0)
+        utility = self._utility(self.reward)
+        policy = self._policy(utility, beta)
+
+        # The mean over actions, since chance takes each of them equally often.
+        by_action = above_chance(policy, self.n_actions, limit=isinf(beta))
+        expected: Floats = self.scene.decisions.summed @ by_action.mean(axis=0)
         return expected
 
     def accuracy(self, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
@@ -76,20 +83,28 @@ class Behaviour:
         probability. Values change with the utility of the states that they come from.
         """
         decisions = self.scene.decisions
-        response = self._response(self._utility(reward))
+        utility = self._utility(reward)
+        response = self._response(utility)
+
         counts = chosen @ decisions.summed
-        nats = counts @ above_chance(response.policy[decisions.taken], self.n_actions)
+        probabilities = response.policy[decisions.taken]
+        nats = counts @ above_chance(probabilities, self.n_actions)
+
+        # Of log-softmax: the indicator of the action taken, less the probabilities.
         change = -response.policy * counts
         change[decisions.taken] += counts
         return float(nats), response.pull(change)
 
     def _policy(self, utility: Utility, beta: float) -> Floats:
         """Return (A, D) soft-optimal probabilities."""
-        if np.isinf(beta):
+        # The exponentials of the linear recursion have no limit, so only the unrolled one knows infinity.
+        if isinf(beta):
             return self.scene.unrolled.policy(utility, beta)
-        return self._response(utility.scaled(beta)).policy
+        scaled = utility.scaled(beta)
+        return self._response(scaled).policy
 
     def _response(self, utility: Utility) -> Response:
+        """Find the soft-optimal choices, by the faster recursion where it applies."""
         linear = self.scene.desirability
         if linear is not None and linear.within(utility):
             return linear.response(utility)
@@ -104,6 +119,9 @@ def above_chance(probabilities: Floats, n_actions: int, limit: bool = False) -> 
 
     A probability of 0 has underflowed and counts as the smallest number, unless the policy is a `limit`.
     """
+    if not limit:
+        smallest = np.finfo(np.float64).tiny
+        probabilities = np.maximum(probabilities, smallest)
     with np.errstate(divide="ignore"):
-        nats: Floats = np.log(probabilities if limit else np.maximum(probabilities, np.finfo(np.float64).tiny))
+        nats: Floats = np.log(probabilities)
     return nats + log(n_actions)

@@ -22,15 +22,17 @@ from numpy.typing import NDArray
 
 from gde.data.mdp import Floats
 from gde.numerics.stats import Estimate, cluster_mean
-from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.solvers.dynamics import Indices, Mask
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of
 
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 
-STEPS, RATE = 400, 0.02
-"""Steps of Adam over all decisions at once, and its learning rate."""
+STEPS = 400
+"""Steps of Adam, each over all decisions at once."""
+RATE = 0.02
+"""Learning rate of Adam."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,11 +58,16 @@ class Tries:
     discount: float = 1.0
 
     def __post_init__(self) -> None:
-        shape = self.following.shape
-        if len(shape) != 4 or self.chances.shape != shape[:3] or self.taken.shape != shape[:1]:
+        following = self.following.shape
+        chances = self.chances.shape
+        taken = self.taken.shape
+        if len(following) != 4 or chances != following[:3] or taken != following[:1]:
             wanted = "following (D, A, M, F), chances (D, A, M) and taken (D,)"
-            raise ValueError(f"wanted {wanted}, got {shape}, {self.chances.shape} and {self.taken.shape}")
-        if not self.chances[np.arange(len(self.taken)), self.taken].any(axis=1).all():
+            raise ValueError(f"wanted {wanted}, got {following}, {chances} and {taken}")
+
+        decisions = np.arange(len(self.taken))
+        is_tried = self.chances[decisions, self.taken].any(axis=1)
+        if not is_tried.all():
             raise ValueError("taken: wanted actions that can be taken, got one without any try")
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must be above 0 and at most 1, got {self.discount}")
@@ -68,21 +75,38 @@ class Tries:
     @classmethod
     def tabulated(cls, episodes: Sequence[Episode], inputs: Sequence[Floats]) -> "Tries":
         """Read exact successors from tabulated worlds, with (S, F) inputs each, in which nothing need be sampled."""
-        most = max(int(np.diff(matrix.indptr).max()) for each in episodes for matrix in each.mdp.transition)
-        parts = [_successors(episode, features, most) for episode, features in zip(episodes, inputs, strict=True)]
-        lengths = [len(taken) for _, _, taken, _ in parts]
-        following, chances, taken, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+        # Arrays of all episodes are as wide as the action with the most successors; what is left over has chance 0.
+        most = 0
+        for episode in episodes:
+            for matrix in episode.mdp.transition:
+                n_successors = np.diff(matrix.indptr)
+                most = max(most, int(n_successors.max()))
+
+        following = []
+        chances = []
+        taken = []
+        weights = []
+        for episode, features in zip(episodes, inputs, strict=True):
+            times = np.flatnonzero(episode.actions != UNUSABLE)
+            successors, probabilities = _successors(episode, times, features, most)
+            following.append(successors)
+            chances.append(probabilities)
+            taken.append(episode.actions[times])
+            exponents = times.astype(np.float64)
+            weights.append(episode.mdp.discount**exponents)
+
+        lengths = [len(actions) for actions in taken]
         return cls(
-            following=following.astype(np.float32),
-            chances=chances.astype(np.float32),
-            taken=taken,
+            following=np.concatenate(following).astype(np.float32),
+            chances=np.concatenate(chances).astype(np.float32),
+            taken=np.concatenate(taken),
             episodes=np.repeat(np.arange(len(episodes)), lengths),
             clusters=clusters_of(episodes),
-            weights=weights,
+            weights=np.concatenate(weights),
             discount=episodes[0].mdp.discount,
         )
 
-    def of(self, chosen: NDArray[np.bool_]) -> "Tries":
+    def of(self, chosen: Mask) -> "Tries":
         """Return the decisions of the chosen (N,) episodes."""
         selected = chosen[self.episodes]
         return replace(
@@ -111,16 +135,23 @@ def lower_bound(tries: Tries, make: Callable[[], "Module"], rng: np.random.Gener
     Raises:
         ValueError: fewer clusters than folds.
     """
-    count = int(tries.clusters.max(initial=-1)) + 1
-    if count < folds:
-        raise ValueError(f"wanted at least {folds} clusters of episodes, one for each fold, got {count}")
-    part = rng.permutation(count)[tries.clusters] % folds
+    n_clusters = int(tries.clusters.max(initial=-1)) + 1
+    if n_clusters < folds:
+        raise ValueError(f"wanted at least {folds} clusters of episodes, one for each fold, got {n_clusters}")
+
+    # Whole clusters, so that no network has seen the world of an episode that it predicts.
+    shuffled = rng.permutation(n_clusters)
+    part = shuffled[tries.clusters] % folds
+
     scores = np.zeros(len(tries.clusters))
     for fold in range(folds):
-        network = _fit(make(), tries.of(part != fold))
+        others = tries.of(part != fold)
+        network = _fit(make(), others)
+
         held_out = tries.of(part == fold)
-        nats = _nats(network, held_out).detach().numpy() * held_out.weights
-        scores += np.bincount(held_out.episodes, weights=nats, minlength=len(scores))
+        nats = _nats(network, held_out).detach().numpy()
+        weighted = nats * held_out.weights
+        scores += np.bincount(held_out.episodes, weights=weighted, minlength=len(scores))
     return cluster_mean(scores, tries.clusters, rng)
 
 
@@ -129,10 +160,12 @@ def _fit(network: "Module", tries: Tries) -> "Module":
     import torch
 
     optimiser = torch.optim.Adam(network.parameters(), lr=RATE)
-    weights = torch.tensor(tries.weights / max(tries.weights.sum(), 1.0))
+    total = max(tries.weights.sum(), 1.0)
+    weights = torch.tensor(tries.weights / total)
     for _ in range(STEPS):
         optimiser.zero_grad()
-        loss = -(_nats(network, tries) * weights).sum()
+        nats = _nats(network, tries)
+        loss = -(nats * weights).sum()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
     return network
@@ -142,25 +175,36 @@ def _nats(network: "Module", tries: Tries) -> "Tensor":
     """Return (D,) log-probabilities of the actions taken, above chance among the admissible ones."""
     import torch
 
-    values = network(torch.from_numpy(tries.following))[..., 0].double()
+    # A successor that does not exist has chance 0, so its value does not matter.
+    inputs = torch.from_numpy(tries.following)
+    values = network(inputs)[..., 0].double()
     chances = torch.from_numpy(tries.chances).double()
+    expected = tries.discount * (values * chances).sum(dim=-1)
+
     admissible = chances.any(dim=-1)
-    ahead = (tries.discount * (values * chances).sum(dim=-1)).masked_fill(~admissible, -inf)
-    logs = torch.log_softmax(ahead, dim=-1) + admissible.sum(dim=-1, keepdim=True).log()
-    return logs.gather(-1, torch.from_numpy(tries.taken)[:, None])[:, 0]
+    ahead = expected.masked_fill(~admissible, -inf)
+    n_admissible = admissible.sum(dim=-1, keepdim=True)
+    logs = torch.log_softmax(ahead, dim=-1) + n_admissible.log()
+
+    taken = torch.from_numpy(tries.taken)
+    of_taken = logs.gather(-1, taken[:, None])
+    return of_taken[:, 0]
 
 
-def _successors(episode: Episode, inputs: Floats, most: int) -> tuple[Floats, Floats, Indices, Floats]:
-    """Return following, chances, taken and weights of one episode's usable decisions."""
-    times = np.flatnonzero(episode.actions != UNUSABLE)
-    shape = len(times), episode.mdp.n_actions, most
+def _successors(episode: Episode, times: Indices, inputs: Floats, most: int) -> tuple[Floats, Floats]:
+    """Return (D, A, M, F) following and (D, A, M) chances of the decisions at these times."""
+    n_decisions = len(times)
+    shape = (n_decisions, episode.mdp.n_actions, most)
     following = np.zeros((*shape, inputs.shape[1]))
     chances = np.zeros(shape)
     for action, matrix in enumerate(episode.mdp.transition):
         rows = matrix.tocsr()[episode.states[times]]
         counts = np.diff(rows.indptr)
-        decision = np.repeat(np.arange(len(times)), counts)
-        place = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], counts)
+
+        # Number the entries of each row from 0, which is their place along M.
+        decision = np.repeat(np.arange(n_decisions), counts)
+        row_starts = np.repeat(rows.indptr[:-1], counts)
+        place = np.arange(rows.nnz) - row_starts
         following[decision, action, place] = inputs[rows.indices]
         chances[decision, action, place] = rows.data
-    return following, chances, episode.actions[times], episode.mdp.discount ** times.astype(np.float64)
+    return following, chances

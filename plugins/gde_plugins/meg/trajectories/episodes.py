@@ -27,7 +27,7 @@ class Episode:
     """(T,) the state before each decision."""
     actions: Indices
     """(T,) UNUSABLE where there is none. Such a decision uses up its time step and is worth 0 nats: neither the goal
-    nor chance predicts it. It still counts as a decision wherever nats are divided by decisions."""
+    nor chance predicts it. It still counts wherever nats are divided by decisions."""
     horizon: int | None = None
     """Number of states whose utility counts, as in `known_utility`, for an agent that knows a deadline; the last of as
     many decisions affects nothing. An episode that is cut off after H decisions, but whose last action can still reach
@@ -46,50 +46,74 @@ class Episode:
             raise ValueError(f"mdp: wanted a TabularMDP, got {type(self.mdp).__name__}")
         if not isinstance(self.cluster, str):
             raise ValueError(f"cluster: wanted a text, got {self.cluster!r}")
-        for name, values in (("states", self.states), ("actions", self.actions)):
+
+        named = {"states": self.states, "actions": self.actions}
+        for name, values in named.items():
+            wanted = f"{name} must be a NumPy array of whole numbers"
             if not isinstance(values, np.ndarray):
-                raise ValueError(f"{name} must be a NumPy array of whole numbers, got {type(values).__name__}")
+                raise ValueError(f"{wanted}, got {type(values).__name__}")
             if values.dtype.kind not in "iu":
-                raise ValueError(f"{name} must be a NumPy array of whole numbers, got {values.dtype} numbers")
+                raise ValueError(f"{wanted}, got {values.dtype} numbers")
 
     def _check_ranges(self) -> None:
-        if self.states.shape != self.actions.shape or self.states.ndim != 1:
-            raise ValueError(f"states and actions must be equally long, got {self.states.shape}, {self.actions.shape}")
-        shortest = max(len(self.states), 1)
-        if self.horizon is not None and (not isinstance(self.horizon, Integral) or self.horizon < shortest):
-            raise ValueError(
-                f"horizon: wanted a whole number, at least 1 and the {len(self.states)} decisions, got {self.horizon!r}"
-            )
-        for name, values, least, n in (
-            ("states", self.states, 0, self.mdp.n_states),
-            ("actions", self.actions, UNUSABLE, self.mdp.n_actions),
-        ):
-            outside = values[(values < least) | (values >= n)]
-            if len(outside):
-                raise ValueError(f"{name}: wanted whole numbers from {least} to {n - 1}, got {int(outside[0])}")
+        shape = self.states.shape
+        if shape != self.actions.shape or len(shape) != 1:
+            raise ValueError(f"states and actions must be equally long, got {shape}, {self.actions.shape}")
+
+        n_decisions = len(self.states)
+        # Every decision takes a state that counts.
+        shortest = max(n_decisions, 1)
+        horizon = self.horizon
+        if horizon is not None and not (isinstance(horizon, Integral) and horizon >= shortest):
+            wanted = f"wanted a whole number, at least 1 and the {n_decisions} decisions"
+            raise ValueError(f"horizon: {wanted}, got {horizon!r}")
+
+        _check_numbers("states", self.states, 0, self.mdp.n_states)
+        _check_numbers("actions", self.actions, UNUSABLE, self.mdp.n_actions)
 
     def _check_possible(self) -> None:
         terminal = self.mdp.terminal
-        if terminal is not None and terminal[self.states].any():
-            at = int(terminal[self.states].argmax())
-            raise ValueError(f"decision {at} is taken in state {self.states[at]}, where the episode is over")
-        for action in np.unique(self.actions[:-1]):
+        if terminal is not None:
+            is_over = terminal[self.states]
+            if is_over.any():
+                at = int(is_over.argmax())
+                state = self.states[at]
+                raise ValueError(f"decision {at} is taken in state {state}, where the episode is over")
+
+        # The last decision leads out of the episode. An unusable answer may lead anywhere.
+        actions = self.actions[:-1]
+        for action in np.unique(actions):
             if action == UNUSABLE:
                 continue
-            steps = np.flatnonzero(self.actions[:-1] == action)
+            steps = np.flatnonzero(actions == action)
             before = self.states[steps]
             after = self.states[steps + 1]
-            chances = np.asarray(self.mdp.transition[action][before, after]).ravel()
+            entries = self.mdp.transition[action][before, after]
+            chances = np.asarray(entries).ravel()
+
             if (chances == 0).any():
                 at = int(chances.argmin())
                 step = f"from state {before[at]} by action {action} to state {after[at]}"
                 raise ValueError(f"decision {steps[at]} leads {step}, which the model rules out")
 
 
+def _check_numbers(name: str, values: Indices, least: int, end: int) -> None:
+    """Raise a ValueError unless all values are from `least` to below `end`."""
+    is_outside = (values < least) | (values >= end)
+    if is_outside.any():
+        found = int(values[is_outside][0])
+        raise ValueError(f"{name}: wanted whole numbers from {least} to {end - 1}, got {found}")
+
+
 def clusters_of(episodes: Sequence[Episode]) -> Indices:
     """Return the (N,) number of each episode's cluster."""
-    names = [episode.cluster or f"episode {i}" for i, episode in enumerate(episodes)]
-    clusters: Indices = np.unique(names, return_inverse=True)[1]
+    # An episode without a cluster is one of its own.
+    names = []
+    for i, episode in enumerate(episodes):
+        name = episode.cluster or f"episode {i}"
+        names.append(name)
+    _, numbers = np.unique(names, return_inverse=True)
+    clusters: Indices = numbers
     return clusters
 
 
@@ -98,9 +122,16 @@ def resampling_units(clusters: Indices) -> Indices:
 
     The episodes of one world are independent given the world, and a single world can tell of nothing else.
     """
-    return clusters if clusters.any() else np.arange(len(clusters))
+    has_several = clusters.any()
+    if has_several:
+        return clusters
+    return np.arange(len(clusters))
 
 
 def shared_labels(worlds: Sequence[TabularMDP]) -> list[str]:
     """Return the names of the state features that every world has, in the order of the first."""
-    return [name for name in worlds[0].labels if all(name in world.labels for world in worlds)]
+    shared = []
+    for name in worlds[0].labels:
+        if all(name in world.labels for world in worlds):
+            shared.append(name)
+    return shared

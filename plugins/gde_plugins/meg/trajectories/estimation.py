@@ -1,4 +1,4 @@
-"""Goal-directedness of behaviour that is known from episodes alone (MacDermott et al. 2024, section 3)."""
+"""Goal-directedness estimated from episodes (MacDermott et al. 2024, section 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ PER_WEIGHT = 5
 """Fewest clusters for each fitted weight. With half as many the value is too low by a fifth, as simulated in
 docs/meg-agents.md."""
 WITHIN = 5
-"""Fewest episodes of a single cluster. With fewer a value that is cut off at 0 is too high: of random agents by 0.1 to
-0.25 nats with two episodes, by 0.04 to 0.06 with five."""
+"""Fewest episodes of a single cluster. With fewer, cutting the value off at 0 makes it too high. For random agents the
+bias is 0.1 to 0.25 nats with two episodes, and 0.04 to 0.06 with five."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,32 +31,32 @@ class SampledMeg:
     """Maximum-entropy goal-directedness of the agent behind a sample of episodes."""
 
     value: float | None
-    """Nats an episode: the middle of `plug_in` and `cross_fitted`, but at least 0; unbiased to first order. None, as
-    `share`, where there is too little to estimate it from; the other numbers then only describe these episodes."""
+    """Nats an episode: the middle of `plug_in` and `cross_fitted`, but at least 0; unbiased to first order. None, like
+    `share`, if the sample is too small; the other numbers then only describe these episodes."""
     reason: str
     """Why there is no value; empty otherwise."""
     interval: Interval | None
-    """95 %, over clusters; None for a single one, which tells nothing of other worlds."""
+    """95 %, over clusters; None for a single cluster, which tells nothing of other worlds."""
     share: float | None
     """The value as a share of `ceiling`."""
     share_interval: Interval | None
     plug_in: float
-    """Mean accuracy of the policy that predicts these very episodes best: too high by about K / (2 n) for K fitted
-    numbers and n independent episodes."""
+    """Mean accuracy of the policy that predicts these very episodes best. It is too high by about K / (2 n) for K
+    fitted numbers and n independent episodes."""
     cross_fitted: float | None
-    """Mean accuracy where each cluster, or each episode of a single one, is predicted from the others: too low by as
-    much. None for a single episode, and for a single cluster where the utility was fitted."""
+    """Mean accuracy if each cluster is predicted from the others, or each episode of a single cluster. It is too low by
+    as much. None for a single episode, and for a single cluster if the utility was fitted."""
     beta: float
-    """Best rationality, in units of 1 / utility; negative where behaviour avoids the utility, +-inf where only optimal
-    actions (or worst ones) were taken. 1 where the utility was fitted."""
+    """Best rationality, in units of 1 / utility. Negative if behaviour avoids the utility; +-inf if only optimal
+    actions (or worst ones) were taken; 1 if the utility was fitted."""
     weights: Floats | None
     """(K,) of the features, each scaled to range 1, where the utility was fitted."""
     evidence: float | None
-    """Log-likelihood ratio of pursuit to chance, of all episodes together, for an unknown rationality: a priori
-    uniform on the logarithm from 0.1 to 1000, in units of 1 / (largest minus smallest utility), or on to where the
-    best lies if that is beyond. None where the utility was fitted."""
+    """Log-likelihood ratio of pursuit to chance, of all episodes together, for an unknown rationality. Its prior is
+    uniform on the logarithm from 0.1 to 1000, in units of 1 / (largest minus smallest utility), and reaches further if
+    the best rationality lies beyond. None if the utility was fitted."""
     ceiling: float
-    """Nats an episode that so many decisions have at most: ln |A| each, unusable ones included."""
+    """The most nats an episode that so many decisions can have: ln |A| each, unusable ones included."""
     n: int
     """The number of episodes."""
     n_clusters: int
@@ -67,7 +67,9 @@ class SampledMeg:
     @property
     def bias(self) -> float | None:
         """Estimated optimism of `plug_in`; None without `cross_fitted`."""
-        return None if self.cross_fitted is None else (self.plug_in - self.cross_fitted) / 2
+        if self.cross_fitted is None:
+            return None
+        return (self.plug_in - self.cross_fitted) / 2
 
 
 def from_trajectories(
@@ -81,8 +83,8 @@ def from_trajectories(
 
     The accuracy of a soft-optimal policy is the mean over episodes of the sum over decisions of
     ln pi(action | state, time) + ln |A|. The MEG is its supremum over the rationality beta in [-inf, inf] (Definition
-    3.2), or over all utilities of a class (Definition 4.3). For an agent that is sampled without end the estimate
-    goes to the value of `known_utility`, averaged over worlds.
+    3.2), or over all utilities of a class (Definition 4.3). As the sample grows, the estimate tends to the value of
+    `known_utility`, averaged over worlds.
 
     Args:
         episodes: of worlds with as many actions and equal discount.
@@ -112,6 +114,8 @@ def from_trajectories(
         found = _fitted_utility(behaviour, pursuit, clusters, rng)
     else:
         found = _given_utility(behaviour, clusters, rng, signed)
+
+    # The other numbers stay, since they describe these very episodes.
     reason = _too_little(behaviour, pursuit, clusters)
     if reason:
         found |= dict.fromkeys(("value", "interval", "share", "share_interval"))
@@ -128,36 +132,49 @@ def from_trajectories(
 
 def _too_little(behaviour: Behaviour, pursuit: Pursuit | Linear, clusters: Indices) -> str:
     """Return why these episodes say too little of the agent; empty if they do not."""
-    if not len(behaviour.scene.decisions.states):
+    has_actions = len(behaviour.scene.decisions.states) > 0
+    if not has_actions:
         return f"none of the {behaviour.sample.n_unusable} decisions names an action"
+
     if isinstance(pursuit, Linear):
-        n = int(clusters.max()) + 1
-        least = PER_WEIGHT * len(pursuit.features)
-        weights = f"{len(pursuit.features)} weights ({PER_WEIGHT} each)"
-        return "" if n >= least else f"wanted at least {least} independent worlds to fit {weights}, got {n}"
-    if clusters.any() or len(clusters) >= WITHIN:
+        n_clusters = int(clusters.max()) + 1
+        n_weights = len(pursuit.features)
+        least = PER_WEIGHT * n_weights
+        if n_clusters >= least:
+            return ""
+        weights = f"{n_weights} weights ({PER_WEIGHT} each)"
+        return f"wanted at least {least} independent worlds to fit {weights}, got {n_clusters}"
+
+    # Clusters are numbered from 0, so a number above it means that there are several.
+    has_several = clusters.any()
+    if has_several or len(clusters) >= WITHIN:
         return ""
     return f"wanted several worlds, or at least {WITHIN} episodes in the only one, got {len(clusters)}"
 
 
 def _given_utility(behaviour: Behaviour, clusters: Indices, rng: np.random.Generator, signed: bool) -> dict[str, Any]:
+    """Return the numbers of a `SampledMeg` for a utility that is known."""
     n = len(clusters)
     units = resampling_units(clusters)
     profile = Profile.of(behaviour, units)
     ceilings = _ceilings(behaviour)
 
+    # The one is too high by as much as the other is too low.
     plug_in = profile.best / n
     cross_fitted = None
     value = plug_in
     if n > 1:
         cross_fitted = float(profile.cross_fitted().sum()) / n
-        value = max(0.0, (plug_in + cross_fitted) / 2)
+        middle = (plug_in + cross_fitted) / 2
+        value = max(0.0, middle)
     if signed:
         # "or" makes a negative zero positive.
         value = value * copysign(1.0, profile.beta) or 0.0
     share = value / float(ceilings.mean())
 
-    interval = share_interval = None
+    # A single world, however many episodes were played in it, tells nothing of others.
+    interval = None
+    share_interval = None
     if clusters.any():
         episodes_of = np.bincount(units, weights=np.ones(n)).astype(np.float64)
         ceilings_of = np.bincount(units, weights=ceilings).astype(np.float64)
@@ -181,14 +198,21 @@ def _given_utility(behaviour: Behaviour, clusters: Indices, rng: np.random.Gener
 def _fitted_utility(
     behaviour: Behaviour, utilities: Linear, clusters: Indices, rng: np.random.Generator
 ) -> dict[str, Any]:
-    fit = LinearFit(behaviour, utilities.values(behaviour.scene.mdp))
-    weights = fit.fit(np.ones(len(clusters)), np.zeros(len(utilities.features)))
+    """Return the numbers of a `SampledMeg` for a class of utilities."""
+    values = utilities.values(behaviour.scene.mdp)
+    fit = LinearFit(behaviour, values)
+    n_weights = len(utilities.features)
+    weights = fit.fit(np.ones(len(clusters)), np.zeros(n_weights))
     scores = fit.scores(weights)
-    held_out = None
+
+    # Weights fitted to one world cannot be tried on another, so a single world leaves the fit as it is.
+    cross_fitted = None
     middle = scores
     if clusters.any():
         held_out = fit.cross_fitted(clusters, weights, FOLDS, rng)
+        cross_fitted = float(held_out.mean())
         middle = (scores + held_out) / 2
+
     per_episode = cluster_mean(middle, clusters, rng)
     share = cluster_ratio(middle, _ceilings(behaviour), clusters, rng)
     return {
@@ -197,7 +221,7 @@ def _fitted_utility(
         "share": max(0.0, share.value),
         "share_interval": _at_least_0(share.interval),
         "plug_in": float(scores.mean()),
-        "cross_fitted": None if held_out is None else float(held_out.mean()),
+        "cross_fitted": cross_fitted,
         "beta": 1.0,
         "weights": weights,
         "evidence": None,
@@ -213,35 +237,54 @@ def _folded(interval: Interval | None) -> Interval | None:
     """Return what the interval of a signed number says of its magnitude."""
     if interval is None:
         return None
-    low, high = sorted(map(abs, interval))
-    return (0.0 if interval[0] < 0 < interval[1] else low), high
+    low, high = interval
+    nearest = min(abs(low), abs(high))
+    if low < 0 < high:
+        nearest = 0.0
+    return nearest, max(abs(low), abs(high))
 
 
 def _stretched(interval: Interval | None, value: float) -> Interval | None:
     """Stretch the interval, which is that of `plug_in`, to hold the value, which a large correction may move out."""
-    return None if interval is None else (min(interval[0], value), max(interval[1], value))
+    if interval is None:
+        return None
+    low, high = interval
+    return min(low, value), max(high, value)
 
 
 def _at_least_0(interval: Interval | None) -> Interval | None:
-    return None if interval is None else (max(0.0, interval[0]), max(0.0, interval[1]))
+    """Cut off what lies below 0, as the value is."""
+    if interval is None:
+        return None
+    low, high = interval
+    return max(0.0, low), max(0.0, high)
 
 
 def optimal_share(episodes: Sequence[Episode]) -> float:
     """Return the MEG of an optimal agent in the same worlds, as a share of the ceiling, ln |A| a decision.
 
-    It is less than 1 where there are several best actions. Of the optimal policies it is the one of most causal
-    entropy, the least goal-directed of them. It begins where the worlds do and plays each as often as the episodes do.
-    0 where optimal agents decide nothing.
+    It is less than 1 if there are several best actions. The agent follows the optimal policy of most causal entropy,
+    which is the least goal-directed one. It starts where the worlds start, and plays each as often as the episodes do.
+    0 if optimal agents decide nothing.
     """
     sample = Sample.of(episodes)
     scene, reward = sample.pursuing(own_reward)
     dynamics = scene.dynamics
+    utility = dynamics.utility(reward)
+    horizon = int(scene.decisions.to_go.max(initial=1))
+
+    # Backwards in time: decisions still to come, by state.
     decided = np.zeros(scene.mdp.n_states)
-    for step in backwards(dynamics, dynamics.utility(reward), int(scene.decisions.to_go.max(initial=1))):
-        decided = dynamics.going * (1 + (step.policy * dynamics.ahead(decided)).sum(axis=0))
+    for step in backwards(dynamics, utility, horizon):
+        later = (step.policy * dynamics.ahead(decided)).sum(axis=0)
+        decided = dynamics.going * (1 + later)
         nats = -step.limits.entropy
 
     # The start of joined worlds weighs all worlds alike; here each counts as often as it was played.
-    played = scene.mdp.start * np.repeat(sample.plays, [world.n_states for world in sample.worlds])
+    sizes = [world.n_states for world in sample.worlds]
+    played = scene.mdp.start * np.repeat(sample.plays, sizes)
     decisions = float(played @ decided)
-    return float(played @ nats) / (decisions * log(dynamics.n_actions)) if decisions else 0.0
+    if not decisions:
+        return 0.0
+    ceiling = decisions * log(dynamics.n_actions)
+    return float(played @ nats) / ceiling

@@ -1,9 +1,9 @@
 """Habits of goal-blind agents that do not choose at random, as alternatives to goals.
 
-A habit says of each action whether it follows from what the agent did last, whatever there is to gain. An agent with a
-habit chooses in proportion to exp(w * habit + v * open), where `open` is whether the action leads anywhere at all. How
-strictly it follows the habit, and how well it sees walls, is unknown: both weights have a normal prior, and the
-evidence averages over them (Laplace's method).
+A habit marks the actions that follow from what the agent did last, whatever there is to gain. An agent with a habit
+chooses in proportion to exp(w * habit + v * open), where `open` marks the actions that lead to another state. The
+weights say how strictly the agent follows the habit and how well it sees walls. Both are unknown and have a normal
+prior; the evidence averages over them (Laplace's method).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from math import log, pi
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.solvers.dynamics import Indices, Mask
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.sample import Sample
 
-NON_REVERSING, NOVELTY, MOMENTUM, WALLS = "non-reversing", "novelty-seeking", "momentum", "wall-following"
+NON_REVERSING = "non-reversing"
+NOVELTY = "novelty-seeking"
+MOMENTUM = "momentum"
+WALLS = "wall-following"
 OPEN = "open"
 SPREAD = 3.0
 """Standard deviation of the prior of each weight: odds of e^3 = 20 to 1 for what the habit says are usual."""
@@ -47,20 +49,29 @@ def habits(episodes: Sequence[Episode]) -> dict[str, float]:
     moves = [_Moves.of(world) for world in sample.worlds]
     rows: dict[str, list[Floats]] = {}
     for episode, world in zip(sample, sample.world_of, strict=True):
-        for name, values in _features(episode, moves[world]).items():
+        by_name = _features(episode, moves[world])
+        for name, values in by_name.items():
             rows.setdefault(name, []).append(values)
-    # Only habits that mean something in every episode are compared.
-    features = {name: np.concatenate(each)[used] for name, each in rows.items() if len(each) == len(sample)}
 
+    # Only habits that mean something in every episode are compared.
+    features = {}
+    for name, by_episode in rows.items():
+        if len(by_episode) == len(sample):
+            features[name] = np.concatenate(by_episode)[used]
+
+    # Every habit sees walls too, or seeing them would count as following the habit.
     leads = features.pop(OPEN)
     found = {}
     for name, values in features.items():
-        found[name] = _evidence(np.stack([values, leads], axis=-1), taken[used])
+        both = np.stack([values, leads], axis=-1)
+        found[name] = _evidence(both, taken[used])
 
-    # Following walls with either hand is one habit.
-    hands = [found.pop(_by_hand(hand)) for hand in HANDS if _by_hand(hand) in found]
+    # Following walls with either hand is one habit, with even odds of the hands.
+    names = [_by_hand(hand) for hand in HANDS]
+    hands = [found.pop(name) for name in names if name in found]
     if hands:
-        found[WALLS] = float(logsumexp(hands)) - log(len(hands))
+        total = float(logsumexp(hands))
+        found[WALLS] = total - log(len(hands))
     return found
 
 
@@ -83,19 +94,29 @@ def _turns(labels: Mapping[str, Floats], successors: Indices) -> dict[int, Indic
     if not {"row", "column"} <= labels.keys() or len(successors) != 4:
         return None
     places = np.stack([labels["row"], labels["column"]], axis=-1)
+    stay = np.arange(successors.shape[1])
+
+    # An action is a direction if it moves by the same step wherever it moves at all.
     steps = []
     for followed in successors:
-        moved = np.unique((places[followed] - places)[followed != np.arange(len(followed))], axis=0)
-        if len(moved) != 1:
+        offsets = places[followed] - places
+        different = np.unique(offsets[followed != stay], axis=0)
+        if len(different) != 1:
             return None
-        steps.append(tuple(moved[0]))
+        steps.append(tuple(different[0]))
 
     turns = {}
     for action, (row, column) in enumerate(steps):
-        ways = [(column, -row), (row, column), (-column, row), (-row, -column)]
-        if any(way not in steps for way in ways):
-            return None
-        turns[action] = np.array([steps.index(way) for way in ways])
+        right = (column, -row)
+        ahead = (row, column)
+        left = (-column, row)
+        back = (-row, -column)
+        actions = []
+        for way in (right, ahead, left, back):
+            if way not in steps:
+                return None
+            actions.append(steps.index(way))
+        turns[action] = np.array(actions)
     return turns
 
 
@@ -104,18 +125,23 @@ def _features(episode: Episode, world: _Moves) -> dict[str, Floats]:
     followed = world.successors[:, episode.states].T
     leads = followed != episode.states[:, None]
     last, before = _last_moves(episode, followed)
+
+    # An action into a wall stays in a place, however new, and is no exploration.
     visits = _earlier_visits(episode, followed)
-    fewest = np.where(leads, visits, np.inf).min(axis=1, keepdims=True)
-    found = {
+    open_visits = np.where(leads, visits, np.inf)
+    fewest = open_visits.min(axis=1, keepdims=True)
+
+    actions = np.arange(followed.shape[1])
+    follows = {
         OPEN: leads,
         NON_REVERSING: followed != before[:, None],
         NOVELTY: leads & (visits == fewest),
-        MOMENTUM: np.arange(followed.shape[1]) == last[:, None],
+        MOMENTUM: actions == last[:, None],
     }
     if world.turns is not None:
         for hand in HANDS:
-            found[_by_hand(hand)] = _along_wall(world.turns, hand, last, leads)
-    return {name: values.astype(np.float64) for name, values in found.items()}
+            follows[_by_hand(hand)] = _along_wall(world.turns, hand, last, leads)
+    return {name: values.astype(np.float64) for name, values in follows.items()}
 
 
 def _by_hand(hand: int) -> str:
@@ -124,11 +150,15 @@ def _by_hand(hand: int) -> str:
 
 def _last_moves(episode: Episode, followed: Indices) -> tuple[Indices, Indices]:
     """Return (T,) the last action that led anywhere before each decision, and (T,) where it came from; -1 for none."""
-    last, before = np.full((2, len(episode.states)), -1)
-    for t in range(1, len(last)):
+    n_decisions = len(episode.states)
+    last = np.full(n_decisions, -1)
+    before = np.full(n_decisions, -1)
+    for t in range(1, n_decisions):
         action = episode.actions[t - 1]
         state = episode.states[t - 1]
-        if action != UNUSABLE and followed[t - 1, action] != state:
+        after = followed[t - 1, action]
+        has_moved = action != UNUSABLE and after != state
+        if has_moved:
             last[t] = action
             before[t] = state
         else:
@@ -140,55 +170,75 @@ def _last_moves(episode: Episode, followed: Indices) -> tuple[Indices, Indices]:
 def _earlier_visits(episode: Episode, followed: Indices) -> Indices:
     """Return (T, A) how often the successor of each action was visited before."""
     visits = np.zeros(followed.shape, dtype=np.intp)
-    counts: dict[int, int] = {}
-    for t, state in enumerate(episode.states.tolist()):
-        counts[state] = counts.get(state, 0) + 1
-        visits[t] = [counts.get(each, 0) for each in followed[t].tolist()]
+    counts = np.zeros(episode.mdp.n_states, dtype=np.intp)
+    for t, state in enumerate(episode.states):
+        counts[state] += 1
+        visits[t] = counts[followed[t]]
     return visits
 
 
-def _along_wall(turns: Mapping[int, Indices], hand: int, last: Indices, leads: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _along_wall(turns: Mapping[int, Indices], hand: int, last: Indices, leads: Mask) -> Mask:
     """Return (T, A) the action of a hand on the wall: the first open one towards the hand, ahead, away, back."""
     chosen = np.zeros_like(leads)
-    for t in np.flatnonzero(last >= 0):
+    moved = np.flatnonzero(last >= 0)
+    for t in moved:
         order = turns[int(last[t])]
         if hand != HANDS[0]:
             order = order[[2, 1, 0, 3]]
+
         is_open = leads[t, order]
         if is_open.any():
-            chosen[t, order[is_open.argmax()]] = True
+            first = order[is_open.argmax()]
+            chosen[t, first] = True
     return chosen
 
 
 def _evidence(features: Floats, taken: Indices) -> float:
     """Return the log-likelihood ratio to uniform choice of (D, A, K) features of actions, given (D,) actions taken."""
     D, A, K = features.shape
+    chosen = features[np.arange(D), taken]
+    score = _posterior(features, chosen)
+
+    # A step of more than one could overshoot where choices are nearly certain.
     weights = np.zeros(K)
-    score = _posterior(features, features[np.arange(D), taken])
     for _ in range(ROUNDS):
         _, slope, curvature = score(weights)
         step = np.linalg.solve(curvature, slope)
-        weights = weights + step / max(1.0, float(np.abs(step).max()))
-        if np.abs(step).max() < SETTLED:
+        longest = float(np.abs(step).max())
+        weights = weights + step / max(1.0, longest)
+        if longest < SETTLED:
             break
+
+    # Laplace's method: the posterior is taken for a normal density around its best weights.
     best, _, curvature = score(weights)
-    volume = K * log(2 * pi) / 2 - float(np.linalg.slogdet(curvature)[1]) / 2
-    return float(best + D * log(A) + volume)
+    log_determinant = float(np.linalg.slogdet(curvature)[1])
+    volume = K * log(2 * pi) / 2 - log_determinant / 2
+    chance = D * log(A)
+    return float(best + chance + volume)
 
 
 def _posterior(features: Floats, chosen: Floats) -> Callable[[Floats], tuple[float, Floats, Floats]]:
     """Return a function of weights (K,): log posterior, its slope (K,) and minus its curvature (K, K)."""
     K = features.shape[-1]
-    prior = -K * log(2 * pi * SPREAD**2) / 2
+    variance = SPREAD**2
+    prior = -K * log(2 * pi * variance) / 2
 
     def score(weights: Floats) -> tuple[float, Floats, Floats]:
         merits = features @ weights
         policy = softmax(merits, axis=1)
         mean = np.einsum("da,dak->dk", policy, features)
+
         nats = chosen @ weights - logsumexp(merits, axis=1)
-        spread = np.einsum("da,dak,dal->kl", policy, features, features) - mean.T @ mean
-        slope = (chosen - mean).sum(axis=0) - weights / SPREAD**2
-        value = float(nats.sum()) + prior - float(weights @ weights) / (2 * SPREAD**2)
-        return value, slope, spread + np.eye(K) / SPREAD**2
+        penalty = float(weights @ weights) / (2 * variance)
+        value = float(nats.sum()) + prior - penalty
+
+        surprise = (chosen - mean).sum(axis=0)
+        slope = surprise - weights / variance
+
+        # The curvature of a log-partition function is the covariance of its features.
+        second = np.einsum("da,dak,dal->kl", policy, features, features)
+        covariance = second - mean.T @ mean
+        curvature = covariance + np.eye(K) / variance
+        return value, slope, curvature
 
     return score

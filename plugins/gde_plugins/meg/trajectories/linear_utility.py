@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from gde.data.mdp import Floats, TabularMDP
+from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.utilities import standing_still
@@ -33,7 +33,8 @@ class Linear:
     stands_still: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not self.features or len(set(self.features)) != len(self.features):
+        different = set(self.features)
+        if not different or len(different) != len(self.features):
             raise ValueError(f"features: wanted at least one and each once, got {self.features}")
 
     def reward(self, mdp: TabularMDP) -> Floats:
@@ -42,8 +43,9 @@ class Linear:
         Raises:
             ValueError: the world lacks a feature.
         """
-        if missing := [name for name in self.features if name not in mdp.labels]:
-            raise ValueError(f"features: wanted labels of every model, got {missing[0]!r}, which one has not")
+        for name in self.features:
+            if name not in mdp.labels:
+                raise ValueError(f"features: wanted labels of every model, got {name!r}, which one has not")
         return np.zeros(mdp.n_states)
 
     def __call__(self, mdp: TabularMDP) -> TabularMDP:
@@ -55,7 +57,10 @@ class Linear:
         rows = np.stack([mdp.labels[name] for name in self.features])
         low = rows.min(axis=1, keepdims=True)
         span = np.ptp(rows, axis=1, keepdims=True)
-        scaled: Floats = (rows - low) / np.where(span > 0, span, 1.0)
+
+        # A feature that is the same everywhere stays zero.
+        unit = np.where(span > 0, span, 1.0)
+        scaled: Floats = (rows - low) / unit
         return scaled
 
 
@@ -71,11 +76,13 @@ class LinearFit:
 
     def scores(self, weights: Floats) -> Floats:
         """Return (N,) nats above chance of each episode."""
-        return self.behaviour.scores(1.0, weights @ self.features)
+        reward = weights @ self.features
+        return self.behaviour.scores(1.0, reward)
 
     def accuracy(self, weights: Floats, chosen: Floats) -> tuple[float, Floats]:
         """Return the summed nats of the episodes, counted `chosen` (N,) times each, and their gradient (K,)."""
-        nats, by_state = self.behaviour.accuracy(weights @ self.features, chosen)
+        reward = weights @ self.features
+        nats, by_state = self.behaviour.accuracy(reward, chosen)
         return nats, self.features @ by_state
 
     def fit(self, chosen: Floats, start: Floats) -> Floats:
@@ -83,19 +90,33 @@ class LinearFit:
 
         def loss(weights: Floats) -> tuple[float, Floats]:
             nats, slope = self.accuracy(weights, chosen)
+            # The gradient of the prior's |weights|^2 / (2 spread^2).
             penalty = weights / self.spread**2
-            return float(weights @ penalty) / 2 - nats, penalty - slope
+            value = float(weights @ penalty) / 2 - nats
+            return value, penalty - slope
 
-        found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": PRECISION}).x
-        return found
+        found = minimize(
+            loss,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"ftol": PRECISION},
+        )
+        weights: Floats = found.x
+        return weights
 
-    def cross_fitted(self, clusters: NDArray[np.intp], start: Floats, folds: int, rng: np.random.Generator) -> Floats:
+    def cross_fitted(self, clusters: Indices, start: Floats, folds: int, rng: np.random.Generator) -> Floats:
         """Return (N,) nats of each episode by weights fitted without its fold; folds are of whole clusters (N,)."""
-        fold = rng.permutation(clusters.max() + 1)[clusters] % folds
+        n_clusters = int(clusters.max()) + 1
+        shuffled = rng.permutation(n_clusters)
+        fold_of = shuffled[clusters] % folds
+
+        # With fewer clusters than folds the last folds would be empty.
         nats = np.zeros(len(clusters))
-        for each in range(min(folds, int(clusters.max()) + 1)):
-            held_out = fold == each
-            weights = self.fit((~held_out).astype(np.float64), start)
+        for fold in range(min(folds, n_clusters)):
+            held_out = fold_of == fold
+            others = (~held_out).astype(np.float64)
+            weights = self.fit(others, start)
             nats[held_out] = self.scores(weights)[held_out]
         return nats
 
@@ -111,6 +132,10 @@ def held_out(
         return np.zeros(len(episodes))
     utilities = Linear(features)
     behaviour = Behaviour.of(episodes, utilities)
-    fit = LinearFit(behaviour, utilities.values(behaviour.scene.mdp), spread)
-    start = fit.fit(np.ones(len(behaviour.sample)), np.zeros(len(features)))
+    values = utilities.values(behaviour.scene.mdp)
+    fit = LinearFit(behaviour, values, spread)
+
+    # The weights for all episodes are close to those of every fold, which saves steps.
+    every = np.ones(len(behaviour.sample))
+    start = fit.fit(every, np.zeros(len(features)))
     return fit.cross_fitted(behaviour.sample.clusters, start, FOLDS, rng)

@@ -1,21 +1,21 @@
 """Goals against placebo goals: does the agent pursue the goal, or would any other place do as well?
 
-A goal-blind agent that does not choose at random (it does not turn back, seeks novelty, follows walls) is predicted
-better by some goals than by chance, and an episode that ends at the goal ends with the way there. But a goal-blind
-agent does not know which of two places is the goal. So in every world another place is drawn in the way that the goal
-was, and the episode is cut where the agent first gets to either. The rest says as much of the one as of the other,
-whatever the agent's habits: the difference has mean zero and its sign is a coin's.
+A goal-blind agent need not choose at random: it may avoid turning back, seek novelty or follow walls. Some goals then
+predict it better than chance, and an episode that ends at the goal ends with the way there. But a goal-blind agent does
+not know which of two places is the goal. So a second place is drawn in every world in the way that the goal was, and
+the episode is cut where the agent first reaches either. Under any habits the remaining decisions favour neither place:
+the difference has mean zero, and its sign is that of a fair coin.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.mdp import Floats, TabularMDP
 from gde.numerics.stats import Estimate, Finding, cluster_mean, cluster_means, sign_flip
 from gde.numerics.tabular import steps_to, union
+from gde_plugins.meg.solvers.dynamics import Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.sample import Sample
@@ -25,7 +25,7 @@ TARGET = "target"
 MAGNITUDES = np.geomspace(0.03, 30, 13)
 """Rationalities that are tried, in units of 1 / what a time step at the goal is worth."""
 
-Place = NDArray[np.bool_]
+Place = Mask
 """(S,) the states of one cell."""
 
 
@@ -45,11 +45,12 @@ def beyond_placebo(episodes: Sequence[Episode], rng: np.random.Generator) -> Bey
     """Compare the goal with one placebo in every world.
 
     The placebo is uniform over the other cells that are as far from the start as the goal. So nothing that depends on
-    this distance, like the cut-off of an episode, tells the two apart, and a goal that was drawn uniformly, at any
-    wanted distance, might as well have been there. Worlds without such a cell are left out. Where goals are placed
-    otherwise, e.g. always in a corner, give places of your own to `against`. The one rationality is that which explains
-    the agents best if a coin decided which place is the goal, so exchanging the two changes only the sign of the
-    difference.
+    this distance, like the cut-off of an episode, tells the two apart. A goal that was drawn uniformly, at any wanted
+    distance, might as well have been there. Worlds without such a cell are left out. If goals are placed otherwise,
+    e.g. always in a corner, pass places of your own to `against`.
+
+    One rationality serves both places: the best one if a coin decided which place is the goal. So exchanging the two
+    changes only the sign of the difference.
 
     Raises:
         ValueError: fewer than two worlds have a place for a placebo, or the models do not tell what is where.
@@ -72,24 +73,37 @@ def against(episodes: Sequence[Episode], others: Sequence[Place], rng: np.random
     Raises:
         ValueError: no two clusters with decisions.
     """
-    cut = Sample.of([_cut(episode, other) for episode, other in zip(episodes, others, strict=True)])
+    # Up to the first of the two places, nothing tells which of them is the goal.
+    shortened = []
+    for episode, other in zip(episodes, others, strict=True):
+        shortened.append(_cut(episode, other))
+    cut = Sample.of(shortened)
+
     clusters = cut.clusters if len(cut) else np.zeros(0, dtype=np.intp)
     if len(np.unique(clusters)) < 2:
         raise ValueError("wanted at least two independent worlds with another place where the goal might be, got fewer")
+
     goals = [goal_of(world) for world in cut.worlds]
     places = [goals[world] for world in cut.world_of]
-    pursuits = [_pursuing(cut, each, places).table(MAGNITUDES) for each in (places, others)]
+    to_goal = _pursuing(cut, places, places).table(MAGNITUDES)
+    to_other = _pursuing(cut, others, places).table(MAGNITUDES)
+    pursuits = [to_goal, to_other]
 
     # Half of the time the agent may choose by chance: a goal that rules out an action is no worse than not to know.
     towards = np.logaddexp(pursuits, 0.0) - np.log(2)
-    by_cluster = np.apply_along_axis(lambda nats: np.bincount(clusters, weights=nats), -1, towards)
-    best = int(np.logaddexp(*by_cluster).sum(axis=-1).argmax())
+
+    # A coin decides for each cluster which place is the goal, so exchanging the two leaves the rationality as it is.
+    def sum_by_cluster(nats: Floats) -> Floats:
+        return np.bincount(clusters, weights=nats).astype(np.float64)
+
+    by_cluster = np.apply_along_axis(sum_by_cluster, -1, towards)
+    either = np.logaddexp(by_cluster[0], by_cluster[1])
+    best = int(either.sum(axis=-1).argmax())
+
     difference = towards[0, best] - towards[1, best]
-    return Beyond(
-        estimate=cluster_mean(difference, clusters, rng),
-        finding=sign_flip(cluster_means(difference, clusters), rng),
-        beta=float(MAGNITUDES[best]),
-    )
+    estimate = cluster_mean(difference, clusters, rng)
+    finding = sign_flip(cluster_means(difference, clusters), rng)
+    return Beyond(estimate=estimate, finding=finding, beta=float(MAGNITUDES[best]))
 
 
 def placebo(world: TabularMDP, rng: np.random.Generator) -> Place | None:
@@ -99,18 +113,28 @@ def placebo(world: TabularMDP, rng: np.random.Generator) -> Place | None:
         ValueError: the model does not tell what is where.
     """
     goal = goal_of(world)
+
     # Steps to the nearest start on the reversed graph are steps from there.
-    steps: Floats = steps_to(union(world).T.tocsr(), np.flatnonzero(world.start))
-    alike = np.flatnonzero((steps == steps[goal].min()) & ~same_cell(world, goal))
+    reversed_graph = union(world).T.tocsr()
+    starts = np.flatnonzero(world.start)
+    steps: Floats = steps_to(reversed_graph, starts)
+
+    distance = steps[goal].min()
+    is_alike = (steps == distance) & ~same_cell(world, goal)
+    alike = np.flatnonzero(is_alike)
     if not len(alike):
         return None
-    return same_cell(world, np.arange(world.n_states) == rng.choice(alike))
+    drawn = rng.choice(alike)
+    return same_cell(world, np.arange(world.n_states) == drawn)
 
 
 def ending_at(world: TabularMDP, place: Place, goal: Place) -> TabularMDP:
     """Return the world that ends at the place instead of at its goal, and has it as the feature `TARGET`."""
-    elsewhere = False if world.terminal is None else world.terminal & ~goal
-    return replace(world, terminal=place | elsewhere, labels={TARGET: place.astype(np.float64)})
+    terminal = place
+    if world.terminal is not None:
+        terminal = place | (world.terminal & ~goal)
+    labels = {TARGET: place.astype(np.float64)}
+    return replace(world, terminal=terminal, labels=labels)
 
 
 def goal_of(world: TabularMDP) -> Place:
@@ -119,29 +143,40 @@ def goal_of(world: TabularMDP) -> Place:
     Raises:
         ValueError: the model does not tell what is where, or what would follow if the episode went on.
     """
-    if missing := {"row", "column", "goal"} - set(world.labels):
-        raise ValueError(
-            f"wanted worlds with labels row, column and goal, got none called {', '.join(sorted(missing))}"
-        )
+    missing = {"row", "column", "goal"} - set(world.labels)
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise ValueError(f"wanted worlds with labels row, column and goal, got none called {names}")
+
+    # A placebo leaves the goal open, so the model must say how to leave it.
     goal = world.labels["goal"] > 0
-    stays = all((matrix.diagonal()[goal] == 1).all() for matrix in world.transition)
-    if stays or not goal.any():
+    is_final = True
+    for matrix in world.transition:
+        staying = matrix.diagonal()[goal]
+        is_final = is_final and bool((staying == 1).all())
+    if is_final or not goal.any():
         raise ValueError("wanted models that tell what would follow at the goal if the episode went on, got none")
     return np.asarray(goal)
 
 
 def same_cell(world: TabularMDP, places: Place) -> Place:
     """Return the states that share a cell with one of these."""
-    cells = [*zip(world.labels["row"].tolist(), world.labels["column"].tolist(), strict=True)]
+    rows = world.labels["row"].tolist()
+    columns = world.labels["column"].tolist()
+    cells = list(zip(rows, columns, strict=True))
     wanted = {cells[state] for state in np.flatnonzero(places)}
     return np.array([cell in wanted for cell in cells])
 
 
 def _cut(episode: Episode, other: Place) -> Episode:
     """Cut the episode where the agent first is in the other place."""
-    there = other[episode.states]
-    end = int(there.argmax()) if there.any() else len(there)
-    return replace(episode, states=episode.states[:end], actions=episode.actions[:end])
+    is_there = other[episode.states]
+    end = len(is_there)
+    if is_there.any():
+        end = int(is_there.argmax())
+    states = episode.states[:end]
+    actions = episode.actions[:end]
+    return replace(episode, states=states, actions=actions)
 
 
 def _pursuing(episodes: Sample, places: Sequence[Place], goals: Sequence[Place]) -> Behaviour:
@@ -150,8 +185,9 @@ def _pursuing(episodes: Sample, places: Sequence[Place], goals: Sequence[Place])
     worlds: dict[tuple[TabularMDP, bytes], TabularMDP] = {}
     moved = []
     for episode, place, goal in zip(episodes, places, goals, strict=True):
-        key = episode.mdp, place.tobytes()
+        key = (episode.mdp, place.tobytes())
         if key not in worlds:
             worlds[key] = ending_at(episode.mdp, place, goal)
-        moved.append(replace(episode, mdp=worlds[key]))
+        there = replace(episode, mdp=worlds[key])
+        moved.append(there)
     return Behaviour.of(moved, Feature(TARGET))

@@ -1,21 +1,21 @@
-"""The accuracy of behaviour on a grid of rationalities, with what the choice of the best one costs.
+"""The accuracy of behaviour on a grid of rationalities, and the bias of choosing the best one.
 
-The best rationality is chosen on the episodes that it is scored on, so their accuracy is too high, by about 1 / (2 G)
-nats a cluster of G. Scoring every cluster by what the others alone teach is too low by as much. So the middle of the
-two is free of it to first order (tests/plugins/meg/test_coverage.py).
+The best rationality is chosen on the episodes that it is scored on. So their accuracy is too high, by about 1 / (2 G)
+nats a cluster of G. If every cluster is predicted from the others alone, the accuracy is too low by as much. The middle
+of the two is unbiased to first order (tests/plugins/meg/test_coverage.py).
 """
 
 from dataclasses import dataclass
 from math import exp, inf, isfinite, isinf, log
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from gde.data.mdp import Floats
 from gde.numerics.stats import CONFIDENCE, RESAMPLES, Interval, expanded_bca
+from gde_plugins.meg.solvers.dynamics import Indices, Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 
 MAGNITUDES = np.geomspace(1e-3, 1e2, 31)
@@ -42,7 +42,7 @@ class Profile:
     """(B,) the best rationality of all first, then the grid: 0, ..., +-inf."""
     accuracy: Floats
     """(G, B) nats above chance, summed over the episodes of a cluster; 0 where `impossible`."""
-    impossible: NDArray[np.bool_]
+    impossible: Mask
     """(G, B) whether the policy rules out what was done."""
     chance: Floats
     """(B,) nats above chance of uniform choice in the same states; -inf where the policy rules some of it out."""
@@ -50,7 +50,7 @@ class Profile:
     """`LEAST` in units of 1 / utility."""
 
     @classmethod
-    def of(cls, behaviour: Behaviour, clusters: NDArray[np.intp]) -> "Profile":
+    def of(cls, behaviour: Behaviour, clusters: Indices) -> "Profile":
         """Score behaviour on the grid, and find the best rationality between its points.
 
         Args:
@@ -60,20 +60,38 @@ class Profile:
         span = float(np.ptp(behaviour.reward)) or 1.0
         grid, coarse = _scan(behaviour, MAGNITUDES / span)
         beta, scores = _refine(behaviour, grid, coarse)
-        around = beta * AROUND[AROUND != 1] if isfinite(beta) and beta else np.zeros(0)
-        betas = np.array([beta, *grid, *around])
-        table = np.vstack([scores, coarse, behaviour.table(around)]).T
 
+        # The best point itself is left out, since the table has it already.
+        around = np.zeros(0)
+        if isfinite(beta) and beta:
+            around = beta * AROUND[AROUND != 1]
+        fine = behaviour.table(around)
+        betas = np.array([beta, *grid, *around])
+        table = np.vstack([scores, coarse, fine]).T
+
+        # An infinite loss is kept apart from the sums, so that leaving a cluster out can undo it.
         impossible = np.isneginf(table)
-        shape = (clusters.max() + 1, len(betas))
+        nats = np.where(impossible, 0.0, table)
+        n_clusters = clusters.max() + 1
+        shape = (n_clusters, len(betas))
         sums = np.zeros(shape)
         ruled_out = np.zeros(shape, dtype=bool)
-        np.add.at(sums, clusters, np.where(impossible, 0.0, table))
+        np.add.at(sums, clusters, nats)
         np.logical_or.at(ruled_out, clusters, impossible)
 
         # Chance matters only where no choice but optimal ones was seen; elsewhere the sweeps are not worth it.
-        chance = [behaviour.scores_of_chance(each).sum() if isinf(beta) else -inf for each in betas]
-        return cls(betas=betas, accuracy=sums, impossible=ruled_out, chance=np.array(chance), least=LEAST / span)
+        chance = np.full(len(betas), -inf)
+        if isinf(beta):
+            for i, each in enumerate(betas):
+                chance[i] = behaviour.scores_of_chance(each).sum()
+
+        return cls(
+            betas=betas,
+            accuracy=sums,
+            impossible=ruled_out,
+            chance=chance,
+            least=LEAST / span,
+        )
 
     @property
     def beta(self) -> float:
@@ -86,31 +104,49 @@ class Profile:
         return float(self.accuracy[:, 0].sum())
 
     def cross_fitted(self) -> Floats:
-        """Return (G,) nats of each cluster, predicted from the others: rationalities weighed by their posterior.
+        """Return (G,) nats of each cluster, predicted from the others by their posterior of the rationality.
 
         Unlike a single best rationality, a weighted prediction never rules out what the others happened not to do.
         """
         posterior = self._without_one() + self._log_prior()
         own = np.where(self.impossible, -inf, self.accuracy)
-        nats: Floats = logsumexp(posterior + own, axis=1) - logsumexp(posterior, axis=1)
+
+        # The posterior is not normalised, so its own sum is taken off.
+        joint = logsumexp(posterior + own, axis=1)
+        others: Floats = logsumexp(posterior, axis=1)
+        nats: Floats = joint - others
         return nats
 
     def evidence(self) -> float:
         """Return the log-likelihood ratio of pursuit to chance, averaged over rationalities from `least`."""
-        prior = np.where(self.betas >= self.least, self._log_prior(), -inf)
-        return float(logsumexp(self._of_all() + prior) - logsumexp(prior))
+        is_pursuit = self.betas >= self.least
+        prior = np.where(is_pursuit, self._log_prior(), -inf)
+        joint = logsumexp(self._of_all() + prior)
+        return float(joint - logsumexp(prior))
 
     def _log_prior(self) -> Floats:
         """Return (B,) a prior uniform in the log magnitude, alike on both sides; 0 and +-inf weigh one step each."""
+        is_finite = np.isfinite(self.betas)
         widths = np.zeros(len(self.betas))
         for side in (self.betas > 0, self.betas < 0):
-            finite = np.flatnonzero(side & np.isfinite(self.betas))
-            ordered = finite[np.argsort(np.abs(self.betas[finite]))]
-            logs = np.log(np.abs(self.betas[ordered]))
-            widths[ordered] = np.diff((logs[1:] + logs[:-1]) / 2, prepend=logs[0], append=logs[-1])
+            finite = np.flatnonzero(side & is_finite)
+            magnitudes = np.abs(self.betas[finite])
+            order = np.argsort(magnitudes)
+            logs = np.log(magnitudes[order])
+
+            # The grid is uneven, so each point stands for the stretch from halfway to its neighbours.
+            halfway = (logs[1:] + logs[:-1]) / 2
+            stretches = np.diff(halfway, prepend=logs[0], append=logs[-1])
+            widths[finite[order]] = stretches
+
+        # The best rationality, first of all, may be 0 or +-inf too, and would then count twice.
         grid = self.betas[1:]
-        widths[1:][np.isinf(grid) | (grid == 0)] = STEP
-        prior: Floats = np.log(widths / widths.sum(), where=widths > 0, out=np.full(len(widths), -inf))
+        is_special = np.isinf(grid) | (grid == 0)
+        widths[1:][is_special] = STEP
+
+        shares = widths / widths.sum()
+        nothing = np.full(len(widths), -inf)
+        prior: Floats = np.log(shares, where=widths > 0, out=nothing)
         return prior
 
     def intervals(self, rng: np.random.Generator, *per: Floats) -> list[Interval | None]:
@@ -120,58 +156,95 @@ class Profile:
         square root, which near zero is proportional to the rationality, where the accuracy itself is folded. It holds
         zero as long as the likelihood-ratio test (Wilks 1938) does not reject uniform choice. None for one cluster.
         """
-        G = len(self.accuracy)
-        if G < 2:
+        n_clusters = len(self.accuracy)
+        if n_clusters < 2:
             return [None for _ in per]
-        counts = rng.multinomial(G, np.full(G, 1 / G), size=RESAMPLES).astype(np.float64)
+
+        # All intervals share the resamples, whose totals are the expensive part.
+        evenly = np.full(n_clusters, 1 / n_clusters)
+        drawn = rng.multinomial(n_clusters, evenly, size=RESAMPLES)
+        counts = drawn.astype(np.float64)
         totals = self._totals(counts)
-        return [self._interval(totals, counts @ each, each) for each in per]
+
+        intervals: list[Interval | None] = []
+        for each in per:
+            intervals.append(self._interval(totals, counts @ each, each))
+        return intervals
 
     def _interval(self, totals: Floats, divisors: Floats, per: Floats) -> Interval:
         """Compute an interval from the (R, B) totals of R resamples and their (R,) divisors."""
-        value = self._roots(self._of_all()[None], per.sum(keepdims=True))[0]
+        # The sample itself is read as a single resample.
+        own_totals = self._of_all()[None]
+        own_divisor = per.sum(keepdims=True)
+        value = float(self._roots(own_totals, own_divisor)[0])
+
         replicates = self._roots(totals, divisors)
-        jackknife = self._roots(self._without_one(), per.sum() - per)
-        roots = expanded_bca(float(value), replicates, jackknife, len(self.accuracy))
-        low, high = (root * abs(root) for root in roots)
-        if 2 * self.best < chi2.ppf(CONFIDENCE, 1):
+        left = per.sum() - per
+        jackknife = self._roots(self._without_one(), left)
+        low_root, high_root = expanded_bca(value, replicates, jackknife, len(self.accuracy))
+
+        # Back from roots to nats, sign and all.
+        low = low_root * abs(low_root)
+        high = high_root * abs(high_root)
+
+        # Wilks: twice the log-likelihood ratio to uniform choice is chi-squared where choice is uniform.
+        threshold = chi2.ppf(CONFIDENCE, 1)
+        if 2 * self.best < threshold:
             return min(low, 0.0), max(high, 0.0)
+
+        # Where all resamples agree on the limit, the interval would be too narrow.
         if isinf(self.beta):
             least = self._least(per)
-            return (min(low, least), high) if self.beta > 0 else (low, max(high, -least))
+            if self.beta > 0:
+                return min(low, least), high
+            return low, max(high, -least)
         return low, high
 
     def _roots(self, totals: Floats, per: Floats) -> Floats:
         """Return (R,) roots of the largest of (R, B) totals over (R,) `per`, with the sign of their rationality."""
-        sign = np.sign(self.betas[totals.argmax(axis=1)])
+        best = totals.argmax(axis=1)
+        sign = np.sign(self.betas[best])
         most = np.maximum(totals.max(axis=1), 0.0)
-        roots: Floats = sign * np.sqrt(np.divide(most, per, where=per > 0, out=np.zeros_like(most)))
+
+        # A resample may consist of clusters without a decision.
+        nothing = np.zeros_like(most)
+        ratio = np.divide(most, per, where=per > 0, out=nothing)
+        roots: Floats = sign * np.sqrt(ratio)
         return roots
 
     def _least(self, per: Floats) -> float:
         """Return a lower bound where only optimal actions were seen, so that resampling sees no other.
 
-        At 97.5 % confidence no more than this share of clusters would show another (Clopper and Pearson 1934). They
-        are taken to choose uniformly in the states of the others.
+        Clopper and Pearson (1934) bound the share of clusters that would show another action, at 97.5 % confidence.
+        These clusters are taken to choose uniformly in the states of the others.
         """
-        share = 1 - float(((1 - CONFIDENCE) / 2) ** (1 / len(self.accuracy)))
+        tail = (1 - CONFIDENCE) / 2
+        share = 1 - float(tail ** (1 / len(self.accuracy)))
         totals = (1 - share) * self._of_all() + share * self.chance
-        return max(0.0, float(totals.max() / per.sum()))
+        bound = float(totals.max() / per.sum())
+        return max(0.0, bound)
 
     def _of_all(self) -> Floats:
         """Return (B,) nats of all episodes."""
-        return np.where(self.impossible.any(axis=0), -inf, self.accuracy.sum(axis=0))
+        ruled_out = self.impossible.any(axis=0)
+        total = self.accuracy.sum(axis=0)
+        return np.where(ruled_out, -inf, total)
 
     def _without_one(self) -> Floats:
         """Return (G, B) nats of all clusters but one."""
-        ruled_out = self.impossible.sum(axis=0) - self.impossible > 0
-        return np.where(ruled_out, -inf, self.accuracy.sum(axis=0) - self.accuracy)
+        by_others = self.impossible.sum(axis=0) - self.impossible
+        total = self.accuracy.sum(axis=0)
+        return np.where(by_others > 0, -inf, total - self.accuracy)
 
     def _totals(self, counts: Floats) -> Floats:
         """Return (R, B) nats for (R, G) counts of the clusters."""
         totals: Floats = counts @ self.accuracy
+
+        # Few rationalities rule anything out, and the others need no second product.
         somewhere = np.flatnonzero(self.impossible.any(axis=0))
-        totals[:, somewhere] = np.where(counts @ self.impossible[:, somewhere] > 0, -inf, totals[:, somewhere])
+        n_ruled_out = counts @ self.impossible[:, somewhere]
+        finite = totals[:, somewhere]
+        totals[:, somewhere] = np.where(n_ruled_out > 0, -inf, finite)
         return totals
 
 
@@ -179,21 +252,35 @@ def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
     """Return (B,) the grid 0, ..., +-inf and (B, N) the scores on it."""
     table = {0.0: behaviour.scores(0.0)}
     for sign in (1.0, -1.0):
-        table |= _scan_side(behaviour, sign * magnitudes)
-    table |= {limit: behaviour.scores(limit) for limit in (inf, -inf)}
-    return np.array(list(table)), np.stack(list(table.values()))
+        side = _scan_side(behaviour, sign * magnitudes)
+        table.update(side)
+    for limit in (inf, -inf):
+        table[limit] = behaviour.scores(limit)
+
+    betas = np.array(list(table))
+    scores = np.stack(list(table.values()))
+    return betas, scores
 
 
 def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
     """Return scores (N,) by rationality: over all `betas`, and beyond an end as long as that is the best."""
-    table = dict(zip(betas.tolist(), behaviour.table(betas), strict=True))
+    scores = behaviour.table(betas)
+    table = dict(zip(betas.tolist(), scores, strict=True))
     slack = TIE * len(behaviour.sample)
-    for end, factor in ((float(betas[0]), exp(-STEP)), (float(betas[-1]), exp(STEP))):
+
+    inwards = (float(betas[0]), exp(-STEP))
+    outwards = (float(betas[-1]), exp(STEP))
+    for end, factor in (inwards, outwards):
         furthest = end
         while 1 / EXTREME < furthest / end < EXTREME:
-            others = [nats.sum() for beta, nats in table.items() if beta != furthest]
-            if table[furthest].sum() <= max(0.0, *others) + slack:
+            # Chance is a rival too: without a gain over it there is nothing to look for further out.
+            rival = 0.0
+            for beta, nats in table.items():
+                if beta != furthest:
+                    rival = max(rival, nats.sum())
+            if table[furthest].sum() <= rival + slack:
                 break
+
             furthest *= factor
             table[furthest] = behaviour.scores(furthest)
     return table
@@ -203,18 +290,29 @@ def _refine(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, F
     """Return the best rationality and the scores (N,) at it; 0 or +-inf where nothing finite is better."""
     totals = table.sum(axis=1)
     slack = TIE * len(behaviour.sample)
-    for special in (0, len(grid) - 2, len(grid) - 1):
+
+    # Chance comes first, then the limits, which stand at the end of the grid.
+    specials = (0, len(grid) - 2, len(grid) - 1)
+    for special in specials:
         if totals[special] >= totals.max() - slack:
             return float(grid[special]), table[special]
 
     at = int(totals.argmax())
     center = log(abs(grid[at]))
     sign = float(np.sign(grid[at]))
+
+    def loss(log_magnitude: float) -> float:
+        nats = behaviour.scores(sign * exp(log_magnitude))
+        return -float(nats.sum())
+
     found = minimize_scalar(
-        lambda x: -behaviour.scores(sign * exp(x)).sum(),
+        loss,
         bounds=(center - STEP, center + STEP),
         method="bounded",
         options={"xatol": PRECISION},
     )
-    beta = sign * exp(found.x) if -found.fun >= totals[at] else float(grid[at])
+    # With several maxima between the neighbours the search may end at a lesser one.
+    beta = float(grid[at])
+    if -found.fun >= totals[at]:
+        beta = sign * exp(found.x)
     return beta, behaviour.scores(beta)

@@ -51,12 +51,15 @@ class Scene:
     @cached_property
     def unrolled(self) -> Unrolled:
         """The values that the decisions' policies depend on."""
-        return Unrolled(self.dynamics, self.decisions.states, self.decisions.to_go)
+        decisions = self.decisions
+        return Unrolled(self.dynamics, decisions.states, decisions.to_go)
 
     @cached_property
     def desirability(self) -> Desirability | None:
         """The faster recursion of deterministic worlds; None in others."""
-        return Desirability(self.unrolled) if Desirability.applies(self.dynamics) else None
+        if not Desirability.applies(self.dynamics):
+            return None
+        return Desirability(self.unrolled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +79,11 @@ class Sample(Sequence[Episode]):
             return episodes
         if not isinstance(episodes, Iterable):
             raise ValueError(f"episodes: wanted a list of Episode, got {type(episodes).__name__}")
-        each = tuple(episodes)
-        for one in each:
-            if not isinstance(one, Episode):
-                raise ValueError(f"episodes: wanted a list of Episode, got {type(one).__name__} among them")
-        return cls(each)
+        found = tuple(episodes)
+        for episode in found:
+            if not isinstance(episode, Episode):
+                raise ValueError(f"episodes: wanted a list of Episode, got {type(episode).__name__} among them")
+        return cls(found)
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -98,13 +101,16 @@ class Sample(Sequence[Episode]):
     @cached_property
     def worlds(self) -> tuple[TabularMDP, ...]:
         """The different model objects, in the order of the episodes."""
-        return tuple(dict.fromkeys(episode.mdp for episode in self))
+        # A dict keeps the order, which a set does not.
+        different = dict.fromkeys(episode.mdp for episode in self)
+        return tuple(different)
 
     @cached_property
     def world_of(self) -> Indices:
         """(N,) index of each episode's model among `worlds`."""
         place = {world: i for i, world in enumerate(self.worlds)}
-        return np.array([place[episode.mdp] for episode in self], dtype=np.intp)
+        indices = [place[episode.mdp] for episode in self]
+        return np.array(indices, dtype=np.intp)
 
     @cached_property
     def clusters(self) -> Indices:
@@ -119,17 +125,26 @@ class Sample(Sequence[Episode]):
     @cached_property
     def n_unusable(self) -> int:
         """The number of decisions without an action."""
-        return sum(int((episode.actions == UNUSABLE).sum()) for episode in self)
+        total = 0
+        for episode in self:
+            total += int(np.count_nonzero(episode.actions == UNUSABLE))
+        return total
 
     @cached_property
     def lengths(self) -> Indices:
         """(N,) number of decisions of each episode, unusable ones included."""
-        return np.array([len(episode.states) for episode in self], dtype=np.intp)
+        lengths = [len(episode.states) for episode in self]
+        return np.array(lengths, dtype=np.intp)
 
     @cached_property
     def n_decisions(self) -> Floats:
         """(N,) number of decisions of each episode, unusable ones included, weighed by the discount."""
-        return np.bincount(self._episode_of_turns, weights=self._weights, minlength=len(self)).astype(np.float64)
+        summed = np.bincount(
+            self._episode_of_turns,
+            weights=self._weights,
+            minlength=len(self),
+        )
+        return summed.astype(np.float64)
 
     def pursuing(self, pursuit: Pursuit) -> tuple[Scene, Floats]:
         """Return the worlds that a pursuit makes of these, joined, and their reward, (S,) or (S, A).
@@ -138,9 +153,15 @@ class Sample(Sequence[Episode]):
             ValueError: no episodes, or worlds that differ in number of actions, in discount or in kind of reward.
         """
         if not isinstance(pursuit, Statewise):
-            scene = self._scene([pursuit(world) for world in self.worlds])
+            changed = [pursuit(world) for world in self.worlds]
+            scene = self._scene(changed)
             return scene, scene.mdp.reward
-        scene = self._standing_still if pursuit.stands_still else self._played
+
+        # The two scenes are kept, so that further utilities of states need no new ones.
+        if pursuit.stands_still:
+            scene = self._standing_still
+        else:
+            scene = self._played
         return scene, pursuit.reward(scene.mdp)
 
     @cached_property
@@ -149,38 +170,62 @@ class Sample(Sequence[Episode]):
 
     @cached_property
     def _standing_still(self) -> Scene:
+        # Decisions are placed first, since agents plan in worlds that end.
         scene = self._scene(self.worlds, rewarded=False)
-        return Scene(standing_still(scene.mdp, scene.mdp.reward), scene.decisions)
+        lasting = standing_still(scene.mdp, scene.mdp.reward)
+        return Scene(lasting, scene.decisions)
 
     def _scene(self, worlds: Sequence[TabularMDP], rewarded: bool = True) -> Scene:
         """Join the worlds with their rewards, or with none."""
-        kinds = {(world.n_actions, world.discount, world.reward.ndim if rewarded else 1) for world in worlds}
+        rewards = []
+        for world in worlds:
+            reward = world.reward if rewarded else np.zeros(world.n_states)
+            rewards.append(reward)
+
+        kinds = set()
+        for world, reward in zip(worlds, rewards, strict=True):
+            kinds.add((world.n_actions, world.discount, reward.ndim))
         if len(kinds) != 1:
             kind = "worlds of one number of actions, one discount and one shape of reward"
-            raise ValueError(f"wanted episodes in {kind}, got {sorted(kinds) or 'no episode'}")
-        rewards = [world.reward if rewarded else np.zeros(world.n_states) for world in worlds]
+            got = sorted(kinds) or "no episode"
+            raise ValueError(f"wanted episodes in {kind}, got {got}")
+
         joined = join_worlds(worlds, rewards)
-        return Scene(joined, self._decisions(joined, np.array([world.n_states for world in worlds])))
+        sizes = np.array([world.n_states for world in worlds])
+        return Scene(joined, self._decisions(joined, sizes))
 
     def _decisions(self, joined: TabularMDP, sizes: Indices) -> Decisions:
         """Place the decisions in joined worlds of these sizes."""
+        # The states of a world are numbered from where the worlds before it end.
         starts = np.cumsum(sizes) - sizes
-        states = np.repeat(starts[self.world_of], self.lengths) + np.concatenate([each.states for each in self])
+        own_states = np.concatenate([episode.states for episode in self])
+        states = np.repeat(starts[self.world_of], self.lengths) + own_states
         actions = np.concatenate([episode.actions for episode in self])
 
         # Time counts down to the deadline, or never runs out where the agent knows none.
-        deadlines = np.repeat([episode.horizon or 0 for episode in self], self.lengths)
+        horizons = [episode.horizon or 0 for episode in self]
+        deadlines = np.repeat(horizons, self.lengths)
         to_go = deadlines - self._times
-        if not all(episode.horizon for episode in self):
+        if not all(horizons):
             ahead = np.repeat(planning_horizons(joined, sizes), sizes)
             to_go = np.where(deadlines > 0, to_go, ahead[states])
 
+        # Stable, so that the order does not depend on the platform.
         usable = np.flatnonzero(actions != UNUSABLE)
-        order = usable[np.argsort(to_go[usable], kind="stable")]
+        by_time = np.argsort(to_go[usable], kind="stable")
+        order = usable[by_time]
+
         numbers = np.arange(len(order))
-        entries = self._weights[order], (self._episode_of_turns[order], numbers)
-        summed = coo_array(entries, shape=(len(self), len(order))).tocsr()
-        return Decisions(states[order], to_go[order], (actions[order], numbers), summed)
+        rows = self._episode_of_turns[order]
+        weights = self._weights[order]
+        shape = (len(self), len(order))
+        entries = coo_array((weights, (rows, numbers)), shape=shape)
+        return Decisions(
+            states=states[order],
+            to_go=to_go[order],
+            taken=(actions[order], numbers),
+            summed=entries.tocsr(),
+        )
 
     @cached_property
     def _episode_of_turns(self) -> Indices:
@@ -189,13 +234,17 @@ class Sample(Sequence[Episode]):
     @cached_property
     def _times(self) -> Indices:
         """The time of each turn of all episodes."""
-        return np.arange(self.lengths.sum()) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
+        firsts = np.cumsum(self.lengths) - self.lengths
+        turns = np.arange(self.lengths.sum())
+        return turns - np.repeat(firsts, self.lengths)
 
     @cached_property
     def _weights(self) -> Floats:
         """The discount**t of each turn of all episodes."""
-        discounts = np.array([episode.mdp.discount for episode in self], dtype=np.float64)
-        weights: Floats = discounts[self._episode_of_turns] ** self._times
+        discounts = [episode.mdp.discount for episode in self]
+        by_episode = np.array(discounts, dtype=np.float64)
+        by_turn = by_episode[self._episode_of_turns]
+        weights: Floats = by_turn**self._times
         return weights
 
 
@@ -209,11 +258,14 @@ def planning_horizons(joined: TabularMDP, sizes: Indices) -> Indices:
         joined: W worlds.
         sizes: (W,) their numbers of states.
     """
-    graph = union(joined)
     # Steps to the nearest start on the reversed graph are steps from there.
-    steps = steps_to(graph.T.tocsr(), np.flatnonzero(joined.start))
+    reversed_graph = union(joined).T.tocsr()
+    starts = np.flatnonzero(joined.start)
+    steps = steps_to(reversed_graph, starts)
     reached = np.where(np.isfinite(steps), steps, 0.0)
-    farthest = np.maximum.reduceat(reached, np.cumsum(sizes) - sizes)
+
+    first_states = np.cumsum(sizes) - sizes
+    farthest = np.maximum.reduceat(reached, first_states)
     horizons: Indices = LENGTHS * farthest.astype(np.intp) + 1
     return horizons
 
@@ -221,15 +273,27 @@ def planning_horizons(joined: TabularMDP, sizes: Indices) -> Indices:
 def join_worlds(worlds: Sequence[TabularMDP], rewards: Sequence[Floats]) -> TabularMDP:
     """Join worlds with equally many actions into one, with these rewards; states follow one another by world."""
     sizes = np.array([world.n_states for world in worlds])
-    by_action = zip(*(world.transition for world in worlds), strict=True)
-    transition = [_block_diagonal(matrices, sizes) for matrices in by_action]
-    terminal = [np.zeros(each.n_states, dtype=bool) if each.terminal is None else each.terminal for each in worlds]
+    transition = []
+    for action in range(worlds[0].n_actions):
+        matrices = [world.transition[action] for world in worlds]
+        transition.append(_block_diagonal(matrices, sizes))
+
+    terminal = []
+    for world in worlds:
+        if world.terminal is None:
+            terminal.append(np.zeros(world.n_states, dtype=bool))
+        else:
+            terminal.append(world.terminal)
+
     labels = {}
     for name in shared_labels(worlds):
-        labels[name] = np.concatenate([world.labels[name] for world in worlds])
+        values = [world.labels[name] for world in worlds]
+        labels[name] = np.concatenate(values)
+
+    starts = np.concatenate([world.start for world in worlds])
     return TabularMDP(
         transition=tuple(transition),
-        start=np.concatenate([world.start for world in worlds]) / len(worlds),
+        start=starts / len(worlds),
         reward=np.concatenate(rewards),
         terminal=np.concatenate(terminal),
         discount=worlds[0].discount,
@@ -239,9 +303,14 @@ def join_worlds(worlds: Sequence[TabularMDP], rewards: Sequence[Floats]) -> Tabu
 
 def _block_diagonal(matrices: Sequence[csr_array], sizes: Indices) -> csr_array:
     """Join matrices several times as fast as scipy.sparse.block_diag, which goes through coordinates."""
-    stored = np.array([matrix.nnz for matrix in matrices])
-    columns = np.concatenate([matrix.indices for matrix in matrices]) + np.repeat(np.cumsum(sizes) - sizes, stored)
+    # The columns of each block are moved by the sizes of those before it.
+    n_stored = np.array([matrix.nnz for matrix in matrices])
+    firsts = np.cumsum(sizes) - sizes
+    own_columns = np.concatenate([matrix.indices for matrix in matrices])
+    columns = own_columns + np.repeat(firsts, n_stored)
+
     counts = np.concatenate([np.diff(matrix.indptr) for matrix in matrices])
-    rows = np.cumsum([0, *counts])
+    ends = np.cumsum([0, *counts])
     values = np.concatenate([matrix.data for matrix in matrices])
-    return csr_array((values, columns, rows), shape=(len(counts), len(counts)))
+    n_states = len(counts)
+    return csr_array((values, columns, ends), shape=(n_states, n_states))

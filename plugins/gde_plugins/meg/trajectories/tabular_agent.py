@@ -6,11 +6,10 @@ from functools import cached_property
 from math import copysign, exp, inf, log
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Dynamics
+from gde_plugins.meg.solvers.dynamics import Dynamics, Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.utilities import Pursuit, own_reward
@@ -27,26 +26,33 @@ class Tabulated:
 
     mdp: TabularMDP
     probabilities: Floats
-    """(S, A); what is missing to a sum of 1 are answers without an action, after which it stays where it is."""
+    """(S, A). The rest to a sum of 1 is the probability of no action, after which the agent stays where it is."""
     steps: int
     """Turns after which an episode is cut off."""
-    until: NDArray[np.bool_] | None = None
+    until: Mask | None = None
     """(S,) states that cut it off too, beside the world's terminal states; None for none."""
 
     def __post_init__(self) -> None:
         wanted = (self.mdp.n_states, self.mdp.n_actions)
         found = self.probabilities.shape
-        if found != wanted or (self.probabilities < 0).any() or (self.probabilities.sum(axis=1) > 1 + 1e-9).any():
+        is_table = found == wanted and not (self.probabilities < 0).any()
+        if not is_table or (self.probabilities.sum(axis=1) > 1 + 1e-9).any():
             raise ValueError(f"wanted probabilities of shape {wanted} with sums of at most 1, got shape {found}")
 
     @cached_property
     def taken(self) -> Floats:
         """(S, A) expected number of times that each action is taken in each state in an episode."""
         dynamics = Dynamics(self.mdp)
+        going = dynamics.going
+        if self.until is not None:
+            going = going & ~self.until
+
+        # An answer without an action leaves the agent where it is.
+        answered = self.probabilities.sum(axis=1)
+        silent = self.mdp.discount * (1 - answered)
+
         visits = self.mdp.start
         total = np.zeros_like(self.probabilities)
-        silent = self.mdp.discount * (1 - self.probabilities.sum(axis=1))
-        going = dynamics.going if self.until is None else dynamics.going & ~self.until
         for _ in range(self.steps):
             deciding = visits * going
             taken = deciding[:, None] * self.probabilities
@@ -56,22 +62,35 @@ class Tabulated:
 
     def draw(self, rng: np.random.Generator, cluster: str) -> Episode:
         """Draw one episode; `until` plays no part in it."""
-        moves = [matrix.tocsr() for matrix in self.mdp.transition]
-        ended = np.zeros(self.mdp.n_states, dtype=bool) if self.mdp.terminal is None else self.mdp.terminal
-        silent = np.maximum(1 - self.probabilities.sum(axis=1), 0.0)
-        state = int(rng.choice(len(ended), p=self.mdp.start))
+        mdp = self.mdp
+        moves = [matrix.tocsr() for matrix in mdp.transition]
+        ended = np.zeros(mdp.n_states, dtype=bool)
+        if mdp.terminal is not None:
+            ended = mdp.terminal
+
+        # One more choice in each state: an answer without an action.
+        answered = self.probabilities.sum(axis=1)
+        silent = np.maximum(1 - answered, 0.0)
+
         states: list[int] = []
         actions: list[int] = []
+        state = int(rng.choice(mdp.n_states, p=mdp.start))
         while len(states) < self.steps and not ended[state]:
             weights = np.append(self.probabilities[state], silent[state])
             choice = int(rng.choice(len(weights), p=weights / weights.sum()))
             states.append(state)
-            actions.append(choice if choice < self.mdp.n_actions else UNUSABLE)
-            if actions[-1] != UNUSABLE:
-                row = moves[choice][[state]]
-                state = int(rng.choice(row.indices, p=row.data))
+            if choice == mdp.n_actions:
+                actions.append(UNUSABLE)
+                continue
+
+            actions.append(choice)
+            row = moves[choice][[state]]
+            state = int(rng.choice(row.indices, p=row.data))
         return Episode(
-            mdp=self.mdp, states=np.array(states, dtype=int), actions=np.array(actions, dtype=int), cluster=cluster
+            mdp=mdp,
+            states=np.array(states, dtype=int),
+            actions=np.array(actions, dtype=int),
+            cluster=cluster,
         )
 
 
@@ -100,31 +119,41 @@ def expected(agents: Sequence[Tabulated], utility: Pursuit = own_reward) -> Expe
     decisions = []
     counts = []
     for agent in agents:
-        for state, action in np.argwhere(agent.taken > 0).tolist():
-            decisions.append(Episode(mdp=agent.mdp, states=np.array([state]), actions=np.array([action])))
+        for state, action in np.argwhere(agent.taken > 0):
+            states = np.array([state])
+            actions = np.array([action])
+            decisions.append(Episode(mdp=agent.mdp, states=states, actions=actions))
             counts.append(agent.taken[state, action])
     behaviour = Behaviour.of(decisions, utility)
     weights = np.array(counts) / len(agents)
 
     def accuracy(beta: float) -> float:
-        return float(behaviour.scores(beta) @ weights)
+        nats = behaviour.scores(beta)
+        return float(nats @ weights)
 
     unit = float(np.ptp(behaviour.reward)) or 1.0
-    grid = [*(MAGNITUDES / unit), *(-MAGNITUDES / unit), inf, -inf]
-    tried = {float(beta): accuracy(float(beta)) for beta in grid}
+    magnitudes = MAGNITUDES / unit
+    grid = [*magnitudes.tolist(), *(-magnitudes).tolist(), inf, -inf]
+    tried = {beta: accuracy(beta) for beta in grid}
     best = max(tried, key=tried.__getitem__)
     if tried[best] <= 0:
         return Expected(value=0.0, beta=0.0)
     if np.isinf(best):
         return Expected(value=tried[best], beta=best)
 
+    # Refine the best of the grid between its neighbours, on the logarithm since the unit of utility is arbitrary.
     width = log(MAGNITUDES[1] / MAGNITUDES[0])
     center = log(abs(best))
     sign = float(np.sign(best))
+
+    def loss(log_magnitude: float) -> float:
+        return -accuracy(sign * exp(log_magnitude))
+
     found = minimize_scalar(
-        lambda x: -accuracy(sign * exp(x)),
+        loss,
         bounds=(center - width, center + width),
         method="bounded",
         options={"xatol": PRECISION},
     )
-    return Expected(value=max(-float(found.fun), tried[best]), beta=sign * exp(found.x))
+    refined = -float(found.fun)
+    return Expected(value=max(refined, tried[best]), beta=sign * exp(found.x))

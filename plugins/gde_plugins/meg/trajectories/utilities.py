@@ -48,8 +48,8 @@ own_reward = OwnReward()
 class Feature:
     """A state feature as utility: being where it is high, for as many of the horizon's time steps as possible.
 
-    A world that has ended stands still, so its last state counts to the horizon. A goal that ends the episode is worth
-    the more the sooner it is reached, like a key that the agent comes to hold, and ending is no loss in itself.
+    A world that has ended stands still, so its last state counts up to the horizon. A goal that ends the episode is
+    worth more the sooner it is reached, like a key that the agent comes to hold. Ending is no loss in itself.
     """
 
     name: str
@@ -75,10 +75,15 @@ def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:
     """Return the world with terminal states that last, and earn, up to the horizon, whatever is done in them."""
     if mdp.terminal is None or not mdp.terminal.any():
         return replace(mdp, reward=reward, terminal=None)
+
+    # Every action leads from a terminal state to itself.
     ended = diags_array(mdp.terminal.astype(np.float64))
     going = diags_array((~mdp.terminal).astype(np.float64))
-    transition = tuple(csr_array(going @ matrix + ended) for matrix in mdp.transition)
-    return replace(mdp, transition=transition, reward=reward, terminal=None)
+    transition = []
+    for matrix in mdp.transition:
+        lasting = going @ matrix + ended
+        transition.append(csr_array(lasting))
+    return replace(mdp, transition=tuple(transition), reward=reward, terminal=None)
 
 
 def menu(worlds: Sequence[TabularMDP]) -> list[str]:
@@ -86,6 +91,7 @@ def menu(worlds: Sequence[TabularMDP]) -> list[str]:
     varying = []
     for name in shared_labels(worlds):
         values = np.concatenate([world.labels[name] for world in worlds])
-        if (values != values[0]).any():
+        is_constant = (values == values[0]).all()
+        if not is_constant:
             varying.append(name)
     return varying
