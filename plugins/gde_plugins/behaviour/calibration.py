@@ -9,12 +9,12 @@ import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
-from gde.numerics.episodes import CERTIFIED, finished, lacking, over_worlds, unmeasured
+from gde.numerics.episodes import CERTIFIED, Place, finished, lacking, over_worlds, unmeasured
 from gde_plugins.behaviour.visits import IDENTIFIED, UNANSWERED, VisitedState, visited
 
 BINS = 10
 EDGES: list[float] = np.linspace(0, 1, BINS + 1).tolist()
-"""As the released code has them: rounding puts 0.3, 0.6 and 0.7 into the bins below theirs."""
+"""The edges of the released code: rounding puts 0.3, 0.6 and 0.7 into the bins below theirs."""
 RELEASED_ORDER = ("LEFT", "RIGHT", "UP", "DOWN")
 """Of equally frequent actions the released code takes the first in this order."""
 NAMES = ("calibration.ece", "calibration.ece_released")
@@ -29,59 +29,78 @@ def calibration(evidence: Evidence) -> Sequence[Measurement]:
     optimal agent. States without a usable answer have no policy and are left out.
     """
     trajectories = finished(evidence)
-    if reason := lacking(trajectories, IDENTIFIED, CERTIFIED):
+    reason = lacking(trajectories, IDENTIFIED, CERTIFIED)
+    if reason:
         return [unmeasured(name, "share", reason) for name in NAMES]
-    answered = {place: [one for one in states if one.actions] for place, states in visited(trajectories).items()}
-    worlds = {place: states for place, states in answered.items() if states}
-    if not worlds:
+
+    published: dict[Place, float] = {}
+    released: dict[Place, float] = {}
+    for place, states in visited(trajectories).items():
+        answered = [state for state in states if state.actions]
+        # Without a usable answer there is no confidence.
+        if answered:
+            published[place] = pair_error(answered)
+            released[place] = released_error(answered)
+    if not published:
         return [unmeasured(name, "share", UNANSWERED) for name in NAMES]
     return [
-        over_worlds(evidence, name, "share", {place: error(states) for place, states in worlds.items()})
-        for name, error in zip(NAMES, (pair_error, released_error), strict=True)
+        over_worlds(evidence, "calibration.ece", "share", published),
+        over_worlds(evidence, "calibration.ece_released", "share", released),
     ]
 
 
 def pair_error(states: Sequence[VisitedState]) -> float:
-    """Expected calibration error over all decisions (equations 6 to 8), in [0, 1].
+    """Return the expected calibration error over all decisions (equations 6 to 8), in [0, 1].
 
-    A decision is confident to the degree of its action's relative frequency, and right if the action is optimal. Ten
-    bins, closed above: (0, 0.1], ..., (0.9, 1].
+    The confidence of a decision is the relative frequency of its action. It is right if the action is optimal. Ten
+    bins are closed above: (0, 0.1], ..., (0.9, 1].
     """
+    n_decisions = 0
     gaps: dict[int, list[float]] = defaultdict(list)
     for state in states:
         total = state.actions.total()
+        n_decisions += total
         for action, count in state.actions.items():
-            # In whole numbers: as floats, 3 / 10 is less than 3 * 0.1.
-            above = -(-BINS * count // total)
-            gaps[above].append(count * (_optimal(action, state) - count / total))
-    return _error(gaps.values(), sum(state.actions.total() for state in states))
+            # Ceiling division of whole numbers: as floats, 3 / 10 is less than 3 * 0.1.
+            bin_above = -(-BINS * count // total)
+            gap = _is_optimal(action, state) - count / total
+            gaps[bin_above].append(count * gap)
+    return _error(gaps.values(), n_decisions)
 
 
 def released_error(states: Sequence[VisitedState]) -> float:
-    """Expected calibration error as the released code of Arghal et al. (2026) has it, in [0, 1].
+    """Return the expected calibration error as the released code of Arghal et al. (2026) computes it, in [0, 1].
 
-    One sample a state: as confident as its most frequent action is frequent, and right if that is optimal. Bins are
-    closed below, [0, 0.1), ..., [0.9, 1), so a state in which one action was always taken is in none. It adds nothing
-    to the error and still counts among the states, which makes the error smaller than it is.
+    Each state is one sample. Its confidence is the relative frequency of its most frequent action. It is right if that
+    action is optimal. Bins are closed below, [0, 0.1), ..., [0.9, 1), so a state in which one action was always taken
+    is in none. It adds nothing to the error and still counts among the states, which makes the error smaller than it
+    is.
     """
     gaps: dict[int, list[float]] = defaultdict(list)
     for state in states:
-        favourite = min(state.actions, key=lambda action: (-state.actions[action], _rank(action)))
+        favourite = _favourite(state)
         confidence = state.probabilities[favourite]
         if confidence < 1:
-            gaps[bisect_right(EDGES, confidence)].append(_optimal(favourite, state) - confidence)
+            bin_above = bisect_right(EDGES, confidence)
+            gaps[bin_above].append(_is_optimal(favourite, state) - confidence)
     return _error(gaps.values(), len(states))
+
+
+def _favourite(state: VisitedState) -> str:
+    """Return the most frequent action, with the released code's choice among equally frequent ones."""
+    most = max(state.actions.values())
+    favourites = [action for action, count in state.actions.items() if count == most]
+    for action in RELEASED_ORDER:
+        if action in favourites:
+            return action
+    return min(favourites)
 
 
 def _error(gaps: Iterable[Sequence[float]], n: int) -> float:
     """Per bin |sum of right - sum of confidence|, which is its weight times |accuracy - mean confidence|."""
-    return fsum(abs(fsum(of_bin)) for of_bin in gaps) / n
+    weighted = [abs(fsum(of_bin)) for of_bin in gaps]
+    return fsum(weighted) / n
 
 
-def _optimal(action: str, state: VisitedState) -> bool:
+def _is_optimal(action: str, state: VisitedState) -> bool:
     return action in (state.optimal or ())
-
-
-def _rank(action: str) -> tuple[int, str]:
-    known = action in RELEASED_ORDER
-    return (RELEASED_ORDER.index(action) if known else len(RELEASED_ORDER)), action

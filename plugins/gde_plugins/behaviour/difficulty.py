@@ -1,9 +1,8 @@
-"""Where does the agent fail? The same numbers, restricted to worlds of one kind and to one distance from the goal."""
+"""Accuracy, success and policy by size, density and distance to the goal."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isfinite
-from operator import attrgetter
+from math import ceil, isfinite, nan
 from statistics import fmean
 from typing import NamedTuple
 
@@ -16,13 +15,13 @@ from gde.numerics.stats import Estimate, cluster_mean, cluster_share
 from gde_plugins.behaviour.visits import IDENTIFIED, VisitedState, visited
 
 KINDS = ("size", "density")
-"""Labels that worlds are broken down by, where they are numbers and vary."""
+"""Labels by which worlds are broken down if they are numbers and vary."""
 DISTANCE = "distance"
 """Steps from the current state to the goal by the shortest way: minus its optimal value."""
 BAND = 5
-"""Distances in one band where distance is crossed with a kind; a band is named by its last distance."""
+"""Number of distances in a band, if distance is crossed with a kind. The last distance names the band."""
 FEWEST = 3
-"""Worlds that a cell at one distance needs."""
+"""Number of worlds that a cell at one distance needs."""
 MARGINS = (("size",), ("density",), (DISTANCE,), ("size", "density"), ("size", DISTANCE), ("density", DISTANCE))
 PANELS = ("size", "density", DISTANCE)
 """The heat maps of Arghal et al. (2026), fig. 4."""
@@ -30,20 +29,20 @@ NOTHING_VARIES = "size and density do not vary, and the optimal values are no di
 
 
 class Sample(NamedTuple):
-    """One value and where it belongs."""
+    """One value and the cell to which it belongs."""
 
     place: Place
     group: str
     """Values are averaged within a group, groups within a world, worlds within a cell."""
     kinds: dict[str, float]
     distance: int | None
-    """None where the goal is out of reach."""
+    """None if the goal is out of reach."""
     value: float
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """What is broken down, and by what."""
+    """How one number is broken down."""
 
     samples: Callable[[Iterable[Trajectory]], Iterable[Sample]]
     unit: str = "share"
@@ -54,67 +53,95 @@ class Breakdown:
 def difficulty(evidence: Evidence) -> Sequence[Measurement]:
     """Accuracy, success, divergence and entropy by size, density and distance to the goal (Arghal et al. 2026, fig. 4).
 
-    Each is the number of its name without "difficulty" ("policy.jsd" and "policy.entropy" for states), restricted to
-    a cell: n counts the worlds in it. Accuracy belongs to the distance from which a step is taken, divergence and
-    entropy to that of the state, success to that at which the episode begins. Distances alone are exact; crossed with
-    size or density they are bands of five, 5 standing for 1 to 5. A distance met in fewer than three worlds is given
-    with that reason. Only the whole run is broken down, since its conditions are the breakdown.
+    Each number is the one of its name without "difficulty" ("policy.jsd" and "policy.entropy" for states), restricted
+    to a cell; n counts the worlds of the cell. Accuracy belongs to the distance from which a step is taken, divergence
+    and entropy to that of the state, success to that at which the episode begins. A breakdown by distance alone is
+    exact. Crossed with size or density, distances form bands of five: 5 stands for 1 to 5. A distance met in fewer
+    than three worlds has no value, with that reason. Parts of a run are not broken down further.
     """
     if evidence.part:
         return []
     trajectories = finished(evidence)
-    if reason := lacking(trajectories, IDENTIFIED, CERTIFIED):
+    reason = lacking(trajectories, IDENTIFIED, CERTIFIED)
+    axes: set[str] = set()
+    if not reason:
+        axes = _axes(trajectories)
+        if not axes:
+            reason = NOTHING_VARIES
+    if reason:
         return [unmeasured(name, breakdown.unit, reason) for name, breakdown in BREAKDOWNS.items()]
-    axes = _axes(trajectories)
-    if not axes:
-        return [unmeasured(name, breakdown.unit, NOTHING_VARIES) for name, breakdown in BREAKDOWNS.items()]
-    return [
-        measurement
-        for name, breakdown in BREAKDOWNS.items()
-        for measurement in _measured(evidence, name, breakdown, axes)
-    ]
+
+    measured: list[Measurement] = []
+    for name, breakdown in BREAKDOWNS.items():
+        samples = list(breakdown.samples(trajectories))
+        for margin in breakdown.margins:
+            if axes.issuperset(margin):
+                measured += _measured(evidence, name, samples, margin)
+    return measured
 
 
 def _axes(trajectories: Iterable[Trajectory]) -> set[str]:
-    """What the run can be broken down by."""
-    kinds = [_kinds(trajectory) for trajectory in trajectories]
-    varied = {kind for kind in KINDS if all(kind in one for one in kinds) and len({one[kind] for one in kinds}) > 1}
-    values = [turn.value for trajectory in trajectories for turn in trajectory.turns if turn.value is not None]
-    return varied | ({DISTANCE} if _are_distances([value for value in values if isfinite(value)]) else set())
+    """Return the kinds by which the run can be broken down."""
+    axes = set()
+    labels = [_kinds(trajectory) for trajectory in trajectories]
+    for kind in KINDS:
+        values = {each.get(kind) for each in labels}
+        if None not in values and len(values) > 1:
+            axes.add(kind)
+
+    distances = []
+    for trajectory in trajectories:
+        for turn in trajectory.turns:
+            if turn.value is not None and isfinite(turn.value):
+                distances.append(-turn.value)
+    # Other rewards than one per step give values that are no distances.
+    are_whole = all(distance >= 0 and distance.is_integer() for distance in distances)
+    if distances and are_whole:
+        axes.add(DISTANCE)
+    return axes
 
 
-def _are_distances(values: Sequence[float]) -> bool:
-    return bool(values) and all(value <= 0 and value.is_integer() for value in values)
-
-
-def _measured(evidence: Evidence, name: str, breakdown: Breakdown, axes: set[str]) -> Iterator[Measurement]:
-    samples = list(breakdown.samples(finished(evidence)))
-    for margin in filter(axes.issuperset, breakdown.margins):
-        for cell, worlds in _cells(samples, margin).items():
-            if DISTANCE in margin and len(worlds) < FEWEST:
-                measurement = unmeasured(name, breakdown.unit, f"{len(worlds)} of the {FEWEST} worlds that it needs")
-            else:
-                measurement = over_worlds(evidence, name, breakdown.unit, worlds, breakdown.estimate)
-            yield replace(measurement, where=dict(zip(margin, cell, strict=True)))
+def _measured(
+    evidence: Evidence, name: str, samples: Sequence[Sample], margin: tuple[str, ...]
+) -> Iterator[Measurement]:
+    """Measure every cell of one margin."""
+    unit = BREAKDOWNS[name].unit
+    for cell, worlds in _cells(samples, margin).items():
+        if DISTANCE in margin and len(worlds) < FEWEST:
+            reason = f"{len(worlds)} of the {FEWEST} worlds that it needs"
+            measurement = unmeasured(name, unit, reason)
+        else:
+            measurement = over_worlds(evidence, name, unit, worlds, BREAKDOWNS[name].estimate)
+        where = dict(zip(margin, cell, strict=True))
+        yield replace(measurement, where=where)
 
 
 def _cells(samples: Sequence[Sample], margin: tuple[str, ...]) -> dict[tuple[float, ...], dict[Place, float]]:
-    """Coordinates of each cell, in order, to the value of each world in it."""
+    """Return the value of each world in each cell, sorted by the coordinates of the cells."""
     cells: dict[tuple[float, ...], dict[Place, dict[str, list[float]]]] = {}
     for sample in samples:
-        if DISTANCE not in margin or sample.distance is not None:
-            worlds = cells.setdefault(_cell(sample, margin), {})
-            worlds.setdefault(sample.place, {}).setdefault(sample.group, []).append(sample.value)
-    return {
-        cell: {place: fmean(map(fmean, groups.values())) for place, groups in cells[cell].items()}
-        for cell in sorted(cells)
-    }
+        if DISTANCE in margin and sample.distance is None:
+            continue
+        worlds = cells.setdefault(_cell(sample, margin), {})
+        groups = worlds.setdefault(sample.place, {})
+        groups.setdefault(sample.group, []).append(sample.value)
+
+    # Means of means: a long episode or a world with many episodes weighs no more than another.
+    averaged: dict[tuple[float, ...], dict[Place, float]] = {}
+    for cell in sorted(cells):
+        averaged[cell] = {}
+        for place, groups in cells[cell].items():
+            averaged[cell][place] = fmean(map(fmean, groups.values()))
+    return averaged
 
 
 def _cell(sample: Sample, margin: tuple[str, ...]) -> tuple[float, ...]:
-    exact = sample.distance or 0
-    distance = exact if margin == (DISTANCE,) else BAND * ceil(exact / BAND)
-    return tuple(distance if axis == DISTANCE else sample.kinds[axis] for axis in margin)
+    distance = sample.distance or 0
+    # Crossed cells hold few worlds, so their distances are pooled.
+    if margin != (DISTANCE,):
+        distance = BAND * ceil(distance / BAND)
+    coordinates = {**sample.kinds, DISTANCE: distance}
+    return tuple(coordinates[axis] for axis in margin)
 
 
 def _steps(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
@@ -128,41 +155,54 @@ def _steps(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
 
 def _episodes(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
     for one in trajectories:
-        begin = one.turns[0].value if one.turns else None
-        yield Sample(Place.of(one), str(one.key), _kinds(one), _distance(begin), one.succeeded)
+        distance = None
+        if one.turns:
+            distance = _distance(one.turns[0].value)
+        yield Sample(Place.of(one), str(one.key), _kinds(one), distance, one.succeeded)
 
 
-def _states(
-    number: Callable[[VisitedState], float], usable: Callable[[VisitedState], bool]
-) -> Callable[[Iterable[Trajectory]], Iterator[Sample]]:
-    def samples(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
-        kinds: dict[Place, dict[str, float]] = {}
-        for one in trajectories:
-            kinds.setdefault(Place.of(one), _kinds(one))
-        for place, states in visited(trajectories).items():
-            for state in filter(usable, states):
-                yield Sample(place, "", kinds[place], _distance(state.value), number(state))
+def _divergences(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
+    for sample, state in _states(trajectories):
+        # Without an optimal action there is no policy to diverge from.
+        if state.optimal:
+            yield sample._replace(value=state.divergence)
 
-    return samples
+
+def _entropies(trajectories: Iterable[Trajectory]) -> Iterator[Sample]:
+    for sample, state in _states(trajectories):
+        yield sample._replace(value=state.entropy)
+
+
+def _states(trajectories: Iterable[Trajectory]) -> Iterator[tuple[Sample, VisitedState]]:
+    """Yield the states with a usable answer, each with a sample that still lacks its value."""
+    kinds: dict[Place, dict[str, float]] = {}
+    for one in trajectories:
+        kinds.setdefault(Place.of(one), _kinds(one))
+    for place, states in visited(trajectories).items():
+        for state in states:
+            if state.actions:
+                yield Sample(place, "", kinds[place], _distance(state.value), nan), state
 
 
 def _kinds(trajectory: Trajectory) -> dict[str, float]:
-    """Those labels of the world that are numbers."""
-    labels = {kind: trajectory.labels.get(kind) for kind in KINDS}
-    return {kind: value for kind, value in labels.items() if is_number(value)}
+    """Return those labels of the world that are numbers."""
+    kinds: dict[str, float] = {}
+    for kind in KINDS:
+        value = trajectory.labels.get(kind)
+        if is_number(value):
+            kinds[kind] = value
+    return kinds
 
 
 def _distance(value: float | None) -> int | None:
-    return round(-value) if value is not None and isfinite(value) else None
+    if value is None or not isfinite(value):
+        return None
+    return round(-value)
 
 
 BREAKDOWNS = {
     "difficulty.accuracy": Breakdown(_steps, margins=(*MARGINS, PANELS)),
     "difficulty.success": Breakdown(_episodes),
-    "difficulty.jsd": Breakdown(
-        _states(attrgetter("divergence"), lambda state: bool(state.actions and state.optimal)), unit="bits"
-    ),
-    "difficulty.entropy": Breakdown(
-        _states(attrgetter("entropy"), lambda state: bool(state.actions)), unit="bits", estimate=cluster_mean
-    ),
+    "difficulty.jsd": Breakdown(_divergences, unit="bits"),
+    "difficulty.entropy": Breakdown(_entropies, unit="bits", estimate=cluster_mean),
 }

@@ -1,4 +1,4 @@
-"""How direct is the agent's way to the goal?"""
+"""Directness of the agent's way to the goal."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -13,47 +13,55 @@ from gde_plugins.behaviour.losses import Losses
 from gde_plugins.behaviour.performance import NO_GOAL
 from gde_plugins.behaviour.visits import IDENTIFIED
 
-SPL, REGRET = "efficiency.spl", "efficiency.regret"
+SPL = "efficiency.spl"
+REGRET = "efficiency.regret"
 UNIT = "reward"
-"""Of regret in every world, so that runs and conditions compare; in grids, where a step costs one, it is a step."""
+"""Unit of regret in every world, so that runs and conditions compare. In grids it is one step."""
 RECENT = 64
-"""Solved worlds that are kept: episodes come in the order of their worlds."""
+"""Number of solved worlds in memory. Few suffice, because episodes come in the order of their worlds."""
 NO_MODEL = "the environment gives no tabular model"
 
 
 def efficiency(evidence: Evidence) -> Sequence[Measurement]:
     """Success weighted by path length (Anderson et al. 2018), and regret; n counts episodes.
 
-    "efficiency.regret" is what an episode's decisions lose against the best ones in the reward of the certified
-    model; in grids, the number of turns spent without coming nearer. "efficiency.spl" is 0 for an episode that fails
-    and C / (C + regret) for one that succeeds, C being the least cost of reaching the goal: where every step costs
-    one, that is L* / max(L*, L) of the shortest way L* and the way taken L. Neither is measured where something
-    changed the world or moved the agent half-way (`recovery` is about such episodes); a distractor does neither.
+    "efficiency.regret" is the loss of an episode's decisions against the best ones, in the reward of the certified
+    model. In grids it is the number of turns spent without coming nearer. "efficiency.spl" is 0 for an episode that
+    fails and C / (C + regret) for one that succeeds, with C the least cost of reaching the goal. If every step costs
+    one, it is L* / max(L*, L) of the shortest way L* and the way taken L. Neither is measured if anything changed the
+    world or moved the agent half-way (`recovery` is about such episodes). A distractor does neither.
     """
-    reason = lacking(played(evidence), IDENTIFIED, CERTIFIED) or ("" if evidence.mdp else NO_MODEL)
+    reason = lacking(played(evidence), IDENTIFIED, CERTIFIED)
+    if not reason and evidence.mdp is None:
+        reason = NO_MODEL
     if reason:
         return _unmeasured(reason)
+
     episodes = list(_episodes(evidence))
-    if changed := sum(one.regret is None for one in episodes):
-        return _unmeasured(f"the world changed or the agent was moved within {changed} of {len(episodes)} episodes")
+    # A mean over the unchanged episodes alone would favour agents that are quick enough to avoid the change.
+    n_changed = sum(one.regret is None for one in episodes)
+    if n_changed:
+        return _unmeasured(f"the world changed or the agent was moved within {n_changed} of {len(episodes)} episodes")
     return [_spl(evidence, episodes), _regret(evidence, episodes)]
 
 
 class _Episode(NamedTuple):
-    """What the numbers need of one."""
+    """Numbers of an episode."""
 
     cluster: str
     cost: float
-    """The least that reaching the goal costs."""
+    """Least cost of reaching the goal."""
     regret: float | None
     success: float | None
 
     @property
     def directness(self) -> float | None:
-        """Share of what was paid that had to be paid, in [0, 1]; None where nothing had to be."""
+        """Least cost as a share of the actual cost, in [0, 1]; None if the goal costs nothing."""
         if self.success != 1:
             return 0.0
-        return self.cost / (self.cost + (self.regret or 0.0)) if self.cost > 0 else None
+        if self.cost <= 0:
+            return None
+        return self.cost / (self.cost + (self.regret or 0.0))
 
 
 def _episodes(evidence: Evidence) -> Iterator[_Episode]:
@@ -61,23 +69,32 @@ def _episodes(evidence: Evidence) -> Iterator[_Episode]:
         return
     solved = lru_cache(RECENT)(Losses.of)
     for one in played(evidence):
+        # Minus the optimal value of the start is the least cost of reaching the goal.
+        losses = solved(evidence.mdp(one))
         cost = -(one.turns[0].value or 0.0)
-        yield _Episode(one.world.cluster, cost, solved(evidence.mdp(one)).regret(one), one.success)
+        yield _Episode(one.world.cluster, cost, losses.regret(one), one.success)
 
 
 def _spl(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
-    if any(one.success is None for one in episodes):
-        return unmeasured(SPL, "share", NO_GOAL)
-    known = [(one.cluster, share) for one in episodes if (share := one.directness) is not None]
-    if free := len(episodes) - len(known):
-        return unmeasured(SPL, "share", f"reaching the goal has no cost in {free} of {len(episodes)} episodes")
-    return over_episodes(evidence, SPL, "share", known)
+    shares: list[tuple[str, float]] = []
+    for one in episodes:
+        if one.success is None:
+            return unmeasured(SPL, "share", NO_GOAL)
+        share = one.directness
+        if share is not None:
+            shares.append((one.cluster, share))
+
+    n_free = len(episodes) - len(shares)
+    if n_free:
+        return unmeasured(SPL, "share", f"reaching the goal has no cost in {n_free} of {len(episodes)} episodes")
+    return over_episodes(evidence, SPL, "share", shares)
 
 
 def _regret(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
     regrets = [(one.cluster, one.regret or 0.0) for one in episodes]
-    if lost := sum(not isfinite(regret) for _, regret in regrets):
-        reason = f"infinite in {lost} of {len(regrets)} episodes: the goal was put out of reach"
+    n_lost = sum(not isfinite(regret) for _, regret in regrets)
+    if n_lost:
+        reason = f"infinite in {n_lost} of {len(regrets)} episodes: the goal was put out of reach"
         return unmeasured(REGRET, UNIT, reason)
     return over_episodes(evidence, REGRET, UNIT, regrets, cluster_mean)
 

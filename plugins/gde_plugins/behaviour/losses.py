@@ -1,4 +1,4 @@
-"""What every decision in a world loses against the best one."""
+"""The loss of every decision in a world against the best one."""
 
 from dataclasses import dataclass
 from math import fsum, inf, isclose
@@ -25,17 +25,24 @@ class Losses:
 
     @classmethod
     def of(cls, mdp: TabularMDP) -> "Losses":
-        """Solve the model and hold every action against the solution.
+        """Solve the model and compare every action with the solution.
 
         An unusable answer is a turn in which nothing happens: it counts as the cheapest step, leading nowhere.
         """
         value = solve(mdp).value
         hopeless = np.isneginf(value)
         known = np.where(hopeless, 0.0, value)
-        rewards = mdp.reward if mdp.reward.ndim == 2 else np.tile(mdp.reward[:, None], mdp.n_actions)
+        rewards = mdp.reward
+        if rewards.ndim == 1:
+            rewards = np.tile(rewards[:, None], mdp.n_actions)
         earned = np.column_stack([rewards, rewards.max(axis=1)])
-        ahead = np.column_stack([*(matrix @ known for matrix in mdp.transition), known])
-        astray = np.column_stack([*(matrix @ hopeless.astype(float) for matrix in mdp.transition), hopeless]) > 0
+
+        # Infinite values times zero probabilities would be nan, so they are followed by themselves.
+        later = [matrix @ known for matrix in mdp.transition]
+        lost = [matrix @ hopeless.astype(float) for matrix in mdp.transition]
+        ahead = np.column_stack([*later, known])
+        astray = np.column_stack([*lost, hopeless]) > 0
+
         # Value iteration stops short of the optimum by a rounding error, which must not become a gain.
         loss = np.maximum(known[:, None] - earned - mdp.discount * ahead, 0.0)
         return cls(
@@ -46,21 +53,25 @@ class Losses:
         )
 
     def regret(self, trajectory: Trajectory) -> float | None:
-        """The discounted sum of what the episode's decisions lost; None if world or agent were interfered with.
+        """Return the discounted sum of the losses of an episode; None after an interference with world or agent.
 
-        That is so after a perturbation, other than a distractor, between two decisions: the world is another one, or
-        the agent is where its decisions have not brought it. A value that is not this model's shows it, too.
+        A perturbation between two decisions is an interference, a distractor is not: the world has changed, or the
+        agent is where its own decisions have not brought it. A value that differs from the model's shows it, too.
 
-        Its expectation is the optimal value of the start minus the sum of what the agent's policy earns and what the
-        best policy would still earn from where the episode was cut off (the performance difference lemma, Kakade and
-        Langford 2002). In a world where every step costs one, it is the number of turns that brought the agent no
-        nearer to the goal, those that led away counted twice.
+        The expectation of the sum is the optimal value of the start minus the return of the agent's policy and minus
+        the optimal value of the state in which the episode was cut off (the performance difference lemma, Kakade and
+        Langford 2002). If every step costs one, it is the number of turns that brought the agent no nearer to the
+        goal; those that led away count twice.
         """
-        if _perturbed(trajectory):
+        if _is_perturbed(trajectory):
             return None
-        lost = [self._lost(turn) for turn in trajectory.turns]
-        known = [loss for loss in lost if loss is not None]
-        return fsum(known) if len(known) == len(lost) else None
+        losses = []
+        for turn in trajectory.turns:
+            loss = self._lost(turn)
+            if loss is None:
+                return None
+            losses.append(loss)
+        return fsum(losses)
 
     def _lost(self, turn: Turn) -> float | None:
         state = state_index(turn)
@@ -69,11 +80,15 @@ class Losses:
             return None
         if not isclose(turn.value, self.value[state], rel_tol=1e-6, abs_tol=1e-6):
             return None
-        column = len(self.actions) if action is None else self.actions[action]
+        column = self.actions[action] if action is not None else len(self.actions)
         return self.discount**turn.index * float(self.loss[state, column])
 
 
-def _perturbed(trajectory: Trajectory) -> bool:
-    """Whether the facts of the states tell of a perturbation between two decisions that is more than a distractor."""
-    facts = [turn.state.facts for turn in trajectory.turns if turn.state is not None]
-    return len({bool(each.get("perturbed")) for each in facts if "distractor" not in each}) > 1
+def _is_perturbed(trajectory: Trajectory) -> bool:
+    """Return whether a perturbation other than a distractor came between two decisions."""
+    flags = set()
+    for turn in trajectory.turns:
+        if turn.state is not None and "distractor" not in turn.state.facts:
+            flags.add(bool(turn.state.facts.get("perturbed")))
+    # A world perturbed before the first decision is one world throughout.
+    return len(flags) > 1

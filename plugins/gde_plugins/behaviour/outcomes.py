@@ -1,4 +1,4 @@
-"""What became of every answer and every episode, so that nothing is dropped unseen."""
+"""Shares of all answers and all episodes by their outcome, so that nothing is dropped unseen."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,24 +13,25 @@ ENDINGS: tuple[Ending, ...] = get_args(Ending)
 
 
 class _Episode(NamedTuple):
-    """What became of one."""
+    """The outcome of an episode and of its answers."""
 
     cluster: str
     ending: Ending
     statuses: Counter[Status]
-    """Of its turns; none of a failed episode, which says nothing of the agent."""
+    """Number of turns by status; empty for a failed episode, which says nothing about the agent."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "_Episode":
-        turns = trajectory.turns if trajectory.ending != "failed" else ()
-        statuses = Counter(turn.decision.status for turn in turns)
+        statuses: Counter[Status] = Counter()
+        if trajectory.ending != "failed":
+            statuses.update(turn.decision.status for turn in trajectory.turns)
         return cls(trajectory.world.cluster, trajectory.ending, statuses)
 
 
 def outcomes(evidence: Evidence) -> Sequence[Measurement]:
-    """The share of each decision status in the turns of finished episodes, of each ending in all episodes.
+    """Share of each decision status in the turns of finished episodes, and of each ending in all episodes.
 
-    Both sum to one. "episodes.failed" counts the episodes that no behaviour number rests on.
+    Each kind of shares sums to one. "episodes.failed" counts the episodes that no behaviour number uses.
     """
     episodes = [_Episode.of(trajectory) for trajectory in evidence.trajectories]
     return [*_statuses(evidence, episodes), *_endings(evidence, episodes)]
@@ -38,14 +39,16 @@ def outcomes(evidence: Evidence) -> Sequence[Measurement]:
 
 def _statuses(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
     for status in STATUSES:
-        counts = (Count(one.cluster, one.statuses[status], one.statuses.total()) for one in episodes)
+        counts = []
+        for one in episodes:
+            counts.append(Count(one.cluster, one.statuses[status], one.statuses.total()))
         yield pooled_share(evidence, f"outcomes.{status}", counts)
 
 
 def _endings(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
-    n_failed = sum(one.ending == "failed" for one in episodes)
-    yield Measurement(name="episodes.failed", value=float(n_failed), unit="count", n=len(episodes))
+    endings = [one.ending for one in episodes]
+    yield Measurement(name="episodes.failed", value=float(endings.count("failed")), unit="count", n=len(episodes))
+    # Of all episodes, failed ones included, so that the shares of endings sum to one.
     for ending in ENDINGS:
-        yield pooled_share(
-            evidence, f"endings.{ending}", (Count(one.cluster, one.ending == ending, 1) for one in episodes)
-        )
+        counts = [Count(one.cluster, one.ending == ending, 1) for one in episodes]
+        yield pooled_share(evidence, f"endings.{ending}", counts)

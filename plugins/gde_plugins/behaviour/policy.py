@@ -1,4 +1,4 @@
-"""How sure is the agent, and how far is what it does from what is best?"""
+"""Entropy of the agent's policy, and its divergence from optimal policies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ UNITS = {
     "policy.states.unanswered": "count",
     "policy.states.hopeless": "count",
 }
-"""What is measured, in which unit."""
+"""Measurements and their units."""
 HOPELESS = "no usable answer was given where the goal could still be reached"
 
 
@@ -28,18 +28,27 @@ def policy(evidence: Evidence) -> Sequence[Measurement]:
     """Entropy of the empirical policy and its divergence from optimal ones, in bits (Arghal et al. 2026, eqs. 4 and 5).
 
     The policy in a state is the relative frequency of the actions taken there in all episodes of a world. Every state
-    visited in a world has the same weight, then every world: n counts worlds. Unusable answers are no actions; states
-    with no other answer are left out and counted in "policy.states.unanswered". Where the goal can no longer be
+    visited in a world has the same weight, then every world; n counts worlds. Unusable answers are no actions. States
+    without a usable answer are left out and counted in "policy.states.unanswered". If the goal can no longer be
     reached there is no optimal policy to diverge from: such states are left out of all but "policy.entropy" and are
     counted in "policy.states.hopeless".
     """
     trajectories = finished(evidence)
-    if reason := lacking(trajectories, IDENTIFIED):
+    reason = lacking(trajectories, IDENTIFIED)
+    if reason:
         return [unmeasured(name, unit, reason) for name, unit in UNITS.items()]
     states = visited(trajectories)
-    unknown = lacking(trajectories, CERTIFIED)
     answered = _where(states, lambda state: bool(state.actions))
-    hopeful = {} if unknown else _where(answered, lambda state: bool(state.optimal))
+
+    # Divergence needs the optimal actions, which only a certified model gives.
+    unknown = lacking(trajectories, CERTIFIED)
+    if unknown:
+        hopeful: States = {}
+        hopeless = unmeasured("policy.states.hopeless", "count", unknown)
+    else:
+        hopeful = _where(answered, lambda state: bool(state.optimal))
+        hopeless = _count("policy.states.hopeless", states, lambda state: not state.optimal)
+
     mean = partial(_mean, evidence)
     adrift = unknown or HOPELESS
     return [
@@ -48,16 +57,19 @@ def policy(evidence: Evidence) -> Sequence[Measurement]:
         mean("policy.jsd", hopeful, attrgetter("divergence"), adrift),
         mean("policy.jsd_nearest", hopeful, attrgetter("least_divergence"), adrift),
         _count("policy.states.unanswered", states, lambda state: not state.actions),
-        unmeasured("policy.states.hopeless", "count", unknown)
-        if unknown
-        else _count("policy.states.hopeless", states, lambda state: not state.optimal),
+        hopeless,
     ]
 
 
 def _where(states: States, condition: Callable[[VisitedState], bool]) -> States:
-    """Those states that meet the condition, and the worlds that have any."""
-    chosen = {place: list(filter(condition, of_world)) for place, of_world in states.items()}
-    return {place: of_world for place, of_world in chosen.items() if of_world}
+    """Return the states that meet the condition, and the worlds that have any."""
+    chosen: dict[Place, Sequence[VisitedState]] = {}
+    for place, of_world in states.items():
+        meeting = list(filter(condition, of_world))
+        # A world without states has no mean.
+        if meeting:
+            chosen[place] = meeting
+    return chosen
 
 
 def _mean(
@@ -68,13 +80,18 @@ def _mean(
     reason: str,
     estimate: Callable[..., Estimate] = cluster_share,
 ) -> Measurement:
-    """The mean over states, then over worlds; the reason where there is no state."""
+    """Average over states, then over worlds; give the reason if there is no state."""
+    unit = UNITS[name]
     if not states:
-        return unmeasured(name, UNITS[name], reason)
+        return unmeasured(name, unit, reason)
     values = {place: fmean(map(number, of_world)) for place, of_world in states.items()}
-    return over_worlds(evidence, name, UNITS[name], values, estimate)
+    return over_worlds(evidence, name, unit, values, estimate)
 
 
 def _count(name: str, states: States, condition: Callable[[VisitedState], bool]) -> Measurement:
-    found = [condition(state) for of_world in states.values() for state in of_world]
-    return Measurement(name=name, value=float(sum(found)), unit=UNITS[name], n=len(found))
+    n_states = 0
+    n_meeting = 0
+    for of_world in states.values():
+        n_states += len(of_world)
+        n_meeting += sum(condition(state) for state in of_world)
+    return Measurement(name=name, value=float(n_meeting), unit=UNITS[name], n=n_states)

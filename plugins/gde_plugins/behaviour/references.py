@@ -1,4 +1,4 @@
-"""Baselines in the same worlds: the results of random and of optimal moves."""
+"""Baselines in the same worlds: results of random and of optimal moves."""
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -11,13 +11,15 @@ from scipy.sparse import csr_array, diags_array
 from gde.data.evidence import Evidence
 from gde.data.mdp import Floats, TabularMDP
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory, Turn
+from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.numerics.episodes import CERTIFIED, Place, by_world, lacking, over_worlds, played, unmeasured
+from gde.numerics.episodes import CERTIFIED, Place, lacking, over_worlds, played, unmeasured
 from gde.numerics.tabular import solve
 
 ACCURACY = "references.accuracy.random"
-SUCCESS, OPTIMAL, SPL = "references.success.random", "references.success.optimal", "references.spl.random"
+SUCCESS = "references.success.random"
+OPTIMAL = "references.success.optimal"
+SPL = "references.spl.random"
 NO_LIST = "some observations list no admissible actions"
 FREE = "the turns of an episode do not all cost the same"
 
@@ -25,13 +27,13 @@ FREE = "the turns of an episode do not all cost the same"
 def references(evidence: Evidence) -> Sequence[Measurement]:
     """Success, accuracy and directness of agents that need not be run; n counts worlds.
 
-    "references.success.random" is the chance that uniformly random moves reach, before the turns are over, one of the
-    ends that optimal moves lead to; "references.success.optimal" that of optimal ones: both exact, from the tabular
-    model of each world as its first episode began. "references.spl.random" is the random moves' expected success
-    weighted by path length (Anderson et al. 2018), where every step costs the same. "references.accuracy.random" is
-    the share of admissible actions that are optimal, at the turns that the agent met, averaged as "accuracy" is; in
-    worlds without a tabular model it is all there is. A world taken by itself has none of them: they say nothing of
-    the agent.
+    "references.success.random" is the chance that uniformly random moves reach, before the turns are over, an end to
+    which optimal moves lead. "references.success.optimal" is the chance of optimal moves. Both are exact, from the
+    tabular model of each world at the beginning of its first episode. "references.spl.random" is the expected success
+    of random moves weighted by path length (Anderson et al. 2018), if every step costs the same.
+    "references.accuracy.random" is the share of admissible actions that are optimal, at the turns of the agent,
+    averaged as "accuracy" is. Worlds without a tabular model have this one alone. A single world has none of them:
+    they say nothing about the agent.
     """
     if "world" in evidence.part:
         return []
@@ -39,87 +41,121 @@ def references(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _chance(evidence: Evidence) -> Measurement:
-    if reason := lacking(played(evidence), CERTIFIED):
+    """Measure the accuracy of random admissible actions."""
+    episodes = played(evidence)
+    reason = lacking(episodes, CERTIFIED)
+    if reason:
         return unmeasured(ACCURACY, "share", reason)
-    if any(not turn.observation.actions for one in played(evidence) for turn in one.turns):
-        return unmeasured(ACCURACY, "share", NO_LIST)
-    shares = by_world((Place.of(one), fmean(map(_luck, one.turns))) for one in played(evidence))
-    return over_worlds(evidence, ACCURACY, "share", {place: fmean(found) for place, found in shares.items()})
 
-
-def _luck(turn: Turn) -> float:
-    """How likely a random admissible action is to be optimal."""
-    actions = turn.observation.actions or ()
-    return sum(action in (turn.optimal or ()) for action in actions) / len(actions)
+    shares: dict[Place, list[float]] = {}
+    for one in episodes:
+        chances = []
+        for turn in one.turns:
+            actions = turn.observation.actions
+            if not actions:
+                return unmeasured(ACCURACY, "share", NO_LIST)
+            n_optimal = sum(action in (turn.optimal or ()) for action in actions)
+            chances.append(n_optimal / len(actions))
+        shares.setdefault(Place.of(one), []).append(fmean(chances))
+    means = {place: fmean(of_place) for place, of_place in shares.items()}
+    return over_worlds(evidence, ACCURACY, "share", means)
 
 
 class _Walks(NamedTuple):
-    """What becomes of agents that start where an episode did."""
+    """Results of agents that start where an episode did."""
 
     random: float
     optimal: float
     directness: float | None
-    """Of the random one; None where steps differ in what they cost."""
+    """Of the random agent; None if steps differ in cost."""
 
 
 def _walks(evidence: Evidence) -> Iterator[Measurement]:
-    found: dict[Place, _Walks] = {}
+    """Measure success and directness; nothing unless every world has a model."""
+    random: dict[Place, float] = {}
+    optimal: dict[Place, float] = {}
+    direct: dict[Place, float] = {}
     for one in played(evidence):
-        if Place.of(one) in found:
+        place = Place.of(one)
+        if place in random:
             continue
         walks = _of_world(evidence, one)
         if walks is None:
             return
-        found[Place.of(one)] = walks
-    if not found:
+        random[place] = walks.random
+        optimal[place] = walks.optimal
+        if walks.directness is not None:
+            direct[place] = walks.directness
+    if not random:
         return
-    yield over_worlds(evidence, SUCCESS, "share", {place: each.random for place, each in found.items()})
-    yield over_worlds(evidence, OPTIMAL, "share", {place: each.optimal for place, each in found.items()})
-    direct = {place: each.directness for place, each in found.items() if each.directness is not None}
-    yield over_worlds(evidence, SPL, "share", direct) if len(direct) == len(found) else unmeasured(SPL, "share", FREE)
+
+    yield over_worlds(evidence, SUCCESS, "share", random)
+    yield over_worlds(evidence, OPTIMAL, "share", optimal)
+    # A mean over some of the worlds could not be compared with the agent's.
+    if len(direct) == len(random):
+        yield over_worlds(evidence, SPL, "share", direct)
+    else:
+        yield unmeasured(SPL, "share", FREE)
 
 
 def _of_world(evidence: Evidence, one: Trajectory) -> _Walks | None:
+    """Return the walks from the start of an episode; None if its model is missing or has other actions."""
     first = one.turns[0]
+    if evidence.mdp is None or first.state is None or first.state.index is None:
+        return None
     try:
-        mdp = evidence.mdp(one) if evidence.mdp else None
+        mdp = evidence.mdp(one)
     except GdeError:
         return None
-    index = first.state.index if first.state else None
-    admissible = {*(first.observation.actions or ())}
-    if mdp is None or mdp.terminal is None or index is None or admissible != {*mdp.actions}:
+
+    admissible = set(first.observation.actions or ())
+    if mdp is None or mdp.terminal is None or admissible != set(mdp.actions):
         return None
-    return _walked(mdp, index, one.horizon)
+    return _walked(mdp, mdp.terminal, first.state.index, one.horizon)
 
 
-def _walked(mdp: TabularMDP, start: int, horizon: int) -> _Walks:
-    terminal = np.zeros(mdp.n_states, dtype=bool) if mdp.terminal is None else mdp.terminal
+def _walked(mdp: TabularMDP, terminal: NDArray[np.bool_], start: int, horizon: int) -> _Walks:
+    # Transition matrix of the policy that is uniform over the optimal actions.
     optimal = solve(mdp).optimal
-    best = optimal / np.maximum(optimal.sum(axis=1, keepdims=True), 1)
-    guided = csr_array(sum(diags_array(best[:, a]) @ step for a, step in enumerate(mdp.transition)))
-    chance = csr_array(sum(mdp.transition[1:], start=mdp.transition[0].copy()) / mdp.n_actions)
-    arrived = _arrivals(guided, start, terminal, horizon)
+    n_optimal = optimal.sum(axis=1, keepdims=True)
+    best = optimal / np.maximum(n_optimal, 1)
+    weighted = [diags_array(best[:, a]) @ step for a, step in enumerate(mdp.transition)]
+    guided = csr_array(sum(weighted))
+
+    # Transition matrix of the policy that is uniform over all actions.
+    total = mdp.transition[0].copy()
+    for step in mdp.transition[1:]:
+        total = total + step
+    chance = csr_array(total / mdp.n_actions)
+
+    # Success is to reach an end to which optimal moves lead; random moves may also end elsewhere.
+    arrived = _arrivals(guided, start, terminal, terminal, horizon)
     goals = terminal & (arrived > 0).any(axis=0)
-    times = _arrivals(chance, start, goals, horizon, terminal).sum(axis=1)
     shortest = arrived.sum(axis=1)
+    times = _arrivals(chance, start, goals, terminal, horizon).sum(axis=1)
+
+    # The path length of an episode is its number of turns only if all turns cost the same.
+    directness = None
     costs = np.unique(mdp.reward[~terminal])
-    steps = np.arange(1, horizon + 1)
-    first = int(shortest.argmax()) + 1
-    directness = float((times * np.minimum(first / steps, 1.0)).sum()) if len(costs) == 1 and goals.any() else None
+    if len(costs) == 1 and goals.any():
+        first = int(shortest.argmax()) + 1
+        steps = np.arange(1, horizon + 1)
+        weights = np.minimum(first / steps, 1.0)
+        directness = float((times * weights).sum())
     return _Walks(float(times.sum()), float(shortest.sum()), directness)
 
 
 def _arrivals(
-    step: csr_array, start: int, ends: NDArray[np.bool_], horizon: int, terminal: NDArray[np.bool_] | None = None
+    step: csr_array, start: int, ends: NDArray[np.bool_], terminal: NDArray[np.bool_], horizon: int
 ) -> Floats:
-    """(T, S) probability of coming to each of the ends, by the turn that leads there."""
-    over = ends if terminal is None else terminal
+    """Return the (T, S) probability of arriving at each of the ends, by the turn that leads there."""
     now = np.zeros(len(ends))
-    found = np.zeros((horizon, len(ends)))
-    back = step.T.tocsr()
     now[start] = 1.0
+    arrived = np.zeros((horizon, len(ends)))
+    back = step.T.tocsr()
     for t in range(horizon):
         now = back @ now
-        found[t, ends] = now[ends]
-        now[over] = 0.0
-    return found
+        arrived[t, ends] = now[ends]
+        # Episodes end in terminal states, so nobody walks on from there.
+        now[terminal] = 0.0
+    return arrived

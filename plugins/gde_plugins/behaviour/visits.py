@@ -1,4 +1,4 @@
-"""What was done in each state visited: the empirical policy (Arghal et al. 2026, section 4.1 and appendix B)."""
+"""The empirical policy: actions in each visited state (Arghal et al. 2026, section 4.1 and appendix B)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,24 +18,27 @@ class VisitedState:
     """One state of a world, with the answers given in it in all episodes of that world."""
 
     optimal: tuple[str, ...] | None
-    """None without a model; empty where no action leads to the goal any more."""
+    """None without a model; empty if no action leads to the goal any more."""
     value: float | None
     actions: Counter[str] = field(default_factory=Counter)
-    """How often each action was taken. Empty where no answer was usable."""
+    """Number of times that each action was taken. Empty if no answer was usable."""
 
     @property
     def probabilities(self) -> Mapping[str, float]:
         """Relative frequency of the actions taken; they sum to one."""
-        return {action: count / self.actions.total() for action, count in self.actions.items()}
+        total = self.actions.total()
+        return {action: count / total for action, count in self.actions.items()}
 
     @property
     def entropy(self) -> float:
-        """Of the empirical policy, in bits (Arghal et al. 2026, eq. 4)."""
-        return abs(fsum(p * log2(p) for p in self.probabilities.values()))
+        """Entropy of the empirical policy, in bits (Arghal et al. 2026, eq. 4)."""
+        negative = fsum(p * log2(p) for p in self.probabilities.values())
+        # abs() rather than a minus, which would make -0.0 of a certain choice.
+        return abs(negative)
 
     @property
     def optimal_entropy(self) -> float:
-        """Of the policy that is uniform over the optimal actions, in bits."""
+        """Entropy of the policy that is uniform over the optimal actions, in bits."""
         return log2(len(self.optimal or ()))
 
     @property
@@ -47,9 +50,14 @@ class VisitedState:
         for action in dict.fromkeys([*taken, *best]):
             p = taken.get(action, 0.0)
             q = (action in best) / len(best)
-            # Exactly zero where p equals q, so that a policy does not diverge from itself by rounding.
-            halves += [0.5 * x * log2(2 * x / (p + q)) for x in (p, q) if x]
-        return min(max(fsum(halves), 0.0), 1.0)
+            # This form is exactly zero if p equals q, so a policy does not diverge from itself by rounding.
+            for x in (p, q):
+                if x:
+                    halves.append(0.5 * x * log2(2 * x / (p + q)))
+
+        # Rounding may leave [0, 1] by a hair.
+        divergence = fsum(halves)
+        return min(max(divergence, 0.0), 1.0)
 
     @property
     def least_divergence(self) -> float:
@@ -61,45 +69,47 @@ class VisitedState:
         actions attains it, because merging outcomes with equal ratios p / q loses nothing. What is left is the
         divergence of (m, 1 - m) from (1, 0), of which m = 1 makes 0 and m = 0 makes 1.
         """
-        m = sum(self.actions[action] for action in self.optimal or ()) / self.actions.total()
-        return 1 + ((m * log2(m) if m else 0.0) - (1 + m) * log2(1 + m)) / 2
+        n_optimal = sum(self.actions[action] for action in self.optimal or ())
+        m = n_optimal / self.actions.total()
+        # The limit of m log m at zero.
+        plain = m * log2(m) if m else 0.0
+        mixed = (1 + m) * log2(1 + m)
+        return 1 + (plain - mixed) / 2
 
 
 def visited(trajectories: Iterable[Trajectory]) -> dict[Place, list[VisitedState]]:
-    """The states visited in each world, in the order of their first visit."""
+    """Return the states visited in each world, in the order of their first visit."""
     places: dict[Place, dict[StateKey, VisitedState]] = {}
     for trajectory in trajectories:
         states = places.setdefault(Place.of(trajectory), {})
         for turn in trajectory.turns:
-            _visit(states, trajectory.world, turn)
+            key = state_key(trajectory.world, turn)
+            if key not in states:
+                states[key] = VisitedState(optimal=turn.optimal, value=turn.value)
+            # An unusable answer marks the state as visited and is no action.
+            action = turn.decision.action
+            if action is not None:
+                states[key].actions[action] += 1
     return {place: list(states.values()) for place, states in places.items()}
 
 
-def _visit(states: dict[StateKey, VisitedState], world: World, turn: Turn) -> None:
-    key = state_key(world, turn)
-    if key not in states:
-        states[key] = VisitedState(optimal=turn.optimal, value=turn.value)
-    if turn.decision.action is not None:
-        states[key].actions[turn.decision.action] += 1
-
-
 def state_key(world: World, turn: Turn) -> StateKey:
-    """What makes two states of one world the same.
+    """Return a key that is equal for equal states of one world.
 
-    The index counts states of the model at that turn. Where a world changes within an episode, the same index is
-    another state. It is told apart by those facts of the world that the state overrides (e.g. the walls), and, where
-    the change is not recorded, by its value and optimal actions.
+    The index counts states of the model at that turn. If a world changes within an episode, the same index is another
+    state. The facts of the world that the state overrides (e.g. the walls) tell the two apart. If the change is not
+    recorded, value and optimal actions do.
     """
-    return state_index(turn), turn.value, turn.optimal, _overridden(world, turn)
-
-
-def _overridden(world: World, turn: Turn) -> str:
+    overridden = []
     facts = turn.state.facts if turn.state else {}
-    return repr(sorted((name, fact) for name, fact in facts.items() if world.facts.get(name, fact) != fact))
+    for name, fact in facts.items():
+        if world.facts.get(name, fact) != fact:
+            overridden.append((name, fact))
+    return state_index(turn), turn.value, turn.optimal, repr(sorted(overridden))
 
 
 def state_index(turn: Turn) -> int | None:
-    """Row of the turn's state in the model of its world, where there is one."""
+    """Return the row of the turn's state in the model of its world, or None without a model."""
     return turn.state.index if turn.state else None
 
 

@@ -1,11 +1,12 @@
-"""The arrangement of the blocks, and what the four operators do to it."""
+"""The arrangement of the blocks, and the effects of the four operators on it."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-TABLE, HAND = -1, -2
+TABLE = -1
+HAND = -2
 Below = tuple[int, ...]
-"""What each block, by number, stands on: another block, TABLE, or HAND for the one that is held."""
+"""The support of each block, by number: another block, TABLE, or HAND for the held one."""
 
 
 class Action(NamedTuple):
@@ -38,12 +39,16 @@ def towers(below: Below) -> list[list[int]]:
     """Return the towers in the order of their lowest blocks, each from the lowest block up."""
     above = blocks_above(below)
     found = []
-    for block, under in enumerate(below):
-        if under == TABLE:
-            tower = [block]
-            while (upper := above.get(tower[-1])) is not None:
-                tower.append(upper)
-            found.append(tower)
+    for lowest, under in enumerate(below):
+        # The lowest block of a tower stands on the table; a held block is in no tower.
+        if under != TABLE:
+            continue
+        tower = []
+        block: int | None = lowest
+        while block is not None:
+            tower.append(block)
+            block = above.get(block)
+        found.append(tower)
     return found
 
 
@@ -58,7 +63,10 @@ def successors(below: Below) -> Iterator[tuple[Action, Below]]:
     if block is None:
         for top in tops(below):
             under = below[top]
-            action = Action("pick-up", top) if under == TABLE else Action("unstack", top, under)
+            if under == TABLE:
+                action = Action("pick-up", top)
+            else:
+                action = Action("unstack", top, under)
             yield action, put(below, top, HAND)
     else:
         yield Action("put-down", block), put(below, block, TABLE)

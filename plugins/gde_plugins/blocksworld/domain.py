@@ -24,7 +24,8 @@ def _operator(needs: str, adds: str, removes: str) -> Operator:
 
 
 def _atoms(text: str) -> frozenset[Atom]:
-    return frozenset(tuple(atom.split()) for atom in text.split(", "))
+    atoms = text.split(", ")
+    return frozenset(tuple(atom.split()) for atom in atoms)
 
 
 OPERATORS: Mapping[str, Operator] = {
@@ -54,38 +55,49 @@ def read_terms(text: str) -> Terms:
         ValueError: the text is no domain, or not the blocks world under other names.
     """
     domain = parse(text)
-    n_arguments = {str(each[0]): len(words(each[1:])) for each in section(domain, ":predicates")}
-    actions = dict(_read_action(each) for each in domain if each[0] == ":action")
+    n_arguments: dict[str, int] = {}
+    for name, *arguments in section(domain, ":predicates"):
+        n_arguments[str(name)] = len(words(arguments))
+    actions: dict[str, Operator] = {}
+    for each in domain:
+        if each[0] == ":action":
+            name, operator = _read_action(each)
+            actions[name] = operator
 
-    # Names say nothing: every assignment of predicates is tried until the operators agree.
+    # Names say nothing: try every assignment of predicates until the operators agree.
     if len(n_arguments) == len(PREDICATES):
         for names in permutations(n_arguments):
+            counts = [n_arguments[name] for name in names]
+            if counts != [*PREDICATES.values()]:
+                continue
             predicates = dict(zip(PREDICATES, names, strict=True))
-            if all(n_arguments[predicates[name]] == n for name, n in PREDICATES.items()):
-                terms = _terms(predicates, actions)
-                if terms is not None:
-                    return terms
+            terms = _terms(predicates, actions)
+            if terms is not None:
+                return terms
     raise ValueError("a domain with the four operators of the blocks world, under whatever names; it is another")
 
 
 def _terms(predicates: Mapping[str, str], actions: Mapping[str, Operator]) -> Terms | None:
     """Match actions with operators under given names of predicates; None if they do not agree."""
-    in_domain: dict[Operator, tuple[str, bool]] = {}
+    straight: dict[Operator, str] = {}
+    turned: dict[Operator, str] = {}
     for name, operator in OPERATORS.items():
-        in_domain[_renamed(operator, predicates, {"?0": "?1", "?1": "?0"})] = name, True
-        in_domain[_renamed(operator, predicates, {})] = name, False
+        straight[_renamed(operator, predicates, {})] = name
+        turned[_renamed(operator, predicates, {"?0": "?1", "?1": "?0"})] = name
 
+    # Operators hold sets of atoms, so two of them are equal whatever the order of their conditions.
     operators: dict[str, str] = {}
-    turned = set()
+    turned_names = set()
     for theirs, operator in actions.items():
-        if operator in in_domain:
-            ours, is_turned = in_domain[operator]
-            operators[ours] = theirs
-            if is_turned:
-                turned.add(ours)
+        # An operator of one block is the same either way, and counts as straight.
+        if operator in straight:
+            operators[straight[operator]] = theirs
+        elif operator in turned:
+            operators[turned[operator]] = theirs
+            turned_names.add(turned[operator])
     if len(actions) != len(OPERATORS) or operators.keys() != OPERATORS.keys():
         return None
-    return Terms(predicates, operators, frozenset(turned))
+    return Terms(predicates, operators, frozenset(turned_names))
 
 
 def _renamed(operator: Operator, predicates: Mapping[str, str], blocks: Mapping[str, str]) -> Operator:
@@ -95,14 +107,19 @@ def _renamed(operator: Operator, predicates: Mapping[str, str], blocks: Mapping[
         blocks = {}
 
     def renamed(atoms: frozenset[Atom]) -> frozenset[Atom]:
-        return frozenset(_renamed_atom((predicates[name], *arguments), blocks) for name, *arguments in atoms)
+        found = set()
+        for name, *arguments in atoms:
+            atom = (predicates[name], *arguments)
+            found.add(_renamed_atom(atom, blocks))
+        return frozenset(found)
 
     return Operator(renamed(operator.needs), renamed(operator.adds), renamed(operator.removes))
 
 
 def _renamed_atom(atom: Atom, blocks: Mapping[str, str]) -> Atom:
     name, *arguments = atom
-    return (name, *(blocks.get(each, each) for each in arguments))
+    renamed = [blocks.get(each, each) for each in arguments]
+    return (name, *renamed)
 
 
 def _read_action(expression: Expression) -> tuple[str, Operator]:
@@ -110,8 +127,10 @@ def _read_action(expression: Expression) -> tuple[str, Operator]:
     _, name, *rest = expression
     if not isinstance(name, str):
         raise ValueError(f"a name for every action, got {name!r}")
+    # Keywords and values alternate after the name.
     parts = dict(zip(rest[::2], rest[1::2], strict=False))
-    blocks = {block: f"?{i}" for i, block in enumerate(words(parts.get(":parameters", [])))}
+    parameters = words(parts.get(":parameters", []))
+    blocks = {block: f"?{i}" for i, block in enumerate(parameters)}
 
     needs: set[Atom] = set()
     adds: set[Atom] = set()

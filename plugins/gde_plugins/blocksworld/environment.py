@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gde.data.json import Json
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
-from gde_plugins.blocksworld.arrangement import Below, held, successors, towers
+from gde_plugins.blocksworld.arrangement import Action, Below, held, successors, towers
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.planning import Planner
 from gde_plugins.blocksworld.problem import Problem, facts, write_pddl
@@ -58,8 +58,11 @@ class BlocksworldEnvironment:
         Raises:
             GdeError: the problem cannot be used, cannot be solved, or is solved.
         """
-        listed = self._listed
-        problem = listed[seed % len(listed)].read() if listed else random_problem(self._config, seed)
+        if self._listed:
+            listed = self._listed[seed % len(self._listed)]
+            problem = listed.read()
+        else:
+            problem = random_problem(self._config, seed)
         self._played = _Episode.of(problem)
         self._below = problem.start
         return self._observe()
@@ -84,45 +87,44 @@ class BlocksworldEnvironment:
     def state(self) -> State:
         """Return the facts `towers`, each from the table up, `hand`, the block in it, and `view`."""
         names = self._episode.problem.blocks
-        named_towers: list[Json] = [[names[block] for block in tower] for tower in towers(self._below)]
+        named_towers: list[Json] = []
+        for tower in towers(self._below):
+            named_towers.append([names[block] for block in tower])
         in_hand = held(self._below)
-        return State(
-            facts={
-                "towers": named_towers,
-                "hand": None if in_hand is None else names[in_hand],
-                "view": draw(self._below, names),
-            }
-        )
+        facts: dict[str, Json] = {
+            "towers": named_towers,
+            "hand": names[in_hand] if in_hand is not None else None,
+            "view": draw(self._below, names),
+        }
+        return State(facts=facts)
 
     def optimum(self) -> Optimum:
         """Return all actions that begin an optimal plan, by exact search; every action costs 1."""
         episode = self._episode
         best = episode.planner.optimal(self._below)
-        return Optimum(
-            actions=tuple(episode.words.text(action, episode.problem.blocks) for action in best),
-            value=-float(episode.planner.distance(self._below)),
-            means="exact search",
-        )
+        distance = episode.planner.distance(self._below)
+        return Optimum(actions=self._texts(best), value=-float(distance), means="exact search")
 
     def demonstration(self) -> Sequence[str]:
         """Return an optimal plan from here."""
-        episode = self._episode
-        return [episode.words.text(each, episode.problem.blocks) for each in episode.planner.plan(self._below)]
+        plan = self._episode.planner.plan(self._below)
+        return [*self._texts(plan)]
 
     def step(self, action: str) -> Outcome:
-        episode = self._episode
-        goal = episode.problem.goal
+        goal = self._episode.problem.goal
         play_on = self._config.play_on
         if goal.holds(self._below) and not play_on:
             raise ValueError("the episode is over, the goal holds: call reset(seed)")
         choices = self._choices()
         if action not in choices:
             raise ValueError(f"the blocks world takes here {', '.join(choices)}; got {action!r}")
+
         self._below = choices[action]
         reached = float(goal.holds(self._below))
+        observation = self._observe()
         if reached and not play_on:
-            return Outcome.terminal(self._observe(), 1.0, success=1.0)
-        return Outcome.running(self._observe(), reached, success=reached)
+            return Outcome.terminal(observation, 1.0, success=1.0)
+        return Outcome.running(observation, reached, success=reached)
 
     def snapshot(self) -> Below:
         return self._below
@@ -145,10 +147,15 @@ class BlocksworldEnvironment:
             raise GdeError("the blocks world has no episode yet: call reset(seed) first")
         return self._played
 
-    def _choices(self) -> dict[str, Below]:
+    def _texts(self, actions: Sequence[Action]) -> tuple[str, ...]:
         episode = self._episode
-        names = episode.problem.blocks
-        return {episode.words.text(action, names): after for action, after in successors(self._below)}
+        return tuple(episode.words.text(action, episode.problem.blocks) for action in actions)
+
+    def _choices(self) -> dict[str, Below]:
+        """Return the possible actions, each with the arrangement that follows."""
+        moves = list(successors(self._below))
+        texts = self._texts([action for action, _ in moves])
+        return dict(zip(texts, [after for _, after in moves], strict=True))
 
     def _observe(self) -> Observation:
         episode = self._episode

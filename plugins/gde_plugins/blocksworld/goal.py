@@ -28,12 +28,15 @@ class Goal:
             if below[block] != under:
                 return False
         for block in self.clear:
-            if below[block] == HAND or block in below:
+            # The supports of all blocks include this one if a block stands on it.
+            is_covered = block in below
+            if is_covered or below[block] == HAND:
                 return False
-        return not (self.hand_empty and HAND in below)
+        is_holding = HAND in below
+        return not (self.hand_empty and is_holding)
 
     def unconstrained(self, block: int) -> bool:
-        """Return whether no condition is about a block itself."""
+        """Return whether no condition mentions a block."""
         return block not in self.under and block not in self.over and block not in self.clear
 
 
@@ -62,6 +65,7 @@ def contradiction(on: Iterable[tuple[str, str]], on_table: Iterable[str], clear:
         if block in over:
             return f"{block} would be clear and carry {over[block]}"
 
+    # From every block down its tower: a block met twice closes a circle.
     for block in under:
         tower = [block]
         lower = under[block]
@@ -69,5 +73,6 @@ def contradiction(on: Iterable[tuple[str, str]], on_table: Iterable[str], clear:
             tower.append(lower)
             lower = under.get(lower)
         if lower is not None:
-            return f"{' on '.join([*tower, lower])} would be a circle"
+            circle = " on ".join([*tower, lower])
+            return f"{circle} would be a circle"
     return ""

@@ -27,8 +27,11 @@ def parse(text: str) -> list[Expression]:
             stack[-1].append(token)
     if len(stack) > 1:
         raise ValueError(f"as many ) as (, got {len(stack) - 1} too few: the text is cut off")
-    whole = stack[0][0] if stack[0] else []
-    if len(stack[0]) != 1 or isinstance(whole, str) or whole[:1] != ["define"]:
+
+    # All that is left on the stack is the list of outermost expressions.
+    outermost = stack[0]
+    whole = outermost[0] if len(outermost) == 1 else []
+    if isinstance(whole, str) or whole[:1] != ["define"]:
         raise ValueError(f"one (define ...), got {text.strip()[:40]!r}")
     return [each for each in whole[1:] if not isinstance(each, str) and each]
 
@@ -39,10 +42,12 @@ def section(sections: list[Expression], name: str) -> list[Expression]:
     Raises:
         ValueError: there is no such section, or something in it is no expression.
     """
-    inner = one(sections, name)[1:]
-    if odd := next((each for each in inner if isinstance(each, str) or not each), None):
-        raise ValueError(f"expressions in parentheses under {name}, got {odd!r}")
-    return [each for each in inner if not isinstance(each, str)]
+    found: list[Expression] = []
+    for each in one(sections, name)[1:]:
+        if isinstance(each, str) or not each:
+            raise ValueError(f"expressions in parentheses under {name}, got {each!r}")
+        found.append(each)
+    return found
 
 
 def one(sections: list[Expression], name: str) -> Expression:
@@ -63,11 +68,14 @@ def words(expression: Expression | str) -> tuple[str, ...]:
     Raises:
         ValueError: the expression is no flat list.
     """
-    if isinstance(expression, str) or not all(isinstance(each, str) for each in expression):
+    flat = [each for each in expression if isinstance(each, str)]
+    if isinstance(expression, str) or len(flat) < len(expression):
         raise ValueError(f"a list of words, got {expression!r}")
+
     found = []
     previous = ""
-    for word in map(str, expression):
+    for word in flat:
+        # Types follow a hyphen: "a b - block".
         if word != "-" and previous != "-":
             found.append(word)
         previous = word

@@ -38,9 +38,13 @@ class Planner:
         if block is None:
             return 2 * self._needed_moves(below) - self._ends_in_the_hand(below)
 
-        # It is never worse to put the block where it belongs, or else on the table.
-        target = self._last_place(block, must_move(below, self.goal), {*tops(below)})
-        return 1 + self.distance(put(below, block, TABLE if target is None else target))
+        # It is never worse to put the block in its last place, or else on the table.
+        moving = must_move(below, self.goal)
+        target = self._last_place(block, moving, set(tops(below)))
+        if target is None:
+            target = TABLE
+        after = put(below, block, target)
+        return 1 + self.distance(after)
 
     def optimal(self, below: Below) -> list[Action]:
         """Return all actions that bring the goal nearer; none at the goal."""
@@ -52,18 +56,20 @@ class Planner:
     def plan(self, below: Below) -> list[Action]:
         """Return an optimal plan; of several the one whose actions come first."""
         actions: list[Action] = []
-        while left := self.distance(below):
+        left = self.distance(below)
+        while left > 0:
             for action, after in successors(below):
                 if self.distance(after) < left:
                     actions.append(action)
                     below = after
                     break
+            left = self.distance(below)
         return actions
 
     def _ends_in_the_hand(self, below: Below) -> bool:
         """Return whether the last block may stay in the hand.
 
-        That is so if the goal asks only for its absence, and it can be moved last.
+        It may if the goal asks only for its absence, and it can be moved last.
         """
         goal = self.goal
         if goal.hand_empty:
@@ -100,26 +106,33 @@ class Planner:
                 return done
             if len(moves_to) > LIMIT:
                 raise GdeError(f"blocksworld: no plan of {len(start)} blocks is proven optimal in {LIMIT} arrangements")
+
+            done += 1
             for after in self._worth_trying(below, moving):
-                if done + 1 < moves_to.get(after, done + 2):
-                    moves_to[after] = done + 1
-                    heappush(queue, (done + 1 + self._bound(after), -done - 1, after))
+                if after not in moves_to or done < moves_to[after]:
+                    moves_to[after] = done
+                    heappush(queue, (done + self._bound(after), -done, after))
         raise AssertionError("every goal without contradiction can be reached")
 
     def _bound(self, below: Below) -> int:
-        """Return a number of moves that no plan is below."""
+        """Return a lower bound on the number of moves."""
         moving = must_move(below, self.goal)
         twice = [block for block in moving if _must_move_twice(block, below, moving, self.goal)]
         return len(moving) + len(twice)
 
     def _worth_trying(self, below: Below, moving: set[int]) -> Sequence[Below]:
         free = tops(below)
-        candidates = [block for block in free if block in moving]
-        for block in candidates:
-            place = self._last_place(block, moving, {*free})
+        to_table = []
+        for block in free:
+            if block not in moving:
+                continue
+            place = self._last_place(block, moving, set(free))
+            # A move to the last place is never wrong, so no other need be tried.
             if place is not None:
                 return [put(below, block, place)]
-        return [put(below, block, TABLE) for block in candidates if below[block] != TABLE]
+            if below[block] != TABLE:
+                to_table.append(put(below, block, TABLE))
+        return to_table
 
 
 def must_move(below: Below, goal: Goal) -> set[int]:
@@ -143,7 +156,10 @@ def must_move(below: Below, goal: Goal) -> set[int]:
 def _misplaced(block: int, under: int, goal: Goal) -> bool:
     if goal.under.get(block, under) != under:
         return True
-    return under != TABLE and (under in goal.clear or goal.over.get(under, block) != block)
+    if under == TABLE:
+        return False
+    # The block may also be in the way of another one, or of nothing at all.
+    return under in goal.clear or goal.over.get(under, block) != block
 
 
 def _must_move_twice(block: int, below: Below, moving: set[int], goal: Goal) -> bool:

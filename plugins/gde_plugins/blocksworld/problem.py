@@ -24,8 +24,10 @@ class Problem:
 
     @property
     def id(self) -> str:
-        """Equal for equal problems in equal words, whatever they are called."""
-        said = f"{self.blocks} {self.start} {sorted(self.conditions)} {sorted(self.terms.predicates.items())}"
+        """Equal for equal problems in equal words, under any name."""
+        conditions = sorted(self.conditions)
+        predicates = sorted(self.terms.predicates.items())
+        said = f"{self.blocks} {self.start} {conditions} {predicates}"
         return sha256(said.encode()).hexdigest()[:16]
 
     @property
@@ -44,7 +46,7 @@ class Problem:
 
 
 def facts(below: Below, blocks: Sequence[str]) -> list[Atom]:
-    """Return everything that is true of an arrangement, as atoms."""
+    """Return all atoms that are true of an arrangement."""
     on_table: list[Atom] = []
     on: list[Atom] = []
     for block, under in enumerate(below):
@@ -53,26 +55,37 @@ def facts(below: Below, blocks: Sequence[str]) -> list[Atom]:
         elif under != HAND:
             on.append(("on", blocks[block], blocks[under]))
     clear: list[Atom] = [("clear", blocks[block]) for block in tops(below)]
+
+    hand: Atom = ("handempty",)
     in_hand = held(below)
-    hand: Atom = ("handempty",) if in_hand is None else ("holding", blocks[in_hand])
+    if in_hand is not None:
+        hand = ("holding", blocks[in_hand])
     return [*on_table, *on, *clear, hand]
 
 
 def write_pddl(problem: Problem) -> str:
     """Write a problem as PDDL, in the names of its domain."""
+    # PDDL allows no slash in a name.
+    name = problem.name.replace("/", "-")
+    objects = " ".join(problem.blocks)
+    start = _written(facts(problem.start, problem.blocks), problem.terms)
+    goal = _written(problem.conditions, problem.terms)
     lines = [
-        f"(define (problem {problem.name.replace('/', '-')})",
+        f"(define (problem {name})",
         "(:domain blocksworld-4ops)",
-        f"(:objects {' '.join(problem.blocks)})",
-        f"(:init {_written(facts(problem.start, problem.blocks), problem.terms)})",
-        f"(:goal (and {_written(problem.conditions, problem.terms)})))",
+        f"(:objects {objects})",
+        f"(:init {start})",
+        f"(:goal (and {goal})))",
     ]
     return "\n".join(lines)
 
 
 def _written(atoms: Sequence[Atom], terms: Terms) -> str:
-    renamed = [" ".join((terms.predicates[name], *arguments)) for name, *arguments in atoms]
-    return " ".join(f"({atom})" for atom in renamed)
+    written = []
+    for name, *arguments in atoms:
+        words_of_atom = " ".join([terms.predicates[name], *arguments])
+        written.append(f"({words_of_atom})")
+    return " ".join(written)
 
 
 def read_pddl(text: str, name: str, terms: Terms) -> Problem:
@@ -86,7 +99,8 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
     if not blocks or len({*blocks}) < len(blocks):
         raise ValueError(f"blocks of different names under :objects, got {' '.join(blocks) or 'none'}")
 
-    reader = _Atoms(blocks, {theirs: ours for ours, theirs in terms.predicates.items()})
+    ours = {theirs: name for name, theirs in terms.predicates.items()}
+    reader = _Atoms(blocks, ours)
     start = [reader.read(words(each)) for each in section(sections, ":init")]
     goal = []
     for part in one(sections, ":goal")[1:]:
@@ -108,8 +122,10 @@ class _Atoms:
             known = ", ".join(self.ours)
             raise ValueError(f"one of {known}, got {theirs!r}: give its folder the domain.pddl that it is written in")
         name = self.ours[theirs]
-        if len(arguments) != PREDICATES[name] or not {*arguments} <= {*self.blocks}:
-            raise ValueError(f"{theirs} of {PREDICATES[name]} of the blocks {' '.join(self.blocks)}, got {atom}")
+        n_blocks = PREDICATES[name]
+        if len(arguments) != n_blocks or not set(arguments) <= set(self.blocks):
+            known = " ".join(self.blocks)
+            raise ValueError(f"{theirs} of {n_blocks} of the blocks {known}, got {atom}")
         return (name, *arguments)
 
     def read_condition(self, atom: Atom, is_affirmed: bool) -> Atom:
@@ -122,6 +138,28 @@ class _Atoms:
 
 def _start(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Below:
     """Return the first arrangement; all atoms must agree with it."""
+    places = _places(atoms, blocks)
+    below = tuple(places[name] for name in blocks)
+    pairs = []
+    for name, under in zip(blocks, below, strict=True):
+        if under >= 0:
+            pairs.append((name, blocks[under]))
+    proof = contradiction(pairs, (), ())
+    if proof:
+        raise ValueError(f"towers of blocks at first, but {proof}")
+
+    # The places alone give all other facts, so what is stated must be exactly these.
+    true = facts(below, blocks)
+    if below.count(HAND) > 1 or Counter(true) != Counter(set(atoms)):
+        odd = sorted(set(true) ^ set(atoms))
+        # Without a difference, two blocks are held.
+        first = " ".join(odd[0]) if odd else "holding"
+        raise ValueError(f"a start that agrees with itself, it does not in {first}")
+    return below
+
+
+def _places(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> dict[str, int]:
+    """Return the place of every block; exactly one atom must give it."""
     number = {name: i for i, name in enumerate(blocks)}
     places: dict[str, int] = {}
     for atom in atoms:
@@ -139,18 +177,7 @@ def _start(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Below:
     for name in blocks:
         if name not in places:
             raise ValueError(f"a place for every block at first, got none for {name}")
-
-    below = tuple(places[name] for name in blocks)
-    pairs = [(blocks[block], blocks[under]) for block, under in enumerate(below) if under >= 0]
-    problem = contradiction(pairs, (), ())
-    if problem:
-        raise ValueError(f"towers of blocks at first, but {problem}")
-
-    true = facts(below, blocks)
-    if below.count(HAND) > 1 or Counter(true) != Counter({*atoms}):
-        odd = sorted({*true} ^ {*atoms}) or [("holding",)]
-        raise ValueError(f"a start that agrees with itself, it does not in {' '.join(odd[0])}")
-    return below
+    return places
 
 
 def _goal(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Goal:
@@ -174,5 +201,7 @@ def _goal(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Goal:
 
     number = {name: i for i, name in enumerate(blocks)}
     under_of = {number[block]: number[under] for block, under in on}
-    under_of.update((number[block], TABLE) for block in on_table)
-    return Goal(under=under_of, clear=frozenset(number[block] for block in clear), hand_empty=hand_empty)
+    for block in on_table:
+        under_of[number[block]] = TABLE
+    clear_blocks = frozenset(number[block] for block in clear)
+    return Goal(under=under_of, clear=clear_blocks, hand_empty=hand_empty)

@@ -1,4 +1,4 @@
-"""Sources of problems: a folder, or chance."""
+"""Problems from a folder, and random problems."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -63,9 +63,12 @@ def listed_problems(folder: str | None) -> tuple[Listed, ...]:
     terms: dict[Path, Terms] = {}
     listed = []
     for path in paths:
-        if path.parent not in terms:
-            terms[path.parent] = _terms(path.parent, root)
-        listed.append(Listed(path.relative_to(root).as_posix(), path, terms[path.parent]))
+        # Many problems share a domain, which is read once per folder.
+        folder_of_path = path.parent
+        if folder_of_path not in terms:
+            terms[folder_of_path] = _terms(folder_of_path, root)
+        name = path.relative_to(root).as_posix()
+        listed.append(Listed(name, path, terms[folder_of_path]))
     return tuple(listed)
 
 
@@ -92,10 +95,12 @@ def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
             n_kept = ceil(len(under) / 2)
             kept = rng.permutation(sorted(under))[:n_kept]
             under = {block: under[block] for block in sorted(kept.tolist())}
+
         goal = Goal(under=under)
         if not goal.holds(start):
             # Seeds that draw the same problem give the same world, so the name does not hold the seed.
-            return Problem(name="random", blocks=tuple(ascii_lowercase[: config.blocks]), start=start, goal=goal)
+            blocks = tuple(ascii_lowercase[: config.blocks])
+            return Problem(name="random", blocks=blocks, start=start, goal=goal)
 
 
 def random_arrangement(n_blocks: int, rng: np.random.Generator) -> Below:

@@ -37,32 +37,42 @@ class Words:
 
     def facts(self, atoms: Sequence[Atom]) -> str:
         """Write facts as sentences."""
-        clauses = (self.clause(atom) for atom in atoms)
-        return " ".join(f"{clause[0].upper()}{clause[1:]}." for clause in clauses)
+        sentences = []
+        for atom in atoms:
+            clause = self.clause(atom)
+            # Not capitalize(), which would lower the names of blocks.
+            sentences.append(f"{clause[0].upper()}{clause[1:]}.")
+        return " ".join(sentences)
 
     def action(self, operator: str, *blocks: str) -> str:
         """Write an operator with the names of its blocks."""
         theirs = self.terms.operators[operator]
         if theirs == operator:
             return ACTIONS[operator].format(*blocks)
+        # Some domains write "stack the lower block, the upper block".
         if operator in self.terms.turned:
             blocks = blocks[::-1]
         return " ".join((theirs, *blocks))
 
     def text(self, action: Action, blocks: Sequence[str]) -> str:
         """Write an action of numbered blocks, as an agent gives it."""
-        others = () if action.other == TABLE else (blocks[action.other],)
-        return self.action(action.operator, blocks[action.block], *others)
+        names = [blocks[action.block]]
+        if action.other != TABLE:
+            names.append(blocks[action.other])
+        return self.action(action.operator, *names)
 
     def objective(self, conditions: Sequence[Atom]) -> str:
         """Write the goal."""
-        return f"Bring it about that {' and '.join(self.clause(atom) for atom in conditions)}."
+        clauses = [self.clause(atom) for atom in conditions]
+        return f"Bring it about that {' and '.join(clauses)}."
 
     def rules(self) -> str:
         """Write every operator with its preconditions and effects."""
-        return "\n".join(self._rule(name, operator) for name, operator in OPERATORS.items())
+        rules = [self._rule(name, operator) for name, operator in OPERATORS.items()]
+        return "\n".join(rules)
 
     def _rule(self, name: str, operator: Operator) -> str:
+        # Every operator of two blocks needs something of the second.
         has_two_blocks = any("?1" in atom for atom in operator.needs)
         blocks = ("X", "Y") if has_two_blocks else ("X",)
         said = self.action(name, *blocks)
@@ -76,7 +86,9 @@ class Words:
         order = [*PREDICATES]
         clauses = []
         for name, *arguments in sorted(atoms, key=lambda atom: (order.index(atom[0]), atom)):
-            named = [blocks[int(argument.removeprefix("?"))] for argument in arguments]
+            # The arguments are ?0 and ?1.
+            numbers = [int(argument.removeprefix("?")) for argument in arguments]
+            named = [blocks[number] for number in numbers]
             clauses.append(self.clause((name, *named)))
         return ", ".join(clauses)
 
@@ -84,12 +96,19 @@ class Words:
 def draw(below: Below, blocks: Sequence[str]) -> str:
     """Draw the towers side by side on the table, under the hand."""
     width = max(map(len, blocks))
-    columns = [[blocks[block] for block in tower] for tower in towers(below)]
-    height = max(map(len, columns), default=0)
+    shown = towers(below)
+    height = max(map(len, shown), default=0)
     in_hand = held(below)
-    lines = [f"hand: {'empty' if in_hand is None else blocks[in_hand]}"]
+    lines = ["hand: empty" if in_hand is None else f"hand: {blocks[in_hand]}"]
+
+    # From the top down; towers that do not reach a level are blank there.
     for level in reversed(range(height)):
-        cells = [column[level] if level < len(column) else "" for column in columns]
-        lines.append("  ".join(cell.ljust(width) for cell in cells).rstrip())
-    lines.append("=" * max(3, len(columns) * (width + 2) - 2))
+        cells = []
+        for tower in shown:
+            name = blocks[tower[level]] if level < len(tower) else ""
+            cells.append(name.ljust(width))
+        lines.append("  ".join(cells).rstrip())
+
+    table_width = len(shown) * (width + 2) - 2
+    lines.append("=" * max(3, table_width))
     return "\n".join(lines)

@@ -97,11 +97,12 @@ class GridConfig:
     def _check_file(self) -> None:
         if self.where and not self.grids:
             raise ValueError(f"grids=FILE beside where, got where {self.where!r} alone")
-        changed = [
-            each.name for each in fields(self) if each.name in RANDOM and getattr(self, each.name) != each.default
-        ]
-        if self.grids and changed:
-            raise ValueError(f"no {changed[0]} beside grids, which are taken from the file as they are")
+        if not self.grids:
+            return
+        # Such a setting would be ignored, and the run would not be what its plan says.
+        for each in fields(self):
+            if each.name in RANDOM and getattr(self, each.name) != each.default:
+                raise ValueError(f"no {each.name} beside grids, which are taken from the file as they are")
 
     def _check_conditions(self) -> None:
         if self.perturbation == "put_back" and self.perturbation_turn == 0:
@@ -114,14 +115,17 @@ class GridConfig:
             raise ValueError(f"symbols other than C, which stands for the distractor, got {self.symbols}")
 
     def turns(self, steps: float) -> int:
-        """Turns allowed where so many steps are needed."""
+        """Return the allowed turns for a number of needed steps."""
         # Rounded first: 1.1 x 10 is a little more than 11 in floating point and must not become 12.
-        return math.ceil(round(self.horizon_factor * steps, 9))
+        turns = round(self.horizon_factor * steps, 9)
+        return math.ceil(turns)
 
     @property
     def distances(self) -> range:
-        """The optimal lengths that are wanted."""
-        return range(self.min_distance or 1, (self.max_distance or self._longest) + 1)
+        """Wanted lengths of the shortest way."""
+        least = self.min_distance or 1
+        greatest = self.max_distance or self._longest
+        return range(least, greatest + 1)
 
     @property
     def _longest(self) -> int:

@@ -20,7 +20,7 @@ from gde_plugins.grid.walking import Walker
 
 @dataclass(frozen=True, kw_only=True)
 class _Episode:
-    """What stays the same from reset to reset, worked out once so that a step only looks things up."""
+    """Everything that is equal in all steps of an episode, computed once so that a step is quick."""
 
     origin: Origin
     """The grid before it was transformed."""
@@ -37,7 +37,7 @@ class _Episode:
     scene: str
     """The text without the agent."""
     offsets: list[int]
-    """Where each state's cell is in the text."""
+    """Index in the text of each state's cell."""
 
     @classmethod
     def of(cls, origin: Origin, transform: Transform, words: Vocabulary) -> "_Episode":
@@ -46,17 +46,23 @@ class _Episode:
         start = cells.index(grid.agent)
         goal = cells.index(grid.goal)
         positions = cells.positions.tolist()
+        steps = cells.steps_to(goal)
+
         places = offsets(grid.rows, positions)
+        scene = put(empty_text(grid.rows), places[goal], GOAL_SYMBOL)
+        moves: dict[str, list[int]] = {}
+        for action, successors in zip(words.actions, cells.successors.T, strict=True):
+            moves[action] = successors.tolist()
         return cls(
             origin=origin,
             transform=transform,
             grid=grid,
             positions=positions,
-            moves={action: cells.successors[:, a].tolist() for a, action in enumerate(words.actions)},
+            moves=moves,
             start=start,
             goals=[state == goal for state in range(len(positions))],
-            distance=int(cells.steps_to(goal)[start]),
-            scene=words.redraw(put(empty_text(grid.rows), places[goal], GOAL_SYMBOL)),
+            distance=int(steps[start]),
+            scene=words.redraw(scene),
             offsets=places,
         )
 
@@ -66,27 +72,33 @@ class _Episode:
 
     @cached_property
     def facts(self) -> dict[str, Json]:
-        """What stays the same, for the record."""
+        """Facts of the world, for the record."""
         origin = self.origin
-        base = self.origin.grid.rows
-        return {
+        base_rows = origin.grid.rows
+        to_base = self.transform.to_base((len(base_rows), len(base_rows[0])))
+        moves = zip(self.moves, MOVES.values(), strict=True)
+        facts: dict[str, Json] = {
             "rows": list(self.grid.rows),
             "goal": list(self.grid.goal),
             "agent": list(self.grid.agent),
-            "moves": {action: list(move) for action, move in zip(self.moves, MOVES.values(), strict=True)},
-            "to_base": [list(row) for row in self.transform.to_base((len(base), len(base[0])))],
-            **({"record": origin.record} if origin.record else {}),
-            **{name: origin.labels[name] for name in ("size", "density") if name in origin.labels},
+            "moves": {action: list(move) for action, move in moves},
+            "to_base": [list(row) for row in to_base],
         }
+
+        # A generated grid has no record, and a grid of a file perhaps no density.
+        if origin.record:
+            facts["record"] = origin.record
+        for name in ("size", "density"):
+            if name in origin.labels:
+                facts[name] = origin.labels[name]
+        return facts
 
 
 class GridEnvironment(Walker[_Episode]):
     """Implements `gde.parts.environment.HasMDP` and `HasWorlds`. States are the free cells in reading order."""
 
     def __init__(self, config: GridConfig, origins: Sequence[Origin] | None = None) -> None:
-        """Prepare to make the grids that the configuration describes, or to take them from its file.
-
-        With `origins`, these are played on instead.
+        """Prepare to make the configured grids, or to take them from the configured file, or from `origins`.
 
         Raises:
             ConfigError: the file of grids cannot be used.
@@ -98,8 +110,13 @@ class GridEnvironment(Walker[_Episode]):
         self._listed = listed_origins(config) if origins is None else origins
 
     def worlds(self) -> Sequence[str]:
-        """The grids of the file in the order of its lines; none where every seed is another grid."""
-        return [f"{each.record} {identity(each.grid, each.base, str(each.labels))}" for each in self._listed]
+        """Return the grids of the file in the order of its lines; none if every seed is another grid."""
+        worlds = []
+        for each in self._listed:
+            # The digest tells a file from its earlier version, with which a resumed run would not agree.
+            digest = identity(each.grid, each.base, str(each.labels))
+            worlds.append(f"{each.record} {digest}")
+        return worlds
 
     def reset(self, seed: int) -> Observation:
         """Begin on the random grid of this seed, or on grid number `seed` (modulo their number) of the file.
@@ -107,8 +124,10 @@ class GridEnvironment(Walker[_Episode]):
         Raises:
             GdeError: no grid has agent and goal as far apart as the configuration wants.
         """
-        listed = self._listed
-        origin = listed[seed % len(listed)] if listed else random_origin(self._config, seed)
+        if self._listed:
+            origin = self._listed[seed % len(self._listed)]
+        else:
+            origin = random_origin(self._config, seed)
         self._played = _Episode.of(origin, self._transform, self._words)
         self._state = self._played.start
         return self._observe()
@@ -119,32 +138,35 @@ class GridEnvironment(Walker[_Episode]):
         return Task(objective=words.objective, rules=words.rules, horizon=horizon, actions=words.actions)
 
     def world(self) -> World:
-        """The grid that is played on, as it is after its transform.
+        """Return the grid after its transform.
 
-        Facts are `rows`, `goal`, `agent` (where it starts), `moves` (action to rows and columns moved), `to_base`
-        (see `Transform.to_base`), `record` (id in the file) and what is known of the grid (`size`, `density`).
-        Labels are those of the file, `transform`, `actions` and `symbols`, "none" where nothing is varied, and
-        `distance`, the optimal length.
+        Facts are `rows`, `goal`, `agent` (its start), `moves` (action to rows and columns moved), `to_base` (see
+        `Transform.to_base`), `record` (id in the file), and `size` and `density` if they are known. Labels are those
+        of the file, `transform`, `actions` and `symbols`, "none" if nothing is varied, and `distance`, the optimal
+        length.
         """
         episode = self._episode
         config = self._config
         known = episode.origin.labels
-        return World(
-            id=identity(episode.grid, *self._words.unusual),
-            facts=episode.facts,
-            labels={
-                **known,
-                "transform": config.transform if self._transform.steps else known.get("transform", NONE),
-                "actions": config.actions,
-                "symbols": config.symbols,
-                "distance": episode.distance,
-            },
-            base=episode.origin.base,
-        )
+
+        # A file may hold grids that are already transformed.
+        transform = known.get("transform", NONE)
+        if self._transform.steps:
+            transform = config.transform
+        labels = {
+            **known,
+            "transform": transform,
+            "actions": config.actions,
+            "symbols": config.symbols,
+            "distance": episode.distance,
+        }
+        name = identity(episode.grid, *self._words.unusual)
+        return World(id=name, facts=episode.facts, labels=labels, base=episode.origin.base)
 
     def state(self) -> State:
-        """Fact `agent`: [row, column]; the index counts the free cells in reading order."""
-        return State(facts={"agent": list(self._episode.positions[self._state])}, index=self._state)
+        """Return the fact `agent`: [row, column]; the index counts the free cells in reading order."""
+        here = self._episode.positions[self._state]
+        return State(facts={"agent": list(here)}, index=self._state)
 
     def _observe(self) -> Observation:
         episode = self._episode

@@ -1,6 +1,5 @@
 """A text grid with its agent and goal, and its origin."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -11,7 +10,8 @@ from gde.data.cell_map import Position, position
 from gde.data.json import Json, Labels
 from gde.data.observation import State, World
 
-WALL_SYMBOL, FREE_SYMBOL = "#", "_"
+WALL_SYMBOL = "#"
+FREE_SYMBOL = "_"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,31 +27,34 @@ class Grid:
     goal: Position
 
     def __post_init__(self) -> None:
-        if len({len(row) for row in self.rows}) != 1:
+        lengths = {len(row) for row in self.rows}
+        if len(lengths) != 1:
             raise ValueError("all rows of a grid must be equally long")
-        if unknown := set("".join(self.rows)) - {WALL_SYMBOL, FREE_SYMBOL}:
+        unknown = set("".join(self.rows)) - {WALL_SYMBOL, FREE_SYMBOL}
+        if unknown:
             raise ValueError(f"grid rows hold {WALL_SYMBOL!r} and {FREE_SYMBOL!r} only, got {sorted(unknown)}")
-        for name, (row, column) in (("agent", self.agent), ("goal", self.goal)):
+        for name, place in {"agent": self.agent, "goal": self.goal}.items():
+            row, column = place
             if self.rows[row][column] == WALL_SYMBOL:
                 raise ValueError(f"the {name} at ({row}, {column}) stands on a wall")
 
     @classmethod
     def from_record(cls, world: World, state: State) -> "Grid":
-        """The grid at one turn. What the state says (e.g. of a goal that moved) overrides the world."""
+        """Return the grid at one turn. Facts of the state, e.g. of a goal that moved, override those of the world."""
         facts: dict[str, Json] = {**world.facts, **state.facts}
-        return cls(rows=_rows(facts), agent=position(facts, "agent"), goal=position(facts, "goal"))
+        rows = facts.get("rows")
+        if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
+            raise ValueError("a grid world records `rows`, a list of strings")
+        return cls(
+            rows=tuple(str(row) for row in rows),
+            agent=position(facts, "agent"),
+            goal=position(facts, "goal"),
+        )
 
     @property
     def walls(self) -> NDArray[np.bool_]:
         """(height, width) True where a wall is."""
         return np.array([[symbol == WALL_SYMBOL for symbol in row] for row in self.rows])
-
-
-def _rows(facts: Mapping[str, Json]) -> tuple[str, ...]:
-    rows = facts.get("rows")
-    if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
-        raise ValueError("a grid world records `rows`, a list of strings")
-    return tuple(str(row) for row in rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +67,10 @@ class Origin:
     labels: Labels
     """At least `size` and `transform`, which is "none" unless the file holds the grid already transformed."""
     record: str = ""
-    """Its id in the file; empty for a generated grid."""
+    """Id in the file; empty for a generated grid."""
 
 
 def identity(grid: Grid, *words: str) -> str:
-    """A digest of 16 characters, equal for equal grids described in equal words."""
+    """Return a digest of 16 characters, equal for equal grids in equal words."""
     content = "\n".join([*grid.rows, str(grid.agent), str(grid.goal), *words])
     return sha256(content.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Does a variation of a world change what the agent does in it?"""
+"""Tests of the difference that a variation of a world makes to the agent's behaviour."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,17 +24,17 @@ from gde_plugins.stats_tests.by_world import Measured, measure
 from gde_plugins.stats_tests.config import PairsConfig
 
 UNVARIED = "none"
-"""The value of a label in the world that others are variations of."""
+"""The value of a label in an unvaried world."""
 Value = str | int | float | bool
 Labels = tuple[tuple[str, Value], ...]
 Counterfactual = tuple[str, Labels]
-"""The cluster and all other labels, which a world and its variations share."""
+"""Cluster and other labels, which are equal for a world and its variations."""
 NAMES = ("difference", "p_wilcoxon", "p_permutation", "p_holm", "q", "rank_biserial", "effect_paper", "mde")
 NO_PAIR = "not measured: 0 pairs of worlds in which it has a value"
 
 
 class Place(NamedTuple):
-    """A world under the labels of an episode: one world can be met under several."""
+    """A world under the labels of an episode; episodes of one world may differ in their labels."""
 
     world: str
     cluster: str
@@ -44,13 +44,18 @@ class Place(NamedTuple):
     @classmethod
     def of(cls, trajectory: Trajectory) -> "Place":
         """Return the place of an episode."""
-        own = {name for name, value in trajectory.world.labels.items() if not isinstance(value, str)}
-        labels = [(name, value) for name, value in trajectory.labels.items() if name not in own]
-        return cls(trajectory.world.id, trajectory.world.cluster, tuple(sorted(labels)))
+        world = trajectory.world
+        labels = []
+        for name, value in trajectory.labels.items():
+            # A number of the world itself may differ between variations, which must still find each other.
+            if name not in world.labels or isinstance(world.labels[name], str):
+                labels.append((name, value))
+        return cls(world.id, world.cluster, tuple(sorted(labels)))
 
     def counterfactual(self, label: str) -> Counterfactual:
-        """Return what the place shares with its variations by `label`."""
-        return self.cluster, tuple(pair for pair in self.labels if pair[0] != label)
+        """Return the key that is equal for all variations of the place by `label`."""
+        others = [(name, value) for name, value in self.labels if name != label]
+        return self.cluster, tuple(others)
 
 
 def _episode_of(trajectory: Trajectory) -> tuple[Place, str]:
@@ -72,11 +77,11 @@ class Contrast:
 class Pairs:
     """Every variation of a world against the unvaried one (as Arghal et al. 2026, section 4.2 and table 3).
 
-    A label is a variation if it is "none" in one world of a cluster and something else in another. A varied world is
-    paired with the unvaried world of its cluster that has the same other labels; numbers that describe the world
-    itself may differ. All differences are variation minus unvaried. All tests are two-sided, and the unit is the
+    A label is a variation if it is "none" in one world of a cluster and has another value in a second one. A varied
+    world is paired with the unvaried world of its cluster that has the same other labels; numbers that describe the
+    world itself may differ. All differences are variation minus unvaried. All tests are two-sided, and the unit is the
     cluster. ".p_holm" (Holm 1979) and ".q" (Benjamini and Hochberg 1995) correct Wilcoxon's test over a family: all
-    variations by one label times all measures. A test that could not be made does not count.
+    variations by one label times all measures. A test without data does not count.
 
     A preference, e.g. for going left, helps in some grids and hurts in others, so a mean difference does not show it.
     ".p_any" tests whether a variation changes anything in any world: it exchanges episodes within pairs. ".p_any_holm"
@@ -95,6 +100,7 @@ class Pairs:
         if not labels:
             return ()
 
+        # Differences of means need one value a world; the exchange of episodes needs one value an episode.
         by_world = measure(self.context, self.config.measures, split(evidence, Place.of))
         by_episode = measure(self.context, self.config.each_episode, split(evidence, _episode_of))
         found: list[Measurement] = []
@@ -110,22 +116,37 @@ def variations(places: set[Place]) -> list[str]:
     for place in places:
         for label, value in place.labels:
             values.setdefault((label, place.cluster), set()).add(value)
-    return sorted({label for (label, _), found in values.items() if UNVARIED in found and len(found) > 1})
+
+    labels = set()
+    for (label, _), found in values.items():
+        if UNVARIED in found and len(found) > 1:
+            labels.add(label)
+    return sorted(labels)
 
 
 def _variations_by(label: str, places: set[Place]) -> list[Value]:
     """Return the values of a label that are variations."""
-    values = {dict(place.labels).get(label, UNVARIED) for place in places}
+    values: set[Value] = set()
+    for place in places:
+        labels = dict(place.labels)
+        values.add(labels.get(label, UNVARIED))
     return sorted(values - {UNVARIED}, key=str)
 
 
 def _family(label: str, measures: Sequence[Measured[Place]], places: set[Place], seed: int) -> Iterator[Measurement]:
     """Test all variations by one label in all measures, corrected together."""
-    contrasts = []
+    contrasts: list[Contrast] = []
+    p_values: list[float | None] = []
     for variation in _variations_by(label, places):
-        contrasts += [_contrast(one, label, variation, seed) for one in measures]
+        for one in measures:
+            contrast = _contrast(one, label, variation, seed)
+            contrasts.append(contrast)
+            if contrast.difference is None:
+                p_values.append(None)
+            else:
+                p_values.append(contrast.difference.signed_rank.p_value)
 
-    p_values = [contrast.difference.signed_rank.p_value if contrast.difference else None for contrast in contrasts]
+    # One family for all variations and measures: each is another chance of a false alarm.
     by_holm = adjusted(p_values, holm)
     by_rate = adjusted(p_values, benjamini_hochberg)
     for contrast, p_holm, q in zip(contrasts, by_holm, by_rate, strict=True):
@@ -137,19 +158,22 @@ def _family(label: str, measures: Sequence[Measured[Place]], places: set[Place],
 def _any_changes(
     label: str, episodes: Sequence[Measured[tuple[Place, str]]], places: set[Place], seed: int
 ) -> Iterator[Measurement]:
-    """Test for changes in whatever direction, over all variations by one label."""
-    tests = []
+    """Test for changes in any direction, over all variations by one label."""
+    tests: list[tuple[Value, str, Finding, int]] = []
+    p_values: list[float | None] = []
     for variation in _variations_by(label, places):
         for one in episodes:
             finding, n_episodes = _exchanged(one, label, variation, seed)
             tests.append((variation, one.name, finding, n_episodes))
+            p_values.append(finding.p_value)
 
-    corrected = adjusted([finding.p_value for _, _, finding, _ in tests], holm)
+    corrected = adjusted(p_values, holm)
     for (variation, name, finding, n_episodes), p_holm in zip(tests, corrected, strict=True):
         where = {label: variation}
-        corrected_finding = replace(finding, p_value=p_holm)
-        yield replace(finding.significance(f"pairs.{name}.p_any", n_episodes), where=where)
-        yield replace(corrected_finding.significance(f"pairs.{name}.p_any_holm", n_episodes), where=where)
+        plain = finding.significance(f"pairs.{name}.p_any", n_episodes)
+        by_holm = replace(finding, p_value=p_holm).significance(f"pairs.{name}.p_any_holm", n_episodes)
+        yield replace(plain, where=where)
+        yield replace(by_holm, where=where)
 
 
 def _exchanged(one: Measured[tuple[Place, str]], label: str, variation: Value, seed: int) -> tuple[Finding, int]:
@@ -165,6 +189,7 @@ def _exchanged(one: Measured[tuple[Place, str]], label: str, variation: Value, s
             counterfactuals.append(str(place.counterfactual(label)))
     if not values:
         return Finding(reason=NO_PAIR), 0
+
     rng = generator(seed, "metric", "pairs", "any", one.name, label, str(variation))
     return exchange_replicates(values, varied, counterfactuals, rng), len(values)
 
@@ -172,25 +197,26 @@ def _exchanged(one: Measured[tuple[Place, str]], label: str, variation: Value, s
 def _contrast(one: Measured[Place], label: str, variation: Value, seed: int) -> Contrast:
     varied = _means(one, label, variation)
     unvaried = _means(one, label, UNVARIED)
+    # Sorted, since resampling depends on the order of the pairs.
     common = sorted(varied.keys() & unvaried.keys(), key=str)
     if not common:
         return Contrast(measure=one, label=label, variation=variation, difference=None)
 
-    difference = paired_difference(
-        [varied[counterfactual] for counterfactual in common],
-        [unvaried[counterfactual] for counterfactual in common],
-        [cluster for cluster, _ in common],
-        generator(seed, "metric", "pairs", one.name, label, str(variation)),
-    )
+    varied_values = [varied[counterfactual] for counterfactual in common]
+    unvaried_values = [unvaried[counterfactual] for counterfactual in common]
+    clusters = [cluster for cluster, _ in common]
+    rng = generator(seed, "metric", "pairs", one.name, label, str(variation))
+    difference = paired_difference(varied_values, unvaried_values, clusters, rng)
     return Contrast(measure=one, label=label, variation=variation, difference=difference)
 
 
 def _means(one: Measured[Place], label: str, value: Value) -> dict[Counterfactual, float]:
-    """Return the mean over the worlds with a value of the label, by what they share with their counterparts."""
+    """Return the mean over the worlds with a value of the label, by counterfactual key."""
     counterfactuals: dict[Counterfactual, list[float]] = {}
     for place, number in one.values.items():
         if (label, value) in place.labels:
-            counterfactuals.setdefault(place.counterfactual(label), []).append(number)
+            key = place.counterfactual(label)
+            counterfactuals.setdefault(key, []).append(number)
     return {counterfactual: fmean(numbers) for counterfactual, numbers in counterfactuals.items()}
 
 
@@ -198,6 +224,7 @@ def _described(contrast: Contrast, p_holm: float | None, q: float | None) -> Ite
     found = contrast.difference
     unit = contrast.measure.unit
     if found is None:
+        # All names appear in every run, so that tables of different runs have the same rows.
         for name in NAMES:
             yield Measurement(name=name, value=None, unit="", n=0, reason=NO_PAIR)
         return

@@ -1,4 +1,4 @@
-"""Does behaviour change steadily with the difficulty of the world?"""
+"""Tests for a steady change of behaviour with the difficulty of the world."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -49,6 +49,7 @@ class Trends:
         """Test the whole run; a part of it has no trends."""
         if evidence.part:
             return ()
+        # A variation may be harder than its counterfactual, which would look like a trend.
         unvaried = _unvaried(evidence.trajectories)
         labels = []
         for label in self.config.by:
@@ -58,8 +59,13 @@ class Trends:
         if not labels:
             return ()
 
-        labelled = tuple(one for one in unvaried if all(_number(one, label) is not None for label in labels))
-        spots = split(replace(evidence, trajectories=labelled), lambda one: _spot(one, labels))
+        # Only worlds with all labels have a spot.
+        labelled = []
+        for one in unvaried:
+            if all(_number(one, label) is not None for label in labels):
+                labelled.append(one)
+        spots = split(replace(evidence, trajectories=tuple(labelled)), lambda one: _spot(one, labels))
+
         found: list[Measurement] = []
         for measured in measure(self.context, self.config.measures, spots):
             for axis, label in enumerate(labels):
@@ -70,7 +76,12 @@ class Trends:
 
 def _unvaried(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     labels = variations({Place.of(trajectory) for trajectory in trajectories})
-    return [one for one in trajectories if all(one.labels.get(label, UNVARIED) == UNVARIED for label in labels)]
+    unvaried = []
+    for one in trajectories:
+        values = {one.labels.get(label, UNVARIED) for label in labels}
+        if values <= {UNVARIED}:
+            unvaried.append(one)
+    return unvaried
 
 
 def _number(trajectory: Trajectory, label: str) -> float | None:
@@ -79,12 +90,14 @@ def _number(trajectory: Trajectory, label: str) -> float | None:
 
 
 def _spot(trajectory: Trajectory, labels: Sequence[str]) -> Spot:
-    return Spot(trajectory.world.cluster, tuple(_number(trajectory, label) or 0.0 for label in labels))
+    coordinates = [_number(trajectory, label) or 0.0 for label in labels]
+    return Spot(trajectory.world.cluster, tuple(coordinates))
 
 
 def _along(label: str, axis: int, one: Measured[Spot], seed: int) -> Iterator[Measurement]:
     """Test one measurement along one label."""
     clusters = [spot.cluster for spot in one.values]
+    # A measurement without a value has no correlation.
     if one.values:
         coordinates = [spot.coordinates[axis] for spot in one.values]
         rng = generator(seed, "metric", "trends", one.name, label)
@@ -108,7 +121,8 @@ def _blocks(one: Measured[Spot], axis: int) -> list[tuple[float, ...]]:
     groups: dict[tuple[float, ...], dict[float, list[float]]] = {}
     for spot, value in one.values.items():
         others = spot.coordinates[:axis] + spot.coordinates[axis + 1 :]
-        groups.setdefault(others, {}).setdefault(spot.coordinates[axis], []).append(value)
+        group = groups.setdefault(others, {})
+        group.setdefault(spot.coordinates[axis], []).append(value)
 
     blocks: list[tuple[float, ...]] = []
     for group in groups.values():
@@ -125,15 +139,17 @@ def _over_distance(trajectories: Sequence[Trajectory]) -> Iterator[Measurement]:
     hits: list[bool] = []
     clusters: list[str] = []
     for trajectory in trajectories:
+        # A failed episode says nothing about the agent.
         if trajectory.ending == "failed":
             continue
         for turn in trajectory.turns:
             if turn.value is None or not isfinite(turn.value):
                 continue
-            if turn.value > 0 or not turn.value.is_integer():
+            distance = -turn.value
+            if distance < 0 or not distance.is_integer():
                 are_distances = False
-            if turn.value > -LINEAR_BELOW:
-                distances.append(-turn.value)
+            if distance < LINEAR_BELOW:
+                distances.append(distance)
                 hits.append(turn.optimal is not None and turn.decision.action in turn.optimal)
                 clusters.append(trajectory.world.cluster)
 

@@ -11,14 +11,14 @@ from gde.seeding import generator
 from gde_plugins.webshop.config import WebshopConfig
 from gde_plugins.webshop.generated import generated_catalogue, random_goal
 from gde_plugins.webshop.index import Index
-from gde_plugins.webshop.product import Catalogue, Goal
+from gde_plugins.webshop.product import Goal
 from gde_plugins.webshop.published import published_catalogue
 from gde_plugins.webshop.reward import reward
 from gde_plugins.webshop.session import BUY, SEARCH, Shop, Visit
 from gde_plugins.webshop.shopper import script, suggestions, wanted_values
 
 TRIES = 100
-"""Wishes that are drawn for a seed, at most, to find one that can be fulfilled in full."""
+"""Greatest number of wishes drawn for a seed to find one that can be fulfilled in full."""
 RULES = """search[WORDS] shows products that have these words, best first.
 click[NAME] follows what is on the page: a product, an option of it, another page, or "buy now", which is the end."""
 
@@ -45,13 +45,14 @@ class WebshopEnvironment:
             ConfigError: the published data cannot be used.
         """
         self._config = config
-        self._shop = _shop(config)
+        self._shop = _shop(config.products, config.catalogue_seed, config.data)
         self._played: _Episode | None = None
         self._visit = Visit()
 
     def worlds(self) -> Sequence[str]:
-        """The human wishes of the published data; none where every seed draws another wish."""
-        return [f"{i} {_digest(goal)}" for i, goal in enumerate(self._shop.catalogue.goals)]
+        """Return the human wishes of the published data; none if every seed draws another wish."""
+        goals = self._shop.catalogue.goals
+        return [f"{i} {_digest(goal)}" for i, goal in enumerate(goals)]
 
     def reset(self, seed: int) -> Observation:
         """Begin with the wish of this seed, or number `seed` (modulo their number) of the published ones.
@@ -92,7 +93,7 @@ class WebshopEnvironment:
         return State(facts={**asdict(self._visit), "view": self._shop.text(self._visit)})
 
     def demonstration(self) -> Sequence[str]:
-        """Actions of a scripted shopper, who knows the product that the wish was written for."""
+        """Return the actions of a scripted shopper, who knows the wish's own product."""
         episode = self._episode
         searches = episode.searches
         if self._config.search == "free":
@@ -106,15 +107,19 @@ class WebshopEnvironment:
         admissible = self._actions()
         if admissible is not None and action not in admissible:
             raise ValueError(f"the shop takes here {', '.join(admissible)}; got {action!r}")
+
         verb, _, rest = action.partition("[")
+        name = rest[:-1]
         if verb == SEARCH and rest.endswith("]"):
-            self._visit = Visit(page="results", query=rest[:-1])
+            self._visit = Visit(page="results", query=name)
         elif self._visit.page != "search":
-            self._visit = self._shop.click(self._visit, rest[:-1])
+            self._visit = self._shop.click(self._visit, name)
         observation = self._observe()
         if self._visit.page != "done":
             return Outcome.running(observation)
-        worth = reward(self._shop.product(self._visit), self._visit.chosen, self._episode.goal)
+
+        product = self._shop.product(self._visit)
+        worth = reward(product, self._visit.chosen, self._episode.goal)
         return Outcome.terminal(observation, worth, success=worth)
 
     def snapshot(self) -> Visit:
@@ -139,41 +144,47 @@ class WebshopEnvironment:
         return self._played
 
     def _drawn(self, seed: int) -> _Episode:
-        """A wish that the scripted shopper can fulfil in full."""
+        """Draw a wish that the scripted shopper can fulfil in full."""
         rng = generator(seed, "webshop", self._config.products, self._config.catalogue_seed)
         for _ in range(TRIES):
             goal = random_goal(self._shop.catalogue, rng)
             searches = self._suggested(goal)
-            if script(self._shop, goal, Visit(), searches) and reward(goal.product, wanted_values(goal), goal) == 1:
+            actions = script(self._shop, goal, Visit(), searches)
+            if actions and reward(goal.product, wanted_values(goal), goal) == 1:
                 return _Episode(goal, searches)
         raise GdeError(f"webshop: no wish that can be fulfilled in {TRIES} draws: take a larger env.products")
 
     def _suggested(self, goal: Goal) -> tuple[str, ...]:
-        return suggestions(self._shop, goal, generator(0, "suggestions", _digest(goal)))
+        # By the wish rather than the seed: equal worlds suggest the same.
+        rng = generator(0, "suggestions", _digest(goal))
+        return suggestions(self._shop, goal, rng)
 
     def _actions(self) -> tuple[str, ...] | None:
-        """None on the search page of free search."""
+        """Return the admissible actions; None on the search page of free search."""
+        if self._visit.page == "done":
+            # The last observation lists the purchase that led to it.
+            return (f"click[{BUY}]",)
         if self._visit.page != "search":
-            return tuple(f"click[{each}]" for each in self._shop.clicks(self._visit))
+            links = self._shop.clicks(self._visit)
+            return tuple(f"click[{link}]" for link in links)
         if self._config.search == "free":
             return None
         return tuple(f"{SEARCH}[{query}]" for query in self._episode.searches)
 
     def _observe(self) -> Observation:
-        actions = (f"click[{BUY}]",) if self._visit.page == "done" else self._actions()
-        return Observation(text=self._shop.text(self._visit), actions=actions)
+        return Observation(text=self._shop.text(self._visit), actions=self._actions())
 
 
 @lru_cache(maxsize=4)
-def _indexed(products: int, seed: int, data: str | None) -> Shop:
-    catalogue: Catalogue = published_catalogue(data) if data is not None else generated_catalogue(products, seed)
+def _shop(products: int, seed: int, data: str | None) -> Shop:
+    """Open the shop of a configuration, once in a process."""
+    if data is not None:
+        catalogue = published_catalogue(data)
+    else:
+        catalogue = generated_catalogue(products, seed)
     return Shop(catalogue, Index(catalogue))
 
 
-def _shop(config: WebshopConfig) -> Shop:
-    """The shop of a configuration, built once in a process."""
-    return _indexed(config.products, config.catalogue_seed, config.data)
-
-
 def _digest(goal: Goal) -> str:
-    return sha256(f"{goal.product.id} {goal.instruction}".encode()).hexdigest()[:16]
+    content = f"{goal.product.id} {goal.instruction}"
+    return sha256(content.encode()).hexdigest()[:16]

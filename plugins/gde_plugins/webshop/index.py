@@ -10,7 +10,7 @@ from gde_plugins.webshop.product import Catalogue
 FOUND = 50
 """Greatest number of results of a search."""
 REMEMBERED = 10_000
-"""Searches whose results are kept, since a page needs its results again and again."""
+"""Number of searches in memory, since a page needs its results again and again."""
 WORD = re.compile(r"[^\W_]+")
 CREATE = "CREATE VIRTUAL TABLE product USING fts5(id UNINDEXED, words, tokenize='porter unicode61')"
 INSERT = "INSERT INTO product VALUES (?, ?)"
@@ -30,8 +30,9 @@ class Index:
             self._database.execute(INSERT, (product.id, words))
 
     def search(self, query: str) -> tuple[str, ...]:
-        """Ids of the products that have a word of the query, best first; ties in catalogue order."""
-        words = {*WORD.findall(query.lower())}
+        """Return the ids of the products with a word of the query, best first; ties in catalogue order."""
+        # Sorted and unique, so that queries of the same words share one result.
+        words = set(WORD.findall(query.lower()))
         return self._found(tuple(sorted(words)))
 
     def _search(self, words: tuple[str, ...]) -> tuple[str, ...]:
@@ -40,4 +41,4 @@ class Index:
         quoted = " OR ".join(f'"{word}"' for word in words)
         with self._lock:
             rows = self._database.execute(SELECT, (quoted, FOUND)).fetchall()
-        return tuple(str(id) for (id,) in rows)
+        return tuple(id for (id,) in rows)

@@ -1,4 +1,4 @@
-"""The published data of Yao et al. (2022), from a folder of the user's."""
+"""The published data of Yao et al. (2022), from a folder of the user."""
 
 import json
 import re
@@ -14,9 +14,9 @@ PRODUCTS = "items_shuffle*.json"
 ATTRIBUTES = "items_ins_v2*.json"
 WISHES = "items_human_ins.json"
 NO_PRICE = 100.0
-"""Dollars of a product without a price, as in the original shop."""
+"""Price of a product without one, in dollars, as in the original shop."""
 NO_BOUND = 1_000_000.0
-"""Dollars of a wish without an upper bound."""
+"""Upper bound of a wish without one, in dollars."""
 AMOUNT = re.compile(r"\$\s*([\d,]+(?:\.\d+)?)")
 
 
@@ -37,12 +37,15 @@ def published_catalogue(folder: str) -> Catalogue:
     try:
         # Reversed, so that of two rows with one id the first counts, as in the original.
         for row in reversed(rows):
-            products[str(row["asin"])] = _product(row, attributes.get(row["asin"], {}))
+            id = row["asin"]
+            products[str(id)] = _product(row, attributes.get(id, {}))
         for id, wishes_of_product in sorted(wishes.items()):
+            # The small files hold the wishes of all products, but not all products.
             if id not in products:
                 continue
-            complete = [wish for wish in wishes_of_product if wish["instruction_attributes"]]
-            goals.extend(_goal(products[id], wish) for wish in complete)
+            for wish in wishes_of_product:
+                if wish["instruction_attributes"]:
+                    goals.append(_goal(products[id], wish))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(f"env.data: {folder}: wanted the published format, got {error!r}") from error
     if not goals:
@@ -64,36 +67,57 @@ def _product(row: dict[str, Any], attributes: dict[str, Any]) -> Product:
     options: dict[str, tuple[str, ...]] = {}
     for name, values in (row.get("customization_options") or {}).items():
         if values:
+            # Values are written as in the original shop.
             texts = [value["value"].strip().replace("/", " | ").lower() for value in values]
             options[name.lower()] = tuple(dict.fromkeys(texts))
 
     # One amount is the price, two are a range.
-    amounts = [float(each.replace(",", "")) for each in AMOUNT.findall(row.get("pricing") or "")][:2]
-    bullets = row.get("small_description") or []
+    price = NO_PRICE
+    listed = AMOUNT.findall(row.get("pricing") or "")
+    amounts = [float(each.replace(",", "")) for each in listed[:2]]
+    if amounts:
+        price = sum(amounts) / len(amounts)
+
+    # The file has a list of features, or one of them as text.
+    features = row.get("small_description") or []
+    if not isinstance(features, list):
+        features = [str(features)]
+
+    categories = row["product_category"].split("\u203a")
     return Product(
         id=str(row["asin"]),
         title=row["name"],
         query=row["query"].lower().strip(),
-        category=tuple(each.strip() for each in row["product_category"].split("\u203a")),
+        category=tuple(each.strip() for each in categories),
         attributes=tuple(attributes.get("attributes", ())),
         options=options,
-        price=sum(amounts) / len(amounts) if amounts else NO_PRICE,
+        price=price,
         description=row.get("full_description") or "",
-        features=tuple(bullets) if isinstance(bullets, list) else (str(bullets),),
+        features=tuple(features),
     )
 
 
 def _goal(product: Product, wish: dict[str, Any]) -> Goal:
-    """The wish with a price bound, one of the next four multiples of ten dollars, drawn by a hash of the wish."""
-    options = wish["instruction_options"]
+    """Add a price bound to a wish: one of the next four multiples of ten dollars, drawn by a hash of the wish."""
     text = wish["instruction"].strip().strip(".")
-    steps = int(generator(0, "webshop", product.id, text).integers(1, 4))
-    price = 10.0 * (int(product.price // 10) + 1 + steps)
-    bounded = price < 1_000
+    rng = generator(0, "webshop", product.id, text)
+    tens = int(product.price // 10) + 1 + int(rng.integers(1, 4))
+    price = 10.0 * tens
+
+    # As in the original, expensive products have no bound.
+    instruction = text
+    if price < 1_000:
+        instruction = f"{text}, and price lower than {price:.2f} dollars"
+    else:
+        price = NO_BOUND
+
+    options = wish["instruction_options"]
+    if isinstance(options, dict):
+        options = options.values()
     return Goal(
         product=product,
-        instruction=f"{text}, and price lower than {price:.2f} dollars" if bounded else text,
+        instruction=instruction,
         attributes=tuple(wish["instruction_attributes"]),
-        options=tuple(options.values() if isinstance(options, dict) else options),
-        price=price if bounded else NO_BOUND,
+        options=tuple(options),
+        price=price,
     )

@@ -17,10 +17,10 @@ STOP_WORDS = frozenset({"a", "an", "and", "by", "for", "from", "in", "of", "on",
 
 
 def reward(product: Product, chosen: Mapping[str, str], goal: Goal) -> float:
-    """The share of wanted attributes, options and price that a purchase meets, times the fit of its kind; 0 to 1.
+    """Return the share of wanted attributes, options and price that a purchase meets, times the fit of its kind.
 
-    An attribute is met when one of the product's is much alike, or when the product's pages contain it; an option when
-    one of the chosen values is much alike.
+    An attribute is met if an attribute of the product is alike, or if the product's pages contain it. An option is met
+    if one of the chosen values is alike. The reward is between 0 and 1.
     """
     met = 0
     prose = product.prose
@@ -32,6 +32,8 @@ def reward(product: Product, chosen: Mapping[str, str], goal: Goal) -> float:
             met += 1
     if product.price <= goal.price:
         met += 1
+
+    # The price is one wish more.
     n_wanted = len(goal.attributes) + len(goal.options) + 1
     return kind_fit(product, goal.product) * met / n_wanted
 
@@ -43,9 +45,9 @@ def _meets(name: str, value: str, wanted: str) -> bool:
 
 
 def kind_fit(product: Product, wanted: Product) -> float:
-    """1 for the same kind of product, 0.5 for another, 0.1 and 0 where the titles have little or nothing in common.
+    """Return 1 for the same kind of product, 0.5 for another, 0.1 or 0 if the titles share few words or none.
 
-    Where the original takes the nouns of a title, this takes all of its words but numbers and stop words.
+    The original compares the nouns of the titles. This compares all words but numbers and stop words.
     """
     words = _words(wanted.title)
     shared = 0.2
@@ -55,15 +57,17 @@ def kind_fit(product: Product, wanted: Product) -> float:
         return 0.0
     if shared < 0.1:
         return 0.1
-    n_categories = len({*product.category} & {*wanted.category})
-    same = product.query == wanted.query or n_categories >= 2
-    return 1.0 if same or shared > 0.2 else 0.5
+
+    common = set(product.category) & set(wanted.category)
+    is_same = product.query == wanted.query or len(common) >= 2
+    return 1.0 if is_same or shared > 0.2 else 0.5
 
 
 def _words(title: str) -> set[str]:
-    return {word for word in WORD.findall(title.lower()) if not word.isdigit()} - STOP_WORDS
+    words = {word for word in WORD.findall(title.lower()) if not word.isdigit()}
+    return words - STOP_WORDS
 
 
 def alike(a: str, b: str) -> bool:
-    """Whether two texts are close by their sets of words, as in the authors' released code."""
+    """Return whether two texts are close by their sets of words, as in the authors' released code."""
     return token_set_ratio(a, b, processor=default_process) > CLOSE

@@ -1,16 +1,15 @@
-"""A visit to the shop: the open page, its links and texts, and where a click leads."""
+"""A visit to the shop: the open page, its links and texts, and the effects of clicks."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Literal
 
 from gde_plugins.webshop.index import Index
 from gde_plugins.webshop.product import Catalogue, Product
 
 ON_A_PAGE = 10
-"""Results on a page."""
+"""Number of results on a page."""
 SEARCH = "search"
 BACK = "back to search"
 NEXT = "next >"
@@ -28,7 +27,7 @@ class Visit:
     page: Page = "search"
     query: str = ""
     number: int = 0
-    """Of the page of results, from 0."""
+    """Number of the page of results, from 0."""
     product: str = ""
     chosen: Mapping[str, str] = field(default_factory=dict)
     """Option to chosen value."""
@@ -42,33 +41,39 @@ class Shop:
     index: Index
 
     def product(self, visit: Visit) -> Product:
-        """The open product."""
+        """Return the open product."""
         return self.catalogue.products[visit.product]
 
     def results(self, visit: Visit) -> tuple[str, ...]:
-        """Ids of the results on all pages."""
+        """Return the ids of the results on all pages."""
         return self.index.search(visit.query)
 
     def shown(self, visit: Visit) -> tuple[str, ...]:
-        """Ids of the results on the open page."""
+        """Return the ids of the results on the open page."""
         first = visit.number * ON_A_PAGE
         return self.results(visit)[first : first + ON_A_PAGE]
 
     def clicks(self, visit: Visit) -> tuple[str, ...]:
-        """Names of all links, each once."""
+        """Return the names of all links, each once."""
+        links: list[str] = []
         if visit.page == "results":
-            links = [BACK]
-            if visit.number < (len(self.results(visit)) - 1) // ON_A_PAGE:
+            links.append(BACK)
+            last = (len(self.results(visit)) - 1) // ON_A_PAGE
+            if visit.number < last:
                 links.append(NEXT)
             if visit.number > 0:
                 links.append(PREVIOUS)
-            return (*links, *(id.lower() for id in self.shown(visit)))
-        if visit.page == "product":
-            values = chain.from_iterable(self.product(visit).options.values())
-            return tuple(dict.fromkeys((BACK, PREVIOUS, *PARTS, *values, BUY)))
-        if visit.page in PARTS:
-            return BACK, PREVIOUS
-        return ()
+            for id in self.shown(visit):
+                links.append(id.lower())
+        elif visit.page == "product":
+            links += [BACK, PREVIOUS, *PARTS]
+            for values in self.product(visit).options.values():
+                links += values
+            links.append(BUY)
+        elif visit.page in PARTS:
+            links += [BACK, PREVIOUS]
+        # Two options of a product may have a value of the same name.
+        return tuple(dict.fromkeys(links))
 
     def click(self, visit: Visit, on: str) -> Visit:
         """Follow a link that `clicks` lists."""
@@ -77,20 +82,32 @@ class Shop:
         if on == BUY:
             return replace(visit, page="done")
         if visit.page == "results":
-            if on in {NEXT, PREVIOUS}:
-                return replace(visit, number=visit.number + (1 if on == NEXT else -1))
-            id = next(each for each in self.shown(visit) if each.lower() == on)
-            return replace(visit, page="product", product=id, chosen={})
+            return self._click_result(visit, on)
         if on == PREVIOUS:
-            return replace(visit, page="results" if visit.page == "product" else "product")
+            above: Page = "results" if visit.page == "product" else "product"
+            return replace(visit, page=above)
         for part in PARTS:
             if part == on:
                 return replace(visit, page=part)
-        option = next(name for name, values in self.product(visit).options.items() if on in values)
-        return replace(visit, chosen={**visit.chosen, option: on})
+
+        # All other links are values of options; the first option with the value gets it.
+        for option, values in self.product(visit).options.items():
+            if on in values:
+                return replace(visit, chosen={**visit.chosen, option: on})
+        raise ValueError(f"the page has no link {on!r}")
+
+    def _click_result(self, visit: Visit, on: str) -> Visit:
+        if on == NEXT:
+            return replace(visit, number=visit.number + 1)
+        if on == PREVIOUS:
+            return replace(visit, number=visit.number - 1)
+        for id in self.shown(visit):
+            if id.lower() == on:
+                return replace(visit, page="product", product=id, chosen={})
+        raise ValueError(f"the page has no link {on!r}")
 
     def text(self, visit: Visit) -> str:
-        """The text of the open page."""
+        """Return the text of the open page."""
         if visit.page == "search":
             return "You are at the shop's search page."
         if visit.page == "results":
@@ -99,7 +116,8 @@ class Shop:
         if visit.page == "description":
             return f"{product.title}\nDescription: {product.description or 'none'}"
         if visit.page == "features":
-            return "\n".join([product.title, "Features:", *(f"- {each}" for each in product.features)])
+            features = [f"- {feature}" for feature in product.features]
+            return "\n".join([product.title, "Features:", *features])
         if visit.page == "attributes":
             category = " > ".join(product.category)
             attributes = ", ".join(product.attributes)
@@ -122,7 +140,8 @@ class Shop:
         for name, values in product.options.items():
             # The chosen value stands in brackets.
             chosen = visit.chosen.get(name)
-            lines.append(f"{name}: " + ", ".join(f"[{value}]" if value == chosen else value for value in values))
+            shown = [f"[{value}]" if value == chosen else value for value in values]
+            lines.append(f"{name}: {', '.join(shown)}")
         if visit.page == "done":
             lines.append("You have bought it.")
         return "\n".join(lines)

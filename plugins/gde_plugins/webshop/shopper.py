@@ -6,50 +6,65 @@ from gde_plugins.webshop.product import Goal
 from gde_plugins.webshop.session import BACK, BUY, NEXT, ON_A_PAGE, Shop, Visit
 
 OTHERS = 4
-"""Suggestions for other kinds of products than the wanted one."""
+"""Number of suggestions for other kinds of products than the wanted one."""
 
 
 def suggestions(shop: Shop, goal: Goal, rng: np.random.Generator) -> tuple[str, ...]:
-    """Searches that a customer with this wish may try, and some for other kinds of products, in random order."""
+    """Return searches for this wish, and some for other kinds of products, in random order."""
     kind = goal.product.query
-    searches = [kind, *(f"{attribute} {kind}" for attribute in goal.attributes)]
-    searches.append(f"{' '.join(goal.attributes)} {kind}")
-    searches.append(f"{' '.join((*goal.attributes, *goal.options))} {kind}")
+    searches = [kind]
+    for attribute in goal.attributes:
+        searches.append(f"{attribute} {kind}")
+    searches.append(" ".join([*goal.attributes, kind]))
+    searches.append(" ".join([*goal.attributes, *goal.options, kind]))
 
-    other_kinds = sorted({each.query for each in shop.catalogue.products.values()} - {kind})
-    searches += rng.choice(other_kinds, min(OTHERS, len(other_kinds)), replace=False).tolist()
+    # Sorted, because the order of a set differs between processes and the draw depends on it.
+    kinds = {product.query for product in shop.catalogue.products.values()}
+    other_kinds = sorted(kinds - {kind})
+    n_others = min(OTHERS, len(other_kinds))
+    searches += rng.choice(other_kinds, n_others, replace=False).tolist()
+
     unique = list(dict.fromkeys(searches))
-    return tuple(unique[i] for i in rng.permutation(len(unique)))
+    order = rng.permutation(len(unique))
+    return tuple(unique[i] for i in order)
 
 
 def script(shop: Shop, goal: Goal, visit: Visit, searches: tuple[str, ...]) -> list[str]:
-    """Actions from here to the purchase of the product that the wish was written for, with the wanted options.
+    """Return the actions from here to the purchase of the wish's own product with the wanted options.
 
-    The shopper takes the search that ranks the product highest. Empty where no search finds it, or after a purchase.
+    The shopper takes the search that ranks the product highest. The list is empty if no search finds the product, or
+    after a purchase.
     """
     if visit.page == "done":
         return []
+    id = goal.product.id
     ranks: dict[str, int] = {}
     for query in searches:
         found = shop.index.search(query)
-        if goal.product.id in found:
-            ranks[query] = found.index(goal.product.id)
+        if id in found:
+            ranks[query] = found.index(id)
     if not ranks:
         return []
-
+    # The result may stand on a later page.
     query = min(ranks, key=ranks.__getitem__)
-    actions = [] if visit.page == "search" else [f"click[{BACK}]"]
-    actions.append(f"search[{query}]")
-    actions += [f"click[{NEXT}]"] * (ranks[query] // ON_A_PAGE)
-    actions.append(f"click[{goal.product.id.lower()}]")
-    for value in wanted_values(goal).values():
-        actions.append(f"click[{value}]")
-    actions.append(f"click[{BUY}]")
+    n_pages_before = ranks[query] // ON_A_PAGE
+
+    links = [NEXT] * n_pages_before
+    links.append(id.lower())
+    links += wanted_values(goal).values()
+    links.append(BUY)
+
+    actions = [f"search[{query}]"]
+    # Only the search page has a search box.
+    if visit.page != "search":
+        actions.insert(0, f"click[{BACK}]")
+    for link in links:
+        actions.append(f"click[{link}]")
     return actions
 
 
 def wanted_values(goal: Goal) -> dict[str, str]:
-    """The product's options that the wish names a value of, each with that value."""
+    """Return the wanted value of each of the product's options that the wish mentions."""
     wanted: dict[str, str] = {}
     for name, values in goal.product.options.items():
         for value in values:

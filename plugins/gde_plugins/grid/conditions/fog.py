@@ -30,10 +30,10 @@ class FoggyGrid:
     """Implements `gde.parts.environment.HasMDP` around a grid world without fog.
 
     The model, and with it each turn's certified optimum, is that of the grid without fog. The facts of each state hold
-    the agent's knowledge: `known`, the rows with `*` for every cell not seen so far; of the belief oracle
-    (`grid.solver.belief`) the actions `belief_optimal`, their aim (`belief_aim`, the goal or an unknown cell) and the
-    length of its plan `belief_steps`; and `known_walls` and `known_dead_ends`, the moves that the known cells rule out.
-    The oracle never forgets, whatever is shown.
+    the agent's knowledge. `known` holds the rows with `*` for every cell not seen so far. `belief_optimal` are the
+    actions of the belief oracle (`grid.solver.belief`), `belief_aim` is their aim (the goal or an unknown cell), and
+    `belief_steps` the length of its plan. `known_walls` and `known_dead_ends` are the moves that the known cells rule
+    out. The oracle never forgets, even if seen cells are hidden again.
     """
 
     def __init__(self, grid: GridWorld, *, radius: int, reveal: Reveal, turns: Callable[[float], int]) -> None:
@@ -51,7 +51,7 @@ class FoggyGrid:
         self._turns = turns
 
     def worlds(self) -> Sequence[str]:
-        """As of the grid without fog."""
+        """Return the worlds of the grid without fog."""
         return self._inner.worlds()
 
     def reset(self, seed: int) -> Observation:
@@ -61,14 +61,18 @@ class FoggyGrid:
         return self._begin(observation)
 
     def task(self) -> Task:
-        """The grid's task, with the usual multiple of the most steps that the belief oracle may take as its turns."""
+        """Return the grid's task with enough turns for the slowest way of the belief oracle."""
         inner = self._inner.task()
-        horizon = max(inner.horizon, self._turns(max(self._explorer_steps)))
+        most_steps = max(self._explorer_steps)
+        horizon = max(inner.horizon, self._turns(most_steps))
         return replace(inner, rules=f"{inner.rules} {self._rules}", horizon=horizon)
 
     def world(self) -> World:
-        """The grid's world with the facts `view_radius`, `reveal` and `explorer_steps`: the belief oracle's steps to
-        the goal where, of equally good moves, it prefers the first move, the second and so on."""
+        """Return the grid's world with the facts `view_radius`, `reveal` and `explorer_steps`.
+
+        The last are the belief oracle's steps to the goal if, of equally good moves, it prefers the first move, the
+        second and so on.
+        """
         inner = self._inner.world()
         fog: dict[str, Json] = {
             "view_radius": self._radius,
@@ -84,7 +88,7 @@ class FoggyGrid:
         return replace(outcome, observation=self._arrive(outcome.observation, self._seen))
 
     def state(self) -> State:
-        """The grid's state with the agent's knowledge of it."""
+        """Return the grid's state with the agent's knowledge of it."""
         inner = self._inner.state()
         belief = self._belief
         names = self._inner.mdp().actions
@@ -103,11 +107,11 @@ class FoggyGrid:
         return replace(inner, facts={**inner.facts, **facts})
 
     def mdp(self) -> TabularMDP:
-        """The grid's own model, without fog."""
+        """Return the grid's own model, without fog."""
         return self._inner.mdp()
 
     def snapshot(self) -> tuple[object, Mask]:
-        """The grid's snapshot and what has been seen."""
+        """Return the grid's snapshot and the mask of seen cells."""
         return self._inner.snapshot(), self._seen
 
     def restore(self, snapshot: object) -> Observation:
@@ -138,8 +142,10 @@ class FoggyGrid:
         """Look around, update the belief, and hide the rest."""
         grid = self._grid()
         in_sight = visible(grid.walls, grid.agent, self._radius)
+        # A new mask, because snapshots hold the old one.
         self._seen = seen_before | in_sight
         self._belief: Belief = believe(grid, self._seen)
+
         shown_cells = self._seen if self._reveal == "cumulative" else in_sight
         hidden = [(row, column) for row, column in np.argwhere(~shown_cells).tolist()]
         text = shown.text
@@ -151,10 +157,11 @@ class FoggyGrid:
         return Grid.from_record(self._inner.world(), self._inner.state())
 
     def _explore(self, shown: Observation, favourite: int) -> int:
-        """Steps of the belief oracle from here to the goal; leaves the world where it was.
+        """Return the steps of the belief oracle from here to the goal; the world is as before afterwards.
 
-        Luck in breaking ties makes its way shorter or longer, so that one way of breaking them is no measure.
+        Luck in breaking ties makes its way shorter or longer, so one way of breaking them is no measure.
         """
+        # The oracle walks in the world itself, in which the agent has not begun.
         start = self._inner.snapshot()
         steps = 0
         self._begin(shown)

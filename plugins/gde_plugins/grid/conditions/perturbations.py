@@ -48,27 +48,36 @@ def perturb(kind: Kind, grid: Grid, start: Position, rng: np.random.Generator) -
 
 
 def distance(grid: Grid) -> float:
-    """Steps from agent to goal by the shortest way; inf where there is none."""
+    """Return the length of the shortest way from agent to goal; inf if there is none."""
     cells = FreeCells.of(grid.walls)
-    return float(_steps(cells, grid.goal)[cells.index(grid.agent)])
+    steps = _steps(cells, grid.goal)
+    agent = cells.index(grid.agent)
+    return float(steps[agent])
 
 
 def on_shortest_ways(grid: Grid) -> list[tuple[Position, int]]:
-    """The cells on all shortest ways from agent to goal, both ends included, with their steps from the agent."""
+    """Return the cells on all shortest ways from agent to goal, both ends included, with their steps from the agent."""
     cells = FreeCells.of(grid.walls)
     from_agent = _steps(cells, grid.agent)
     to_goal = _steps(cells, grid.goal)
-    shortest = from_agent[cells.index(grid.goal)]
-    between = np.flatnonzero(from_agent + to_goal == shortest)
-    return [(_position(cells, state), int(from_agent[state])) for state in between]
+    goal = cells.index(grid.goal)
+
+    # A cell lies on a shortest way if the detour over it costs nothing.
+    is_between = from_agent + to_goal == from_agent[goal]
+    found = []
+    for state in np.flatnonzero(is_between):
+        n_steps = int(from_agent[state])
+        found.append((_position(cells, state), n_steps))
+    return found
 
 
 def moves_towards(grid: Grid, cell: Position) -> tuple[int, ...]:
-    """The moves, as indices into `dynamics.MOVES`, that bring the agent nearer to a cell that it can reach."""
+    """Return the moves, as indices into `dynamics.MOVES`, that bring the agent nearer to a reachable cell."""
     cells = FreeCells.of(grid.walls)
     steps = _steps(cells, cell)
     here = cells.index(grid.agent)
-    is_nearer = steps[cells.successors[here]] < steps[here]
+    ahead = cells.successors[here]
+    is_nearer = steps[ahead] < steps[here]
     return tuple(np.flatnonzero(is_nearer).tolist())
 
 
@@ -79,17 +88,26 @@ def _put_back(grid: Grid, start: Position, _: np.random.Generator) -> Perturbed:
 
 
 def _close_path(grid: Grid, _: Position, rng: np.random.Generator) -> Perturbed:
-    between = [cell for cell, _ in on_shortest_ways(grid) if cell not in {grid.agent, grid.goal}]
-    closed = [_with_wall(grid, cell) for cell in between]
-    lengths = np.array([distance(each) for each in closed])
-    is_open = np.isfinite(lengths)
-    options = np.flatnonzero(is_open & (lengths > distance(grid)))
-    if not options.size:
-        # No cell makes the way longer: close one of several equally short ways.
-        options = np.flatnonzero(is_open)
-    if not options.size:
+    before = distance(grid)
+    longer: list[Grid] = []
+    still_open: list[Grid] = []
+    between = [cell for cell, _ in on_shortest_ways(grid)]
+    for cell in between:
+        if cell in {grid.agent, grid.goal}:
+            continue
+        closed = _with_wall(grid, cell)
+        length = distance(closed)
+        if np.isfinite(length):
+            still_open.append(closed)
+            if length > before:
+                longer.append(closed)
+
+    # If no cell makes the way longer, close one of several equally short ways.
+    options = longer or still_open
+    if not options:
         raise NotPossible("every cell between agent and goal is needed to reach it")
-    return Perturbed(grid=closed[int(rng.choice(options))])
+    chosen = int(rng.choice(len(options)))
+    return Perturbed(grid=options[chosen])
 
 
 def _move_goal(grid: Grid, _: Position, rng: np.random.Generator) -> Perturbed:
@@ -109,23 +127,28 @@ _APPLY: Mapping[Kind, Callable[[Grid, Position, np.random.Generator], Perturbed]
 
 
 def _elsewhere(grid: Grid, rng: np.random.Generator) -> Position:
-    """A random cell that can be reached and is neither the agent's nor the goal."""
+    """Return a random reachable cell other than those of agent and goal."""
     cells = FreeCells.of(grid.walls)
-    options = np.isfinite(_steps(cells, grid.agent))
-    options[[cells.index(grid.agent), cells.index(grid.goal)]] = False
-    if not options.any():
+    is_option = np.isfinite(_steps(cells, grid.agent))
+    is_option[cells.index(grid.agent)] = False
+    is_option[cells.index(grid.goal)] = False
+    options = np.flatnonzero(is_option)
+    if not options.size:
         raise NotPossible("no other cell can be reached")
-    return _position(cells, rng.choice(np.flatnonzero(options)))
+    return _position(cells, rng.choice(options))
 
 
 def _with_wall(grid: Grid, cell: Position) -> Grid:
     row, column = cell
-    closed = grid.rows[row][:column] + WALL_SYMBOL + grid.rows[row][column + 1 :]
-    return replace(grid, rows=(*grid.rows[:row], closed, *grid.rows[row + 1 :]))
+    symbols = [*grid.rows[row]]
+    symbols[column] = WALL_SYMBOL
+    rows = [*grid.rows]
+    rows[row] = "".join(symbols)
+    return replace(grid, rows=tuple(rows))
 
 
 def _steps(cells: FreeCells, cell: Position) -> NDArray[np.float64]:
-    """(S,) steps between every cell and this one."""
+    """Return (S,) the steps between every cell and this one."""
     return steps_to(cells.graph, np.array([cells.index(cell)]))
 
 

@@ -34,17 +34,17 @@ class _Phase:
     change: Perturbed | None = None
     """The perturbation; None before it."""
     obstacle: str = ""
-    """Why the perturbation could not happen."""
+    """Reason why the perturbation could not happen."""
 
 
 class PerturbedGrid:
     """Implements `gde.parts.environment.HasMDP`: a grid world with one perturbation after so many actions.
 
     An unusable answer is no action and does not count. The perturbation is a function of the grid and of the agent's
-    place in it, so equal grids are perturbed alike, and a run that is resumed sees the same. From then on `model()` is
-    that of the changed grid, and the state's facts `rows` and `goal` override those of the world. The fact `perturbed`
-    says whether it has happened; where it could not, `not_perturbed` says why and the episode goes on unchanged. With
-    a distractor there are the facts `distractor`, its cell, and `toward_distractor`, the moves that lead there.
+    place in it, so equal grids are perturbed alike, and a resumed run sees the same. From then on `mdp()` is the model
+    of the changed grid, and the state's facts `rows` and `goal` override those of the world. The fact `perturbed` says
+    whether it has happened. If it was not possible, `not_perturbed` says why, and the episode goes on unchanged. A
+    distractor adds the facts `distractor`, its cell, and `toward_distractor`, the moves that lead there.
     """
 
     def __init__(self, config: GridConfig, kind: Kind, turn: int) -> None:
@@ -53,7 +53,7 @@ class PerturbedGrid:
         Args:
             config: of the grids.
             kind: see `perturb`.
-            turn: actions before it happens; at 0 it has happened when the agent first looks.
+            turn: number of actions before it happens; at 0 it happens before the first observation.
         """
         self._config = config
         self._kind: Kind = kind
@@ -63,7 +63,7 @@ class PerturbedGrid:
         self._taken = 0
 
     def worlds(self) -> Sequence[str]:
-        """As of the grid world without perturbation."""
+        """Return the worlds of the grid without perturbation."""
         return self._unperturbed.worlds()
 
     def reset(self, seed: int) -> Observation:
@@ -75,18 +75,26 @@ class PerturbedGrid:
         return self._go_on(shown)
 
     def task(self) -> Task:
-        """The grid's task, with enough turns for an agent that moves optimally until the perturbation: those taken, and
-        the usual multiple of the remaining steps; never fewer than without the perturbation."""
+        """Return the grid's task with enough turns for an agent that moves optimally until the perturbation.
+
+        These are the turns until then and the usual multiple of the remaining steps. There are never fewer turns than
+        without the perturbation.
+        """
         inner = self._unperturbed.task()
-        granted = [self._turn + self._config.turns(steps) for steps in self._remaining()]
+        granted = [inner.horizon]
+        for steps in self._remaining():
+            granted.append(self._turn + self._config.turns(steps))
         rules = inner.rules
         if self._kind == "distractor":
             rules += f" {DISTRACTOR_SYMBOL} is a coin."
-        return replace(inner, rules=rules, horizon=max([inner.horizon, *granted]))
+        return replace(inner, rules=rules, horizon=max(granted))
 
     def world(self) -> World:
-        """The world as it begins, with the facts `perturbation`, also a label, and `perturbation_turn`, and with a
-        distractor the fact `things`, as it is one of the map then."""
+        """Return the world at its beginning.
+
+        Facts are also `perturbation`, which is a label as well, and `perturbation_turn`. A distractor is one of the
+        `things` of the map.
+        """
         inner = self._unperturbed.world()
         facts: dict[str, Json] = {"perturbation": self._kind, "perturbation_turn": self._turn}
         if self._kind == "distractor":
@@ -108,7 +116,7 @@ class PerturbedGrid:
         return replace(outcome, observation=self._go_on(outcome.observation))
 
     def state(self) -> State:
-        """The state of the grid as it now is."""
+        """Return the state of the present grid."""
         inner = self._phase.grid.state()
         change = self._phase.change
         facts: dict[str, Json] = {**inner.facts, "perturbed": change is not None}
@@ -123,11 +131,11 @@ class PerturbedGrid:
         return replace(inner, facts=facts)
 
     def mdp(self) -> TabularMDP:
-        """The model of the grid as it now is: another object after the perturbation."""
+        """Return the model of the present grid; it is another object after the perturbation."""
         return self._phase.grid.mdp()
 
     def snapshot(self) -> tuple[int, _Phase, object]:
-        """Actions taken, what has happened, and the grid's own snapshot."""
+        """Return the number of actions, the phase, and the grid's own snapshot."""
         return self._taken, self._phase, self._phase.grid.snapshot()
 
     def restore(self, snapshot: object) -> Observation:
@@ -156,7 +164,9 @@ class PerturbedGrid:
         return self._show(shown)
 
     def _perturb(self, grid: Grid) -> Perturbed:
-        return perturb(self._kind, grid, self._begun.agent, generator(0, "perturbation", self._kind, identity(grid)))
+        # By the grid rather than the seed, so equal grids are perturbed alike.
+        rng = generator(0, "perturbation", self._kind, identity(grid))
+        return perturb(self._kind, grid, self._begun.agent, rng)
 
     def _playing_on(self, grid: Grid) -> GridEnvironment:
         # The grid has been transformed already.
@@ -164,13 +174,15 @@ class PerturbedGrid:
         return GridEnvironment(plain, [Origin(grid=grid, base="", labels={})])
 
     def _remaining(self) -> Iterator[float]:
-        """Remaining steps after the perturbation, for every cell that optimal moves may have led to until then."""
+        """Yield the remaining steps after the perturbation, for every cell in which optimal moves may meet it."""
         for cell, steps in on_shortest_ways(self._begun):
-            if steps == self._turn and cell != self._begun.goal:
-                try:
-                    yield distance(self._perturb(replace(self._begun, agent=cell)).grid)
-                except NotPossible:
-                    continue
+            if steps != self._turn or cell == self._begun.goal:
+                continue
+            try:
+                change = self._perturb(replace(self._begun, agent=cell))
+            except NotPossible:
+                continue
+            yield distance(change.grid)
 
     def _now(self) -> Grid:
         return Grid.from_record(self._phase.grid.world(), self._phase.grid.state())

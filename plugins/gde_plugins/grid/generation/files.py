@@ -47,37 +47,50 @@ class Line(BaseModel):
 
 
 def listed_origins(config: GridConfig) -> tuple[Origin, ...]:
-    """The grids of the configuration's file that are wanted; none without a file.
+    """Return the selected grids of the configured file; none without a file.
 
     Raises:
-        GdeError: the file cannot be used, or none of its grids is wanted.
-        ConfigError: a grid that is to be transformed is itself a transform of another.
+        GdeError: the file cannot be used, or none of its grids is selected.
+        ConfigError: a grid to transform is already a transform of another.
     """
     if config.grids is None:
         return ()
     origins = read_origins(config.grids)
     if config.where is not None:
-        origins = select(origins, read_selection(config.where), config.grids)
-    transformed = next((origin for origin in origins if origin.labels["transform"] != NONE), None)
-    if config.transform != NONE and transformed is not None:
-        already = f"{transformed.record!r}, which is {transformed.labels['transform']} of {transformed.base!r}"
-        todo = "choose the others with env.where=transform=none"
-        raise ConfigError(f"env.transform: wanted grids not yet transformed, got {already}; {todo}")
+        selection = read_selection(config.where)
+        origins = select(origins, selection, config.grids)
+    if config.transform != NONE:
+        # A transform of a transform would be paired with the wrong base grid.
+        for origin in origins:
+            _check_untransformed(origin)
     return origins
 
 
+def _check_untransformed(origin: Origin) -> None:
+    transform = origin.labels["transform"]
+    if transform != NONE:
+        already = f"{origin.record!r}, which is {transform} of {origin.base!r}"
+        todo = "choose the others with env.where=transform=none"
+        raise ConfigError(f"env.transform: wanted grids not yet transformed, got {already}; {todo}")
+
+
 def read_origins(path: str) -> tuple[Origin, ...]:
-    """The grids of a file in the order of its lines. A file that has not changed is read once in a process.
+    """Return the grids of a file in the order of its lines. A process reads an unchanged file once.
 
     Raises:
         ConfigError: no such file, no grid in it, or a line that is no grid on which the goal can be reached.
     """
+    file = Path(path)
     try:
-        status = Path(path).stat()
+        status = file.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        seen_from = "" if Path(path).is_absolute() else f" (seen from {Path.cwd()})"
+        reason = str(error)
+        if isinstance(error, OSError):
+            reason = str(error.strerror)
+        seen_from = ""
+        if not file.is_absolute():
+            seen_from = f" (seen from {Path.cwd()})"
         raise ConfigError(f"env.grids: wanted a file of JSON lines, got {path}{seen_from}: {reason}") from error
 
 
@@ -85,7 +98,9 @@ def read_origins(path: str) -> tuple[Origin, ...]:
 def _read(path: str, _modified: int, _size: int) -> tuple[Origin, ...]:
     origins: dict[str, Origin] = {}
     with Path(path).open(encoding="utf-8-sig") as lines:
-        for number, line in ((number, line) for number, line in enumerate(lines, start=1) if line.strip()):
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
             try:
                 origin = _origin(line)
                 if origin.record in origins:
@@ -102,17 +117,23 @@ def _wanted(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     problem = error.errors()[0]
-    field = "".join(map(str, problem["loc"][:1]))
-    got = repr(problem["input"])
-    if problem["type"] == "json_invalid":
-        return f"JSON, got {problem['ctx']['error'].replace('line 1 column', 'column')}"
-    if problem["type"] == "missing":
+    kind = problem["type"]
+    place = problem["loc"]
+    got = problem["input"]
+    if kind == "json_invalid":
+        # Pydantic sees one line at a time, so its line number is always 1.
+        reason = problem["ctx"]["error"]
+        return f"JSON, got {reason.replace('line 1 column', 'column')}"
+    if not place:
+        return f"a JSON object, got {got!r}"
+    field = str(place[0])
+    if kind == "missing":
         return f"{field}, got none"
-    return f"{field} {SHAPES[field]}, got {got}" if field else f"a JSON object, got {got}"
+    return f"{field} {SHAPES[field]}, got {got!r}"
 
 
 def _origin(line: str) -> Origin:
-    """The grid of one line. All checks raise ValueError with what was wanted and what came."""
+    """Return the grid of one line. All checks raise ValueError with the expected and the given value."""
     content = Line.model_validate_json(line)
     _check_rows(content.rows)
     _check_place("agent", content.agent, content.rows)
@@ -120,9 +141,14 @@ def _origin(line: str) -> Origin:
     if content.agent == content.goal:
         raise ValueError(f"agent and goal on different cells, got {list(content.agent)} for both")
     grid = Grid(rows=tuple(content.rows), agent=content.agent, goal=content.goal)
-    labels = {"size": max(grid.walls.shape), "transform": NONE, **_labels(content.model_extra or {})}
-    if labels.get("distance", distance := _distance(grid)) != distance:
-        raise ValueError(f"distance {distance}, the length of the shortest way, got {labels['distance']}")
+    labels: dict[str, str | int | float | bool] = {"size": max(grid.walls.shape), "transform": NONE}
+    labels.update(_labels(content.model_extra or {}))
+
+    # A stated distance must agree with the grid, since analyses stratify by this label.
+    distance = _distance(grid)
+    stated = labels.get("distance", distance)
+    if stated != distance:
+        raise ValueError(f"distance {distance}, the length of the shortest way, got {stated}")
     return Origin(grid=grid, base=content.base or content.id, labels=labels, record=content.id)
 
 
@@ -131,23 +157,36 @@ def _check_rows(rows: Sequence[str]) -> None:
     if not any(lengths):
         raise ValueError("rows with cells, got none")
     if len(set(lengths)) != 1:
-        raise ValueError(f"rows of equal length, got lengths {', '.join(map(str, lengths))}")
-    if unknown := sorted(set("".join(rows)) - {WALL_SYMBOL, FREE_SYMBOL}):
+        listed = ", ".join(str(length) for length in lengths)
+        raise ValueError(f"rows of equal length, got lengths {listed}")
+
+    symbols = set("".join(rows))
+    unknown = sorted(symbols - {WALL_SYMBOL, FREE_SYMBOL})
+    if unknown:
         raise ValueError(f"rows of {WALL_SYMBOL} (wall) and {FREE_SYMBOL} (free) only, got {unknown[0]!r}")
-    if set("".join([rows[0], rows[-1], *(row[0] + row[-1] for row in rows)])) != {WALL_SYMBOL}:
+
+    border = {*rows[0], *rows[-1]}
+    for row in rows:
+        border |= {row[0], row[-1]}
+    if border != {WALL_SYMBOL}:
         raise ValueError("walls all around, got a free cell at the edge")
 
 
 def _check_place(name: str, place: Position, rows: Sequence[str]) -> None:
-    if not (0 <= place[0] < len(rows) and 0 <= place[1] < len(rows[0])):
-        raise ValueError(f"{name} inside a grid of {len(rows)} rows and {len(rows[0])} columns, got {list(place)}")
-    if rows[place[0]][place[1]] == WALL_SYMBOL:
+    row, column = place
+    height = len(rows)
+    width = len(rows[0])
+    if not 0 <= row < height or not 0 <= column < width:
+        raise ValueError(f"{name} inside a grid of {height} rows and {width} columns, got {list(place)}")
+    if rows[row][column] == WALL_SYMBOL:
         raise ValueError(f"{name} on a free cell, got a wall at {list(place)}")
 
 
 def _distance(grid: Grid) -> int:
     cells = FreeCells.of(grid.walls)
-    steps = steps_to(cells.graph, np.array([cells.index(grid.goal)]))[cells.index(grid.agent)]
+    goal = cells.index(grid.goal)
+    agent = cells.index(grid.agent)
+    steps = steps_to(cells.graph, np.array([goal]))[agent]
     if math.isinf(steps):
         raise ValueError(f"a way from agent to goal, got none from {list(grid.agent)} to {list(grid.goal)}")
     return int(steps)
@@ -161,6 +200,8 @@ def _labels(extra: Mapping[str, Any]) -> Labels:
             raise ValueError(f"another name for the label {name!r}, which is a setting of the environment")
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{name}: a finite number, got {value}")
-        if value is None or isinstance(value, str | int | float | bool):
-            labels[name] = NONE if value is None else value
+        if value is None:
+            labels[name] = NONE
+        elif isinstance(value, str | int | float | bool):
+            labels[name] = value
     return labels

@@ -12,11 +12,11 @@ from gde_plugins.grid.grid import FREE_SYMBOL, WALL_SYMBOL, Grid, Origin, identi
 from gde_plugins.grid.solver.dynamics import MOVES, FreeCells
 
 ATTEMPTS = 50
-"""Mazes tried before it is said that none has agent and goal as far apart as wanted."""
+"""Mazes tried before the search for a wanted distance fails."""
 
 
 def generate(size: int, density: float, rng: np.random.Generator, *, distances: range | None = None) -> Grid:
-    """A random grid in which every free cell can be reached from every other.
+    """Make a random grid in which every free cell can be reached from every other.
 
     The goal is uniform over the free cells, the agent uniform over the others. With `distances`, the goal is
     uniform over the cells that have others at a wanted distance, the agent uniform over those.
@@ -25,7 +25,7 @@ def generate(size: int, density: float, rng: np.random.Generator, *, distances: 
         size: rows and columns, outer wall included; odd, at least 5.
         density: share of inner walls that stay, in [0, 1].
         rng: the only source of chance.
-        distances: shortest ways from agent to goal that are wanted, in steps; all when None.
+        distances: wanted lengths of the shortest way from agent to goal, in steps; any when None.
 
     Raises:
         ValueError: `size` or `density` outside its range.
@@ -37,9 +37,11 @@ def generate(size: int, density: float, rng: np.random.Generator, *, distances: 
     for _ in range(ATTEMPTS):
         walls = _maze(size, rng)
         _remove_walls(walls, density, rng)
-        if placed := _place(walls, wanted, rng):
+        placed = _place(walls, wanted, rng)
+        if placed is not None:
             agent, goal = placed
-            rows = tuple("".join(row) for row in np.where(walls, WALL_SYMBOL, FREE_SYMBOL).tolist())
+            symbols = np.where(walls, WALL_SYMBOL, FREE_SYMBOL)
+            rows = tuple("".join(row) for row in symbols.tolist())
             return Grid(rows=rows, agent=agent, goal=goal)
     raise GdeError(
         f"no grid of size {size} and density {density} with agent and goal {wanted.start} to {wanted.stop - 1} steps"
@@ -48,61 +50,75 @@ def generate(size: int, density: float, rng: np.random.Generator, *, distances: 
 
 
 def _maze(size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """(size, size) walls of a perfect maze: depth-first search over the cells with odd indices, in random order."""
-    walls = [[True] * size for _ in range(size)]  # no array: its cells are read and written one by one
-    row, column = (2 * int(rng.integers(size // 2)) + 1 for _ in range(2))
+    """Return (size, size) walls of a perfect maze: random depth-first search over the cells with odd indices."""
+    # Lists, because single cells of an array are slow to read and write.
+    walls = [[True] * size for _ in range(size)]
+    row = 2 * int(rng.integers(size // 2)) + 1
+    column = 2 * int(rng.integers(size // 2)) + 1
     walls[row][column] = False
+
     way = [(row, column)]
     while way:
         row, column = way[-1]
-        ahead = [move for move in MOVES.values() if _closed(walls, row + 2 * move[0], column + 2 * move[1])]
+        ahead = []
+        for down, right in MOVES.values():
+            if _is_closed(walls, row + 2 * down, column + 2 * right):
+                ahead.append((down, right))
         if not ahead:
             way.pop()
             continue
+
+        # Open the next cell and the wall on the way to it.
         down, right = ahead[int(rng.integers(len(ahead)))]
-        walls[row + down][column + right] = walls[row + 2 * down][column + 2 * right] = False
-        way.append((row + 2 * down, column + 2 * right))
+        for _ in range(2):
+            row += down
+            column += right
+            walls[row][column] = False
+        way.append((row, column))
     return np.array(walls)
 
 
-def _closed(walls: list[list[bool]], row: int, column: int) -> bool:
+def _is_closed(walls: list[list[bool]], row: int, column: int) -> bool:
     size = len(walls)
-    return 0 < row < size and 0 < column < size and walls[row][column]
+    is_inside = 0 < row < size and 0 < column < size
+    return is_inside and walls[row][column]
 
 
 def _remove_walls(walls: NDArray[np.bool_], density: float, rng: np.random.Generator) -> None:
     inner = np.argwhere(walls[1:-1, 1:-1]) + 1
-    removed = rng.permutation(inner)[: int((1 - density) * len(inner))]
+    n_removed = int((1 - density) * len(inner))
+    removed = rng.permutation(inner)[:n_removed]
     walls[removed[:, 0], removed[:, 1]] = False
+
     # A pillar removed from between four standing walls would be a free cell that nothing can reach (the generator
     # of Arghal et al. (2026) leaves such cells). It stands, and one of the walls around it, which part two free
     # cells, goes.
     for row, column in removed.tolist():
         around = [(row + down, column + right) for down, right in MOVES.values()]
         if all(walls[cell] for cell in around):
+            opened = around[int(rng.integers(len(around)))]
             walls[row, column] = True
-            walls[around[int(rng.integers(len(around)))]] = False
+            walls[opened] = False
 
 
 def _place(walls: NDArray[np.bool_], wanted: range, rng: np.random.Generator) -> tuple[Position, Position] | None:
-    """Agent and goal, or None where no two cells are as far apart as wanted."""
+    """Return agent and goal, or None if no two cells are as far apart as wanted."""
     cells = FreeCells.of(walls)
-    for goal in rng.permutation(len(cells.positions)):
-        steps = cells.steps_to(int(goal))
-        agents = np.flatnonzero((steps >= wanted.start) & (steps < wanted.stop))
+    positions = cells.positions.tolist()
+    for goal in rng.permutation(len(positions)).tolist():
+        steps = cells.steps_to(goal)
+        is_wanted = (steps >= wanted.start) & (steps < wanted.stop)
+        agents = np.flatnonzero(is_wanted)
         if agents.size:
             agent = agents[int(rng.integers(agents.size))]
-            return _position(cells, agent), _position(cells, goal)
+            agent_row, agent_column = positions[agent]
+            goal_row, goal_column = positions[goal]
+            return (agent_row, agent_column), (goal_row, goal_column)
     return None
 
 
-def _position(cells: FreeCells, index: np.intp) -> Position:
-    row, column = cells.positions[index]
-    return int(row), int(column)
-
-
 def random_origin(config: GridConfig, seed: int) -> Origin:
-    """The random grid of this seed. Transforms and vocabulary play no part in it.
+    """Make the random grid of a seed. Transforms and vocabulary have no influence on it.
 
     Raises:
         GdeError: no grid has agent and goal as far apart as the configuration wants.
@@ -110,6 +126,7 @@ def random_origin(config: GridConfig, seed: int) -> Origin:
     # A stream for each setting: otherwise grids of two densities would be one maze with more or fewer walls, and
     # no longer independent worlds.
     settings = (config.size, repr(config.density), str(config.min_distance), str(config.max_distance))
-    grid = generate(config.size, config.density, generator(seed, "grid", *settings), distances=config.distances)
+    rng = generator(seed, "grid", *settings)
+    grid = generate(config.size, config.density, rng, distances=config.distances)
     labels: Labels = {"size": config.size, "density": config.density, "transform": NONE}
     return Origin(grid=grid, base=identity(grid), labels=labels)

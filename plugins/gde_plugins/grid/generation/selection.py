@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 
 from gde.data.json import Labels
 from gde.errors import ConfigError, UnknownName
@@ -10,25 +9,33 @@ from gde_plugins.grid.grid import Origin
 
 
 def read_selection(text: str) -> Labels:
-    """`"size=7 transform=none"` as {"size": 7, "transform": "none"}.
+    """Read "size=7 transform=none" as {"size": 7, "transform": "none"}.
 
     Raises:
-        ValueError: what was wanted.
+        ValueError: the expected format.
     """
-    pairs = [pair.partition("=") for pair in text.split()]
-    if not pairs or "," in text or not all(name and value for name, _, value in pairs):
+    selection: dict[str, str | int | float | bool] = {}
+    is_complete = True
+    for pair in text.split():
+        name, _, value = pair.partition("=")
+        is_complete = is_complete and bool(name and value)
+        selection[name] = _value(value)
+    # A comma would separate two values of the setting.
+    if not selection or not is_complete or "," in text:
         raise ValueError("LABEL=VALUE, several separated by spaces, e.g. size=7 density=0.5")
-    return {name: _value(value) for name, _, value in pairs}
+    return selection
 
 
 def select(origins: Sequence[Origin], wanted: Labels, path: str) -> tuple[Origin, ...]:
-    """The grids that have all these labels; `path` is the file that they are from.
+    """Return the grids that have all these labels; `path` is their file.
 
     Raises:
         UnknownName: a label that no grid has.
         ConfigError: no grid has all of them.
     """
-    known = {label for origin in origins for label in origin.labels}
+    known: set[str] = set()
+    for origin in origins:
+        known.update(origin.labels)
     for name in wanted:
         if name not in known:
             raise UnknownName(f"label of env.where in {path}", name, known)
@@ -40,7 +47,8 @@ def select(origins: Sequence[Origin], wanted: Labels, path: str) -> tuple[Origin
 
 
 def _value(text: str) -> str | int | float | bool:
-    with suppress(json.JSONDecodeError):
-        if isinstance(value := json.loads(text), int | float):
-            return value
-    return text
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    return value if isinstance(value, int | float) else text

@@ -37,51 +37,78 @@ class Transform:
 
     @classmethod
     def named(cls, name: str) -> "Transform":
-        """The transform called "none", e.g. "reflect", or e.g. "reflect+rotate90": first reflected, then rotated.
+        """Return the transform of a name such as "none", "reflect" or "reflect+rotate90" (applied from the left).
 
         Raises:
             ValueError: a name that is unknown.
         """
-        steps = () if name == NONE else tuple(name.split("+"))
-        if not all(step in REARRANGE for step in steps):
-            raise ValueError(f"{NONE}, or one or several of {', '.join(REARRANGE)} joined by +")
+        if name == NONE:
+            return cls(steps=())
+        steps = tuple(name.split("+"))
+        for step in steps:
+            if step not in REARRANGE:
+                raise ValueError(f"{NONE}, or one or several of {', '.join(REARRANGE)} joined by +")
         return cls(steps=steps)
 
     def rearrange(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """(height, width) or, turned on its side, (width, height) array with every entry where its cell goes."""
+        """Move every entry of a (height, width) array to the new place of its cell; the result may be transposed."""
         for step in self.steps:
             cells = REARRANGE[step](cells)
         return cells
 
     def apply(self, grid: Grid) -> Grid:
-        """The transformed grid."""
+        """Transform a grid."""
         symbols = np.array([list(row) for row in grid.rows])
-        places = self.places((len(grid.rows), len(grid.rows[0])))
-        ends = places[grid.agent], places[grid.goal]
-        agent, goal = ends[::-1] if self.steps.count(SWAP) % 2 else ends
-        return Grid(rows=tuple("".join(row) for row in self.rearrange(symbols).tolist()), agent=agent, goal=goal)
+        rearranged = self.rearrange(symbols)
+        rows = tuple("".join(row) for row in rearranged.tolist())
+
+        height, width = symbols.shape
+        places = self.places((height, width))
+        agent = places[grid.agent]
+        goal = places[grid.goal]
+        # Two swaps cancel each other.
+        if self.steps.count(SWAP) % 2 == 1:
+            agent, goal = goal, agent
+        return Grid(rows=rows, agent=agent, goal=goal)
 
     def places(self, shape: tuple[int, int]) -> dict[Position, Position]:
-        """Where each cell of a grid of this (height, width) goes."""
-        numbers = self.rearrange(np.arange(shape[0] * shape[1]).reshape(shape))
-        came_from = {int(number): (row, column) for (row, column), number in np.ndenumerate(numbers)}
-        return {(number // shape[1], number % shape[1]): place for number, place in came_from.items()}
+        """Return the new place of each cell of a (height, width) grid."""
+        height, width = shape
+        numbers = np.arange(height * width).reshape(shape)
+        rearranged = self.rearrange(numbers)
+
+        places: dict[Position, Position] = {}
+        for (row, column), number in np.ndenumerate(rearranged):
+            cell = divmod(int(number), width)
+            places[cell] = (row, column)
+        return places
 
     @property
     def actions(self) -> tuple[int, ...]:
         """Index of the action that each action of the original becomes, in the order of `dynamics.MOVES`."""
+        # A move from the centre of a 3 x 3 grid points to one of its edges; the centre stays where it is.
         around = self.places((3, 3))
         moves = list(MOVES.values())
-        places = [around[1 + down, 1 + right] for down, right in moves]
-        return tuple(moves.index((row - 1, column - 1)) for row, column in places)
+        actions = []
+        for down, right in moves:
+            row, column = around[1 + down, 1 + right]
+            actions.append(moves.index((row - 1, column - 1)))
+        return tuple(actions)
 
     def to_base(self, shape: tuple[int, int]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """The (2, 3) matrix M with M (row, column, 1) = (row, column) in the original of this (height, width)."""
+        """Return the (2, 3) matrix M with M (row, column, 1) = (row, column) in the original (height, width) grid."""
         return _to_base(self, shape)
 
 
-@lru_cache  # every world of a run asks for the same
+# Every world of a run asks for the same matrix.
+@lru_cache
 def _to_base(transform: Transform, shape: tuple[int, int]) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     back = {place: cell for cell, place in transform.places(shape).items()}
-    (row, column), below, beside = back[0, 0], back[1, 0], back[0, 1]
-    return (below[0] - row, beside[0] - row, row), (below[1] - column, beside[1] - column, column)
+
+    # The map is affine, so three cells determine it: the corner is the offset, its neighbours give the two directions.
+    row, column = back[0, 0]
+    row_below, column_below = back[1, 0]
+    row_beside, column_beside = back[0, 1]
+    row_of = (row_below - row, row_beside - row, row)
+    column_of = (column_below - column, column_beside - column, column)
+    return row_of, column_of

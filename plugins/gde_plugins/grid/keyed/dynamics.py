@@ -47,7 +47,7 @@ class KeyStates:
 
     @classmethod
     def of(cls, scene: Scene) -> "KeyStates":
-        """The states of a scene, in as many stages as it has."""
+        """Return the states of a scene, in as many stages as it has."""
         cells = FreeCells.of(scene.walls)
         stage_after = _stage_after(scene, cells)
         n_stages, n_cells = stage_after.shape
@@ -65,22 +65,25 @@ class KeyStates:
         index[lasting] = np.arange(lasting.sum())
         stages, of_cells = lasting.nonzero()
         targets = reached[lasting]
+        next_stages = stage_after[stages[:, None], targets]
         return cls(
             positions=cells.positions[of_cells],
             stages=stages,
-            successors=index[stage_after[stages[:, None], targets], targets],
+            successors=index[next_stages, targets],
             start=int(index[Stage.BEFORE, cells.index(scene.agent)]),
             goals=of_cells == cells.index(scene.goal),
         )
 
 
 def _stage_after(scene: Scene, cells: FreeCells) -> NDArray[np.intp]:
-    """(stages, cells) the stage of an agent after it arrives in a cell, by its stage before."""
+    """Return (stages, cells) the stage of an agent after it arrives in a cell, by its stage before."""
     has_object = scene.artefact != "none"
     n_stages = 1 + has_object + (scene.door is not None)
-    after = np.repeat(np.arange(n_stages)[:, None], len(cells.positions), axis=1)
+    stages = np.arange(n_stages)
+    after = np.repeat(stages[:, None], len(cells.positions), axis=1)
     if scene.door is not None:
-        beside = np.abs(cells.positions - scene.door).sum(axis=1) == 1
+        distances = np.abs(cells.positions - scene.door).sum(axis=1)
+        beside = distances == 1
         after[Stage.TAKEN, beside] = Stage.OPEN
     if has_object:
         # Beside the door, taking the key opens it at once.
@@ -90,7 +93,7 @@ def _stage_after(scene: Scene, cells: FreeCells) -> NDArray[np.intp]:
 
 
 def tabulate(scene: Scene, states: KeyStates) -> TabularMDP:
-    """The scene's model: every step costs 1, the goal is terminal in every stage.
+    """Return the scene's model: every step costs 1, the goal is terminal in every stage.
 
     Labels: `row`, `column`; `goal`, 1 there; `wall`, the number of walls beside the cell, a closed door being one;
     `carrying`, 1 once the object is taken; `door`, 1 in the doorway; and 1 in the object's place under the name of
@@ -115,5 +118,6 @@ def tabulate(scene: Scene, states: KeyStates) -> TabularMDP:
 
 
 def shortest_way(model: TabularMDP) -> int:
-    """Steps from the first state to the end."""
-    return -int(solve(model).value[model.start.argmax()])
+    """Return the number of steps from the first state to the end."""
+    start = model.start.argmax()
+    return -int(solve(model).value[start])

@@ -1,7 +1,6 @@
-"""Key worlds as environments, and their text: the grid as everywhere, and below it whether the agent carries the key.
+"""Key worlds as environments. Below the usual text of the grid, a line says whether the agent carries the key.
 
-Counterfactual worlds differ in one cell of the text and in nothing else: the rules name every object, whichever of them
-there is.
+Counterfactual worlds differ in one cell of the text and in nothing else: the rules name every object, present or not.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,12 +29,12 @@ MECHANICS = (
 
 @dataclass(frozen=True, kw_only=True)
 class _Episode:
-    """Everything that stays the same from reset to reset, computed once so that a step only looks things up."""
+    """Everything that is equal in all steps of an episode, computed once so that a step is quick."""
 
     scene: Scene
     mdp: TabularMDP
     distance: int
-    """Length of the shortest way by way of the key where it is needed, in steps."""
+    """Length of the shortest way, with the detour to a needed key, in steps."""
     positions: list[list[int]]
     """[row, column] of every state."""
     stages: list[int]
@@ -46,20 +45,23 @@ class _Episode:
     texts: list[str]
     """The text of every stage, without the agent."""
     offsets: list[int]
-    """Where each state's cell is in the text."""
+    """Index in the text of each state's cell."""
 
     @classmethod
     def of(cls, scene: Scene) -> "_Episode":
         states = KeyStates.of(scene)
         mdp = tabulate(scene, states)
         positions = states.positions.tolist()
+        moves: dict[str, list[int]] = {}
+        for action, successors in zip(ACTIONS, states.successors.T, strict=True):
+            moves[action] = successors.tolist()
         return cls(
             scene=scene,
             mdp=mdp,
             distance=shortest_way(mdp),
             positions=positions,
             stages=states.stages.tolist(),
-            moves={action: states.successors[:, a].tolist() for a, action in enumerate(ACTIONS)},
+            moves=moves,
             start=states.start,
             goals=states.goals.tolist(),
             texts=[stage_text(scene, stage) for stage in Stage],
@@ -94,12 +96,12 @@ class KeyEnvironment(Walker[_Episode]):
         return Task(objective=words.objective, rules=rules, horizon=self._horizon, actions=words.actions)
 
     def world(self) -> World:
-        """The scene as it is at first.
+        """Return the scene at the beginning.
 
         Facts are `rows` (a closed door is a wall), `agent`, `goal`, `moves` (action to rows and columns moved),
-        `artefact`, `place` (where the artefact lies; in the counterfactual without one, where it would), the positions
-        of the artefact under its name and of the `door`, of those that exist, and `things` (the things of the map).
-        Label `distance` is the optimal length.
+        `artefact`, `place` (the cell of the artefact; in the counterfactual without one, the same cell), the positions
+        of an artefact under its name and of a `door`, and `things` (the things of the map). Label `distance` is the
+        optimal length.
         """
         episode = self._episode
         scene = episode.scene
@@ -119,8 +121,11 @@ class KeyEnvironment(Walker[_Episode]):
         return World(id=scene.identity, facts=facts, labels=labels, base=scene.base)
 
     def state(self) -> State:
-        """Facts `agent`, `carrying` (whether the artefact was taken), the position of the artefact under its name
-        (e.g. `key`) and of the `door`, null once they are gone, and with a door the present `rows`."""
+        """Return the facts of the present state.
+
+        They are `agent`, `carrying` (whether the artefact was taken), the position of the artefact under its name
+        (e.g. `key`) and of the `door`, null once they are gone, and with a door the present `rows`.
+        """
         episode = self._episode
         scene = episode.scene
         stage = Stage(episode.stages[self._state])
@@ -141,7 +146,7 @@ class KeyEnvironment(Walker[_Episode]):
 
 
 def _objects(scene: Scene, stage: Stage) -> Mapping[str, Json]:
-    """Positions of the artefact and the door in a stage, null once they are gone; only of those that the scene has."""
+    """Return the positions of artefact and door, if the scene has them; null once they are gone."""
     where: dict[str, Json] = {}
     if scene.artefact != "none":
         where[scene.artefact] = list(scene.place) if stage == Stage.BEFORE else None
@@ -151,7 +156,7 @@ def _objects(scene: Scene, stage: Stage) -> Mapping[str, Json]:
 
 
 def stage_text(scene: Scene, stage: Stage) -> str:
-    """The text of one stage without the agent, which stands at one of the `offsets`."""
+    """Return the text of one stage without the agent, which stands at one of the `offsets`."""
     at_goal, at_place = offsets(scene.rows, [scene.goal, scene.place])
     text = put(empty_text(scene.rows), at_goal, GOAL_SYMBOL)
     if stage == Stage.BEFORE and scene.artefact != "none":
@@ -159,5 +164,7 @@ def stage_text(scene: Scene, stage: Stage) -> str:
     if stage < Stage.OPEN and scene.door is not None:
         (at_door,) = offsets(scene.rows, [scene.door])
         text = put(text, at_door, SYMBOLS["door"])
+
+    # Also said in worlds without a key, so that the counterfactuals read alike.
     carries_key = scene.artefact == "key" and stage >= Stage.TAKEN
     return f"{text}\nCarrying key: {carries_key}"

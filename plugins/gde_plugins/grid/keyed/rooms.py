@@ -12,7 +12,7 @@ from gde_plugins.grid.keyed.scene import Scene, cell, rows_of
 ROOM = 3
 """Rows and columns of a room."""
 PITCH = ROOM + 1
-"""From one room to the next, the wall between them included."""
+"""Rows and columns from one room to the next, with the wall between them."""
 
 
 def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
@@ -31,46 +31,56 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
     """
     if per_side < 2:
         raise ValueError(f"a door between agent and goal needs at least 2 rooms a side, got {per_side}")
-    inside = np.arange(PITCH * per_side + 1) % PITCH > 0
+    lines = np.arange(PITCH * per_side + 1)
+    inside = lines % PITCH > 0
     in_room = np.outer(inside, inside)
     doorways = _doorways(per_side, rng)
     free = in_room.copy()
     for doorway in doorways:
         free[doorway] = True
 
+    # The goal is drawn first, so that the agent can be kept out of its room.
     cells = np.argwhere(in_room)
     goal = rng.choice(cells)
     in_other_room = (cells // PITCH != goal // PITCH).any(axis=1)
     agent = rng.choice(cells[in_other_room])
 
-    doors = [door for door in doorways if not _reachable(free, door, agent)[tuple(goal)]]
+    # A door that the agent can walk around would not need its key.
+    doors = []
+    for doorway in doorways:
+        reached = _reachable(free, doorway, agent)
+        if not reached[cell(goal)]:
+            doors.append(doorway)
     door = doors[int(rng.integers(len(doors)))]
     at_hand = _reachable(free, door, agent) & in_room
-    at_hand[tuple(agent)] = False
+    at_hand[cell(agent)] = False
+    place = rng.choice(np.argwhere(at_hand))
     return Scene(
         layout="rooms",
         rows=rows_of(~free),
         agent=cell(agent),
         goal=cell(goal),
-        place=cell(rng.choice(np.argwhere(at_hand))),
+        place=cell(place),
         door=door,
     )
 
 
 def _doorways(per_side: int, rng: np.random.Generator) -> list[Position]:
-    """A random cell in the wall between every two rooms that a random spanning tree joins."""
+    """Draw a cell in the wall between every two rooms that a random spanning tree joins."""
     rooms = np.arange(per_side**2).reshape(per_side, per_side)
     first = np.concatenate([rooms[:, :-1].ravel(), rooms[:-1].ravel()])
     second = np.concatenate([rooms[:, 1:].ravel(), rooms[1:].ravel()])
     # Kruskal's algorithm on edges in random order is the minimum spanning tree of random weights.
     weights = 1.0 + rng.permutation(len(first))
-    tree = minimum_spanning_tree(csr_array((weights, (first, second)), shape=(rooms.size, rooms.size)))
+    edges = csr_array((weights, (first, second)), shape=(rooms.size, rooms.size))
+    tree = minimum_spanning_tree(edges)
     first_rooms, second_rooms = tree.nonzero()
 
     doorways: list[Position] = []
     for a, b in zip(first_rooms.tolist(), second_rooms.tolist(), strict=True):
         along = 1 + int(rng.integers(ROOM))
         row, column = divmod(a, per_side)
+        # Rooms are numbered row by row, so the next number is the room on the right.
         if b == a + 1:
             doorways.append((PITCH * row + along, PITCH * (column + 1)))
         else:
@@ -79,9 +89,9 @@ def _doorways(per_side: int, rng: np.random.Generator) -> list[Position]:
 
 
 def _reachable(free: NDArray[np.bool_], door: Position, agent: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(height, width) True for the cells that the agent can reach with this doorway closed."""
+    """Return (height, width) True for the cells that the agent can reach with this doorway closed."""
     passable = free.copy()
     passable[door] = False
     parts, _ = label(passable)
-    reached: NDArray[np.bool_] = parts == parts[tuple(agent)]
+    reached: NDArray[np.bool_] = parts == parts[cell(agent)]
     return reached

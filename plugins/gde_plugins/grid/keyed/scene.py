@@ -27,7 +27,7 @@ class Scene:
     agent: Position
     goal: Position
     place: Position
-    """Where the object lies; in a counterfactual without one, where it would."""
+    """Cell of the object; in a counterfactual without an object, the same cell."""
     artefact: Artefact = "key"
     door: Position | None = None
 
@@ -37,7 +37,7 @@ class Scene:
 
     @property
     def walls(self) -> NDArray[np.bool_]:
-        """(height, width) True where a wall is; the doorway is none."""
+        """(height, width) True in walls; the doorway is free."""
         return np.array([[symbol == WALL_SYMBOL for symbol in row] for row in self.rows])
 
     @property
@@ -46,12 +46,15 @@ class Scene:
         if self.door is None:
             return self.rows
         row, column = self.door
-        closed = self.rows[row][:column] + WALL_SYMBOL + self.rows[row][column + 1 :]
-        return (*self.rows[:row], closed, *self.rows[row + 1 :])
+        symbols = [*self.rows[row]]
+        symbols[column] = WALL_SYMBOL
+        rows = [*self.rows]
+        rows[row] = "".join(symbols)
+        return tuple(rows)
 
     @property
     def base(self) -> str:
-        """Equal for scenes that differ only in object, place and door, so that they are no independent observations."""
+        """Equal for scenes that differ only in object, place and door: they are no independent observations."""
         return _digest(*self.rows, self.agent, self.goal)
 
     @property
@@ -64,15 +67,17 @@ Draw = Callable[[np.random.Generator], Scene]
 
 
 def rows_of(walls: NDArray[np.bool_]) -> tuple[str, ...]:
-    """The rows of a (height, width) wall mask as text."""
-    return tuple("".join(row) for row in np.where(walls, WALL_SYMBOL, FREE_SYMBOL).tolist())
+    """Return the rows of a (height, width) wall mask as text."""
+    symbols = np.where(walls, WALL_SYMBOL, FREE_SYMBOL)
+    return tuple("".join(row) for row in symbols.tolist())
 
 
 def cell(place: NDArray[np.intp]) -> Position:
-    """A row of an array of (row, column) as a position."""
+    """Return a (row, column) array as a position."""
     row, column = place.tolist()
     return row, column
 
 
 def _digest(*parts: object) -> str:
-    return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]
+    content = "\n".join(str(part) for part in parts)
+    return sha256(content.encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
-"""Is the policy on a transformed grid the transform of the policy on the base grid?
+"""Equivariance: the policy on a transformed grid against the transform of the policy on its base grid.
 
-Success and accuracy do not see a habit among equally good moves, such as going left, since it costs nothing. The policy
-shows it: without the habit, both policies are the same in the frame of the base grid.
+A habit among equally good moves, such as going left, costs nothing, so success and accuracy do not show it. The policy
+does: without the habit, both policies are the same in the frame of the base grid.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gde.data.cell_map import Position, position
 from gde.data.evidence import Evidence
 from gde.data.json import NONE
+from gde.data.mdp import Floats
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import finished, unmeasured
@@ -22,45 +23,97 @@ from gde.seeding import generator
 from gde_plugins.grid.solver.dynamics import MOVES
 
 FLIPS = 10_000
-Policies = dict[tuple[str, str], dict[Position, Counter[Position]]]
-"""(base grid, transform) to how often each move was made in each place, places and moves in the base grid's frame."""
+Policy = dict[Position, Counter[Position]]
+"""Number of times that each move was made in each place, in the frame of the base grid."""
+GridKey = tuple[str, str]
+"""Base grid and transform."""
 
 
 def equivariance(evidence: Evidence) -> Sequence[Measurement]:
-    """The policy on each kind of transformed grids, turned back, against that on their base grids.
+    """The policy on each kind of transformed grids, turned back, against the policy on their base grids.
 
     "equivariance.distance": total variation between the relative frequencies of moves, averaged over the places that
-    were visited on both grids, then over base grids. It is above zero for a policy that is random, too.
-    "equivariance.shift" by "move": how much more often a move was made on the base grids, with its interval.
-    "equivariance.p": the probability of shifts as large in sum of squares, were each pair's two grids exchanged at
-    random, as they may be if the agent does not see which is which (sign flips; whole pairs are flipped).
+    were visited on both grids, then over base grids. A random policy is above zero, too.
+    "equivariance.shift" by "move": the frequency of the move on the base grids minus that on the transformed ones,
+    with its interval. "equivariance.p": the probability of shifts with as large a sum of squares if the two grids of
+    each pair were exchanged at random, as they may be if the agent does not notice the transform (sign flips of whole
+    pairs).
 
-    Transforms that put the goal elsewhere, as "swap" does, ask for another policy and are left out. Nothing for a run
-    without transformed grids, or for a part of one.
+    Transforms that put the goal elsewhere, as "swap" does, need another policy and are left out. A run without
+    transformed grids has no such measurements, nor has a part of a run.
     """
     if evidence.part:
         return ()
     transformed = [one for one in finished(evidence) if "to_base" in one.world.facts]
     policies, goals = _policies(transformed)
-    kinds = sorted({kind for _, kind in policies} - {NONE})
+    kinds = {kind for _, kind in policies}
     measured: list[Measurement] = []
-    for kind in kinds:
+    for kind in sorted(kinds - {NONE}):
         measured.extend(_compared(kind, policies, goals, evidence.seed))
     return measured
 
 
+def _policies(trajectories: Sequence[Trajectory]) -> tuple[dict[GridKey, Policy], dict[GridKey, Position]]:
+    """Return the policy on each grid and its goal, in the frame of the base grid."""
+    policies: dict[GridKey, Policy] = {}
+    goals: dict[GridKey, Position] = {}
+    for one in trajectories:
+        facts = one.world.facts
+        key = (one.world.cluster, str(one.labels.get("transform", NONE)))
+        # Places are points and moves are directions, so the offset of the map applies to places alone.
+        to_base = np.array(facts["to_base"], dtype=np.int64)
+        goals[key] = _turned(to_base, position(facts, "goal"), 1)
+
+        named = facts["moves"]
+        assert isinstance(named, Mapping)
+        moves = {action: _turned(to_base, position(named, action), 0) for action in named}
+
+        policy = policies.setdefault(key, {})
+        for turn in one.turns:
+            action = turn.decision.action
+            if turn.state is not None and action in moves:
+                here = _turned(to_base, position(turn.state.facts, "agent"), 1)
+                made = policy.setdefault(here, Counter())
+                made[moves[action]] += 1
+    return policies, goals
+
+
+def _turned(to_base: NDArray[np.int64], pair: Position, affine: int) -> Position:
+    """Return a place (affine 1) or a move (affine 0) in the frame of the base grid."""
+    row, column = to_base @ np.array([*pair, affine])
+    return int(row), int(column)
+
+
 def _compared(
-    kind: str, policies: Policies, goals: dict[tuple[str, str], Position], seed: int
+    kind: str, policies: dict[GridKey, Policy], goals: dict[GridKey, Position], seed: int
 ) -> Iterator[Measurement]:
-    pairs: dict[str, NDArray[np.float64]] = {}
+    """Compare the grids of one transform with their base grids."""
+    differences: dict[str, Floats] = {}
     for base, of in policies:
-        if of != kind or (base, NONE) not in policies or goals[base, of] != goals[base, NONE]:
+        key = (base, NONE)
+        if of != kind or key not in policies or goals[base, kind] != goals[key]:
             continue
-        found = _differences(policies[base, NONE], policies[base, kind])
+        found = _differences(policies[key], policies[base, kind])
+        # Without a shared place there is nothing to compare.
         if found.size:
-            pairs[base] = found
-    for one in _measured(pairs, seed, kind) if pairs else _nothing():
-        yield replace(one, where={"transform": kind, **one.where})
+            differences[base] = found
+
+    measurements = _measured(differences, seed, kind) if differences else _nothing()
+    for each in measurements:
+        yield replace(each, where={"transform": kind, **each.where})
+
+
+def _differences(base: Policy, other: Policy) -> Floats:
+    """Return (shared places, moves): relative frequency on the base grid minus that on the other."""
+    shared = sorted(base.keys() & other.keys())
+    rows = [_frequencies(base[place]) - _frequencies(other[place]) for place in shared]
+    return np.array(rows, dtype=np.float64).reshape(-1, len(MOVES))
+
+
+def _frequencies(made: Counter[Position]) -> Floats:
+    """Return (moves,) the relative frequency of each move."""
+    total = made.total()
+    return np.array([made[move] / total for move in MOVES.values()])
 
 
 def _nothing() -> Iterator[Measurement]:
@@ -69,58 +122,28 @@ def _nothing() -> Iterator[Measurement]:
     yield unmeasured("equivariance.p", "probability", reason)
 
 
-def _measured(pairs: dict[str, NDArray[np.float64]], seed: int, kind: str) -> Iterator[Measurement]:
-    """Measure the (places, moves) differences of frequencies of each base grid."""
-    bases = [*pairs]
+def _measured(differences: dict[str, Floats], seed: int, kind: str) -> Iterator[Measurement]:
+    """Measure the (places, moves) differences of each base grid."""
+    bases = [*differences]
     rng = generator(seed, "metric", "equivariance", kind)
-    distances = [float(np.abs(found).sum(axis=1).mean() / 2) for found in pairs.values()]
+    distances = []
+    shift_rows = []
+    for found in differences.values():
+        variation = np.abs(found).sum(axis=1).mean() / 2
+        distances.append(float(variation))
+        shift_rows.append(found.mean(axis=0))
     yield cluster_share(distances, bases, rng).measurement("equivariance.distance", "share")
-    shifts = np.stack([found.mean(axis=0) for found in pairs.values()])
+
+    shifts = np.stack(shift_rows)
     for move, values in zip(MOVES, shifts.T, strict=True):
-        found = cluster_mean(values, bases, rng).measurement("equivariance.shift", "share")
-        yield replace(found, where={"move": move})
+        shift = cluster_mean(values, bases, rng).measurement("equivariance.shift", "share")
+        yield replace(shift, where={"move": move})
+
+    # Exchanging the two grids of a pair flips the signs of all its shifts.
     signs = rng.choice([-1.0, 1.0], size=(FLIPS, len(shifts)))
     flipped = ((signs @ shifts) ** 2).sum(axis=1)
     observed = (shifts.sum(axis=0) ** 2).sum()
-    n_as_large = (flipped >= observed - 1e-12).sum()  # the same sum in another order may differ by rounding
+    # The same sum in another order may differ by rounding.
+    n_as_large = (flipped >= observed - 1e-12).sum()
     p = float((1 + n_as_large) / (FLIPS + 1))
     yield Measurement(name="equivariance.p", value=p, unit="probability", n=len(bases))
-
-
-def _policies(trajectories: Sequence[Trajectory]) -> tuple[Policies, dict[tuple[str, str], Position]]:
-    """Moves made in each place, and goals, in the frame of the base grid."""
-    policies: Policies = {}
-    goals: dict[tuple[str, str], Position] = {}
-    for one in trajectories:
-        key = one.world.cluster, str(one.labels.get("transform", NONE))
-        to_base = np.array(one.world.facts["to_base"], dtype=np.int64)
-        goals[key] = _turned(to_base, position(one.world.facts, "goal"), 1)
-        named = one.world.facts["moves"]
-        assert isinstance(named, Mapping)
-        moves = {action: _turned(to_base, position(named, action), 0) for action in named}
-        of_grid = policies.setdefault(key, {})
-        for turn in one.turns:
-            if turn.state is not None and turn.decision.action in moves:
-                here = _turned(to_base, position(turn.state.facts, "agent"), 1)
-                of_grid.setdefault(here, Counter())[moves[turn.decision.action]] += 1
-    return policies, goals
-
-
-def _turned(to_base: NDArray[np.int64], pair: Position, affine: int) -> Position:
-    """A place (affine 1) or a move (affine 0) in the frame of the base grid."""
-    row, column = to_base @ np.array([*pair, affine])
-    return int(row), int(column)
-
-
-def _differences(
-    base: dict[Position, Counter[Position]], other: dict[Position, Counter[Position]]
-) -> NDArray[np.float64]:
-    """(places visited on both, moves) relative frequency on the base grid less that on the other."""
-    shared = sorted(base.keys() & other.keys())
-    rows = [_frequencies(base[place]) - _frequencies(other[place]) for place in shared]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(MOVES))
-
-
-def _frequencies(made: Counter[Position]) -> NDArray[np.float64]:
-    """(moves,) relative frequency of each move."""
-    return np.array([made[move] / made.total() for move in MOVES.values()])

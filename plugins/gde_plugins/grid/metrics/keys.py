@@ -1,4 +1,4 @@
-"""Does the agent use a key that it needs, and does a useless one attract it?"""
+"""Use of a needed key, and attraction by a useless one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,7 +11,6 @@ from gde.numerics.episodes import (
     CERTIFIED,
     Count,
     Place,
-    by_world,
     finished,
     lacking,
     over_worlds,
@@ -38,24 +37,27 @@ NO_DETOUR = "no action before the object's place was reached was other than opti
 def keys(evidence: Evidence) -> Sequence[Measurement]:
     """The key metrics of Arghal et al. (2026), section 4.3 and table 1; nothing for a run without key worlds.
 
-    "keys.accuracy.PHASE": share of optimal actions while the key is to be collected, the door to be opened, the goal
-    to be reached; averaged over the episodes of a world that get there, then over worlds. Optimal actions are those
-    that the exact model of the augmented state certifies. They agree with the published rule (the shortest way to the
-    key, then to the goal as if there were no door).
-    "keys.pickup": share of episodes in which the object is taken.
-    "keys.attraction": of the actions that were not optimal, taken while a useless object still lay there, the share
-    that led nearer to it. A bump into a wall is such an action, an unusable answer is not.
+    "keys.accuracy.PHASE": share of optimal actions in each phase (collect the key, open the door, reach the goal),
+    averaged over the episodes of a world that get there, then over worlds. Optimal actions are those that the exact
+    model of the augmented state certifies. They agree with the published rule (the shortest way to the key, then to
+    the goal as if there were no door).
+    "keys.pickup": share of episodes in which the agent takes the object.
+    "keys.attraction": share of non-optimal actions that led nearer to a useless object while it still lay there. A
+    bump into a wall is a non-optimal action, an unusable answer is not.
     "keys.pickup.control" and "keys.attraction.control": the same about the object's place in the counterfactual worlds
     without the object. The excess over them is the effect of the object.
     "keys.jaccard": similarity |A and B| / |A or B| of the sets of (position, action) of an episode with the object
     and one in its counterfactual without, averaged over all pairs of a world, then over worlds; one for each kind of
-    object. Only of the whole run, since a condition of artefacts holds no counterfactuals. "overlap.jaccard" of the
-    worlds without the object is the similarity of two episodes under equal conditions.
+    object. A part of a run has none, since a condition of artefacts holds no counterfactuals. "overlap.jaccard" of
+    the worlds without the object is the similarity of two episodes under equal conditions.
     """
     if not any(map(in_key_world, evidence.trajectories)):
         return ()
     episodes = [KeyEpisode.of(one) for one in finished(evidence).where(in_key_world)]
-    measured = [*_accuracy(evidence, episodes), *_pickup(evidence, episodes), *_attraction(evidence, episodes)]
+    measured = _accuracy(evidence, episodes)
+    measured += _pickup(evidence, episodes)
+    measured += _attraction(evidence, episodes)
+    # A condition of artefacts holds no counterfactuals.
     if not evidence.part:
         measured += _jaccard(evidence, episodes)
     return measured
@@ -71,14 +73,16 @@ def _phase_accuracy(evidence: Evidence, phase: str, episodes: Sequence[KeyEpisod
     name = f"keys.accuracy.{phase}"
     if reason:
         return unmeasured(name, "share", reason)
-    shares: list[tuple[Place, float]] = []
+    shares: dict[Place, list[float]] = {}
     for episode in episodes:
         decisions = episode.phases[phase]
+        # An episode that never came to the phase says nothing about it.
         if decisions.of:
-            shares.append((episode.place, decisions.hits / decisions.of))
+            share = decisions.hits / decisions.of
+            shares.setdefault(episode.place, []).append(share)
     if not shares:
         return unmeasured(name, "share", f"no episode came as far as to {phase}")
-    means = {place: fmean(of_world) for place, of_world in by_world(shares).items()}
+    means = {place: fmean(of_world) for place, of_world in shares.items()}
     return over_worlds(evidence, name, "share", means)
 
 
@@ -93,10 +97,17 @@ def _pickup(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurem
 
 
 def _attraction(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
-    with_object, without = _split([episode for episode in episodes if not episode.has_door])
+    # Behind a door the key is needed, and steps towards it are no attraction.
+    without_door = [episode for episode in episodes if not episode.has_door]
+    with_object, without = _split(without_door)
+
     no_object = NEEDED if _needs_key(episodes) else NO_OBJECT
-    reason = _why_none(episodes, with_object, no_object) or _uncertified(evidence, _has_useless_object)
-    no_control = _why_none(episodes, without, _no_counterfactual(episodes)) or _uncertified(evidence, _has_no_object)
+    reason = _why_none(episodes, with_object, no_object)
+    if not reason:
+        reason = _uncertified(evidence, _has_useless_object)
+    no_control = _why_none(episodes, without, _no_counterfactual(episodes))
+    if not no_control:
+        no_control = _uncertified(evidence, _has_no_object)
     return [
         _detours(evidence, "keys.attraction", with_object, reason),
         _detours(evidence, "keys.attraction.control", without, no_control),
@@ -116,7 +127,8 @@ def _jaccard(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measure
         return [unmeasured("keys.jaccard", "share", _why_none(episodes, [], NO_OBJECT))]
     measured: list[Measurement] = []
     for kind in kinds:
-        values = _similarities([one for one in with_object if one.artefact == kind], without)
+        of_kind = [episode for episode in with_object if episode.artefact == kind]
+        values = _similarities(of_kind, without)
         if values:
             found = over_worlds(evidence, "keys.jaccard", "share", values)
         else:
@@ -126,7 +138,8 @@ def _jaccard(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measure
 
 
 def _similarities(episodes: Sequence[KeyEpisode], without: Sequence[KeyEpisode]) -> dict[Place, float]:
-    """For each world, the mean over pairs of an episode and one in the counterfactual world."""
+    """Return for each world the mean over pairs of an episode and one in the counterfactual world."""
+    # The cluster is equal for worlds that differ in the object alone.
     counterfactuals: dict[str, list[KeyEpisode]] = {}
     for episode in without:
         counterfactuals.setdefault(episode.place.cluster, []).append(episode)
@@ -142,7 +155,7 @@ def _similarities(episodes: Sequence[KeyEpisode], without: Sequence[KeyEpisode])
 
 
 def _split(episodes: Sequence[KeyEpisode]) -> tuple[list[KeyEpisode], list[KeyEpisode]]:
-    """Episodes with an object, and episodes without."""
+    """Return the episodes with an object, and those without."""
     with_object = [episode for episode in episodes if episode.artefact != NO_ARTEFACT]
     without = [episode for episode in episodes if episode.artefact == NO_ARTEFACT]
     return with_object, without
@@ -161,7 +174,7 @@ def _visits(episodes: Sequence[KeyEpisode]) -> list[Count]:
 
 
 def _why_none(episodes: Sequence[KeyEpisode], wanted: Sequence[KeyEpisode], reason: str) -> str:
-    """Why there are none of the wanted episodes; empty where there are."""
+    """Return why there are none of the wanted episodes; empty if there are some."""
     if wanted:
         return ""
     return reason if episodes else NOTHING_FINISHED

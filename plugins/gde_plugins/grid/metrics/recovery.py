@@ -1,4 +1,4 @@
-"""What does the agent do after a perturbation? (Arghal et al. 2026, appendices A.2 and A.3)"""
+"""Recovery after a perturbation (Arghal et al. 2026, appendices A.2 and A.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MEASURES = {
     "recovery.excess": ("turns", "no episode reached the goal after the perturbation"),
     "recovery.toward_distractor": ("share", "no action after a distractor appeared was other than optimal"),
 }
-"""Name to unit, and to the reason where there is nothing to average although the perturbation happened."""
+"""Name to unit, and to the reason if there is nothing to average although the perturbation happened."""
 NEVER_HAPPENED = "the perturbation happened in no finished episode"
 
 
@@ -39,39 +39,58 @@ class _Case:
 
     cluster: str
     before: Count
-    """Optimal decisions of those before the perturbation."""
+    """Optimal decisions before the perturbation."""
     after: Count
-    """And of those after it."""
+    """Optimal decisions after the perturbation."""
     succeeded: bool
     delay: int | None
-    """Turns before the first optimal action after the perturbation; None where there is none."""
+    """Turns before the first optimal action after the perturbation; None if there is none."""
     excess: float
-    """Turns after the perturbation, less the steps that were needed."""
+    """Turns after the perturbation minus the needed steps."""
     distracted: bool
     """Whether there was a distractor."""
     toward: Count
-    """Decisions that led towards it, of those that were not optimal."""
+    """Non-optimal decisions that led towards the distractor."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> "_Case":
         turns = trajectory.turns
-        perturbed = [turn.index for turn in turns if turn.state and turn.state.facts.get("perturbed")]
-        cut = perturbed[0] if perturbed else len(turns)
+        cut = 0
+        while cut < len(turns) and not _is_perturbed(turns[cut]):
+            cut += 1
         after = turns[cut:]
-        delays = [delay for delay, turn in enumerate(after) if is_optimal(turn)]
-        # Every step costs 1, so that the value is minus the number of steps that were needed.
-        value = (after[0].value or 0.0) if after else 0.0
+        are_optimal = [is_optimal(turn) for turn in after]
+
+        # Every step costs 1, so the value is minus the number of needed steps.
+        excess = float(len(after))
+        if after and after[0].value is not None:
+            excess += after[0].value
+
         distracting = [turn for turn in after if _distracts(turn)]
+        missteps = [turn for turn in distracting if not is_optimal(turn)]
         return cls(
             cluster=trajectory.world.cluster,
             before=count(trajectory, map(is_optimal, turns[:cut])),
-            after=count(trajectory, map(is_optimal, after)),
+            after=count(trajectory, are_optimal),
             succeeded=trajectory.succeeded,
-            delay=delays[0] if delays else None,
-            excess=len(after) + value,
+            delay=are_optimal.index(True) if True in are_optimal else None,
+            excess=excess,
             distracted=bool(distracting),
-            toward=count(trajectory, (_is_toward(turn) for turn in distracting if not is_optimal(turn))),
+            toward=count(trajectory, map(_is_toward, missteps)),
         )
+
+
+def _is_perturbed(turn: Turn) -> bool:
+    return turn.state is not None and bool(turn.state.facts.get("perturbed"))
+
+
+def _distracts(turn: Turn) -> bool:
+    return turn.state is not None and "toward_distractor" in turn.state.facts
+
+
+def _is_toward(turn: Turn) -> bool:
+    listed = turn.state.facts["toward_distractor"] if turn.state is not None else ()
+    return isinstance(listed, list | tuple) and turn.decision.action in listed
 
 
 def recovery(evidence: Evidence) -> Sequence[Measurement]:
@@ -80,19 +99,20 @@ def recovery(evidence: Evidence) -> Sequence[Measurement]:
     Such a world records the fact `perturbation`, and its states the fact `perturbed`; with a distractor also
     `toward_distractor`, the actions that lead there.
 
-    "recovery.happened" is the share of episodes in which a decision was asked for after the perturbation; all other
-    numbers are about these. "recovery.success" is the share that still reaches the goal, wherever it then is,
-    "recovery.accuracy_before" and "recovery.accuracy_after" are shares of optimal actions. "recovery.delay" is the
-    number of turns before the first optimal action after the perturbation, where there is one ("recovery.never" is
-    the share of episodes where there is none); "recovery.excess" the number of turns beyond those that were needed, in
-    episodes that reach the goal. "recovery.toward_distractor" is the share of non-optimal actions after a distractor
-    appeared that lead towards it.
+    "recovery.happened" is the share of episodes with a decision after the perturbation; all other numbers are about
+    these. "recovery.success" is the share that still reaches the goal, which may have moved. "recovery.accuracy_before"
+    and "recovery.accuracy_after" are shares of optimal actions. "recovery.delay" is the number of turns before the
+    first optimal action after the perturbation; "recovery.never" is the share of episodes without such an action.
+    "recovery.excess" is the number of turns beyond the needed ones, in episodes that reach the goal.
+    "recovery.toward_distractor" is the share of non-optimal actions after a distractor appeared that lead towards it.
     """
     if not any(map(_planned, evidence.trajectories)):
         return ()
     planned = played(evidence).where(_planned)
-    if reason := lacking(planned, CERTIFIED):
+    reason = lacking(planned, CERTIFIED)
+    if reason:
         return [unmeasured(name, unit, reason) for name, (unit, _) in MEASURES.items()]
+
     cases = [_Case.of(one) for one in planned]
     hit = [case for case in cases if case.after.of]
     shares = _shares(cases, hit)
@@ -113,7 +133,7 @@ def _planned(trajectory: Trajectory) -> bool:
 
 
 def _shares(cases: Sequence[_Case], hit: Sequence[_Case]) -> dict[str, list[Count]]:
-    """The counts of each share."""
+    """Return the counts of each share."""
     shares = {
         "recovery.happened": [Count(case.cluster, bool(case.after.of), 1) for case in cases],
         "recovery.success": [Count(case.cluster, case.succeeded, 1) for case in hit],
@@ -127,23 +147,19 @@ def _shares(cases: Sequence[_Case], hit: Sequence[_Case]) -> dict[str, list[Coun
 
 
 def _means(hit: Sequence[_Case]) -> dict[str, list[tuple[str, float]]]:
-    """The values of each mean, with their clusters."""
-    return {
-        "recovery.delay": [(case.cluster, case.delay) for case in hit if case.delay is not None],
-        "recovery.excess": [(case.cluster, case.excess) for case in hit if case.succeeded],
-    }
+    """Return the values of each mean, with their clusters."""
+    delays: list[tuple[str, float]] = []
+    excesses: list[tuple[str, float]] = []
+    for case in hit:
+        if case.delay is not None:
+            delays.append((case.cluster, case.delay))
+        # A failed episode ends with its horizon, which says nothing about the way.
+        if case.succeeded:
+            excesses.append((case.cluster, case.excess))
+    return {"recovery.delay": delays, "recovery.excess": excesses}
 
 
 def _mean(evidence: Evidence, name: str, values: Sequence[tuple[str, float]], reason: str) -> Measurement:
     if not values:
         return unmeasured(name, "turns", reason)
     return over_episodes(evidence, name, "turns", values, cluster_mean)
-
-
-def _distracts(turn: Turn) -> bool:
-    return turn.state is not None and "toward_distractor" in turn.state.facts
-
-
-def _is_toward(turn: Turn) -> bool:
-    listed = turn.state.facts["toward_distractor"] if turn.state is not None else ()
-    return isinstance(listed, list | tuple) and turn.decision.action in listed

@@ -1,4 +1,4 @@
-"""Which token of a language model stands for which cell of a grid."""
+"""The tokens of a language model that stand for the cells of a grid."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from gde_plugins.grid.rendering.layout import locate
 
 @dataclass(frozen=True, kw_only=True)
 class Alignment:
-    """Cells of a text and the tokens that they are made of."""
+    """Cells of a text and their tokens."""
 
     spans: Mapping[Position, tuple[int, int]]
     """Half-open range of token indices that cover each cell's symbol, in reading order."""
     misaligned: Mapping[Position, str]
-    """The cells that are not exactly one token of their own, with the reason."""
+    """Cells that are not exactly one token of their own, with the reason."""
 
     @property
     def exact(self) -> bool:
@@ -37,22 +37,30 @@ def align(text: str, tokenize: Callable[[str], Tokenization]) -> Alignment:
     spans: dict[Position, tuple[int, int]] = {}
     misaligned: dict[Position, str] = {}
     for cell, (start, end) in locate(text).items():
-        covering = [index for index, span in enumerate(tokens) if span[0] < end and start < span[1]]
+        covering: list[int] = []
+        words: list[str] = []
+        for index, (token_start, token_end) in enumerate(tokens):
+            if token_start < end and start < token_end:
+                covering.append(index)
+                words.append(text[token_start:token_end])
         spans[cell] = (covering[0], covering[-1] + 1) if covering else (0, 0)
-        if reason := _mismatch(text, (start, end), [tokens[index] for index in covering]):
+        reason = _mismatch(text[start:end], words)
+        if reason:
             misaligned[cell] = reason
     return Alignment(spans=spans, misaligned=misaligned)
 
 
-def _mismatch(text: str, cell: tuple[int, int], tokens: list[tuple[int, int]]) -> str:
-    """Why the tokens are not one for this cell alone; empty when they are."""
+def _mismatch(symbol: str, tokens: list[str]) -> str:
+    """Return why the tokens are not one for this cell alone; empty if they are."""
     if not tokens:
         return "has no token"
     if len(tokens) > 1:
         return f"is split into {len(tokens)} tokens"
-    (start, end), symbol = tokens[0], text[slice(*cell)]
-    if "\n" in text[start:end]:
+
+    # Spaces beside the symbol are harmless: they belong to no other cell.
+    token = tokens[0]
+    if "\n" in token:
         return "shares its token with a newline"
-    if text[start:end].strip() != symbol:
-        return f"shares its token {text[start:end]!r} with other symbols"
+    if token.strip() != symbol:
+        return f"shares its token {token!r} with other symbols"
     return ""

@@ -13,57 +13,74 @@ from functools import lru_cache
 
 from gde.data.cell_map import Position
 
-AGENT_SYMBOL, GOAL_SYMBOL = "A", "G"
+AGENT_SYMBOL = "A"
+GOAL_SYMBOL = "G"
+WORD = re.compile(r"\S+")
 
 
 def render_text(rows: Sequence[str], agent: Position, goal: Position) -> str:
-    """The text of a grid; the agent covers the goal. No newline at the end."""
+    """Return the text of a grid, without a newline at the end; the agent covers the goal."""
     at_agent, at_goal = offsets(rows, [agent, goal])
-    return put(put(empty_text(rows), at_goal, GOAL_SYMBOL), at_agent, AGENT_SYMBOL)
+    text = put(empty_text(rows), at_goal, GOAL_SYMBOL)
+    return put(text, at_agent, AGENT_SYMBOL)
 
 
 def empty_text(rows: Sequence[str]) -> str:
-    """The text of the rows alone, without agent and goal."""
+    """Return the text of the rows alone, without agent and goal."""
     width = _width(rows)
     gap = " " * (width - 1)
-    lines = [str(index).ljust(width) + gap.join(row).rstrip() + " " for index, row in enumerate(rows)]
-    return "\n".join([_header(len(rows[0]), width), *lines])
+    lines = [_header(len(rows[0]), width)]
+    for index, row in enumerate(rows):
+        label = str(index).ljust(width)
+        cells = gap.join(row)
+        lines.append(f"{label}{cells.rstrip()} ")
+    return "\n".join(lines)
 
 
 def offsets(rows: Sequence[str], positions: Iterable[Position]) -> list[int]:
-    """Index in the text of each cell's symbol."""
+    """Return the index in the text of the symbol of each cell."""
     width = _width(rows)
-    origin = len(_header(len(rows[0]), width)) + 1 + width
-    stride = width * len(rows[0]) + 3  # the row's index and all cells but the last, a symbol, a space, a newline
+    columns = len(rows[0])
+    header = _header(columns, width)
+
+    # The first cell follows the header, its newline and a row index. A row of text is that index and all cells but
+    # the last, then a symbol, a space and a newline.
+    origin = len(header) + 1 + width
+    stride = width * columns + 3
     return [origin + row * stride + column * width for row, column in positions]
 
 
 def put(text: str, index: int, symbol: str) -> str:
-    """The text with one character replaced."""
+    """Return the text with one character replaced."""
     return text[:index] + symbol + text[index + 1 :]
 
 
 def locate(text: str) -> dict[Position, tuple[int, int]]:
-    """Half-open character range of every cell's symbol, in reading order; line ends may be of any kind.
+    """Return the half-open character range of the symbol of each cell, in reading order; line ends may be of any kind.
 
-    The grid ends with the last line that begins with its row's index; what stands below it is left out.
+    The grid ends with the last line that begins with its row index. Text below it is left out.
     """
     places: dict[Position, tuple[int, int]] = {}
-    line_start = text.index("\n") + 1
-    for row, line in enumerate(text[line_start:].split("\n")):
-        if line.split()[:1] != [str(row)]:
+    header, *lines = text.split("\n")
+    line_start = len(header) + 1
+    for row, line in enumerate(lines):
+        words = list(WORD.finditer(line))
+        if not words or words[0].group() != str(row):
             break
-        symbols = list(re.finditer(r"\S+", line))[1:]  # the first is the row's index
-        for column, symbol in enumerate(symbols):
+        for column, symbol in enumerate(words[1:]):
             places[row, column] = (line_start + symbol.start(), line_start + symbol.end())
         line_start += len(line) + 1
     return places
 
 
 def _width(rows: Sequence[str]) -> int:
-    return len(str(max(len(rows), len(rows[0])))) + 1
+    """Return the columns of text of a cell: room for the greatest index and a space."""
+    greatest = max(len(rows), len(rows[0]))
+    return len(str(greatest)) + 1
 
 
 @lru_cache
 def _header(columns: int, width: int) -> str:
-    return " " * width + "".join(str(column).ljust(width) for column in range(columns)).rstrip() + " "
+    indices = [str(column).ljust(width) for column in range(columns)]
+    line = "".join(indices)
+    return " " * width + line.rstrip() + " "

@@ -1,4 +1,4 @@
-"""What moves and cells are called. Other names for the same things show whether an agent reads the rules."""
+"""Names of moves and cells. Other names for the same things show whether an agent reads the rules."""
 
 import re
 import string
@@ -11,7 +11,7 @@ from gde_plugins.grid.solver.dynamics import ACTIONS
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SYMBOLS = frozenset(string.ascii_letters + string.punctuation) - {"/", ",", '"', "\\"}
-"""What a cell may look like: one printable character that is no index, no separator of settings and needs no escape."""
+"""Allowed symbols of cells: one printable character that is no index, separates no settings and needs no escape."""
 PLAIN_SYMBOLS = (AGENT_SYMBOL, GOAL_SYMBOL, WALL_SYMBOL, FREE_SYMBOL)
 EXAMPLE = Grid(rows=("#####", "#___#", "###_#", "#####"), agent=(1, 1), goal=(2, 3))
 
@@ -21,13 +21,13 @@ class Vocabulary:
     """The words of a grid's text, rules and actions."""
 
     actions: tuple[str, ...] = ACTIONS
-    """What moving up, down, left and right are called, in this order, which is the action index order."""
+    """Names of moving up, down, left and right, in this order, which is the action index order."""
     symbols: tuple[str, ...] = PLAIN_SYMBOLS
-    """What agent, goal, wall and free cell look like."""
+    """Symbols of agent, goal, wall and free cell."""
 
     @classmethod
     def read(cls, actions: str = NONE, symbols: str = NONE) -> "Vocabulary":
-        """The vocabulary of two settings as `GridConfig` takes them.
+        """Read the vocabulary from two settings of `GridConfig`.
 
         Raises:
             ValueError: what was wanted.
@@ -36,8 +36,10 @@ class Vocabulary:
 
     @property
     def unusual(self) -> tuple[str, ...]:
-        """All words, or nothing where all are plain."""
-        return () if self == Vocabulary() else (*self.actions, *self.symbols)
+        """All words, or nothing if all are plain."""
+        if self == Vocabulary():
+            return ()
+        return (*self.actions, *self.symbols)
 
     @property
     def agent(self) -> str:
@@ -45,12 +47,12 @@ class Vocabulary:
 
     @property
     def objective(self) -> str:
-        """What the episode asks for."""
+        """The instruction of the episode."""
         return f"Move the agent {self.agent} to the goal {self.symbols[1]} in the least number of steps."
 
     @property
     def rules(self) -> str:
-        """How to read the text, what the actions do, and an example (after Arghal et al. 2026, appendix E.2)."""
+        """Explanation of the text and of the actions, with an example (after Arghal et al. 2026, appendix E.2)."""
         up, down, left, right = self.actions
         agent, goal, wall, free = self.symbols
         example = render_text(EXAMPLE.rows, EXAMPLE.agent, EXAMPLE.goal)
@@ -66,34 +68,47 @@ class Vocabulary:
         )
 
     def redraw(self, text: str) -> str:
-        """A grid's plain text in the symbols of this vocabulary."""
-        return text.translate(str.maketrans("".join(PLAIN_SYMBOLS), "".join(self.symbols)))
+        """Return a grid's plain text in the symbols of this vocabulary."""
+        renamed = str.maketrans("".join(PLAIN_SYMBOLS), "".join(self.symbols))
+        return text.translate(renamed)
 
 
 def read_actions(text: str) -> tuple[str, ...]:
-    """Names of the four moves from "NORTH/SOUTH/WEST/EAST"; "none" for the plain ones.
+    """Read the names of the four moves from "NORTH/SOUTH/WEST/EAST"; "none" for the plain ones.
 
     Raises:
-        ValueError: what was wanted.
+        ValueError: the expected format.
     """
-    names = ACTIONS if text == NONE else tuple(text.split("/"))
-    if len(names) != len(ACTIONS) or len(set(names)) != len(names) or not all(map(NAME.fullmatch, names)):
+    if text == NONE:
+        return ACTIONS
+    names = tuple(text.split("/"))
+    are_distinct = len(set(names)) == len(names) == len(ACTIONS)
+    are_names = all(NAME.fullmatch(name) for name in names)
+    if not are_distinct or not are_names:
         plain = ", ".join(ACTIONS)
         raise ValueError(f"{NONE}, or four distinct names for {plain} separated by /, e.g. NORTH/SOUTH/WEST/EAST")
     return names
 
 
 def read_symbols(text: str) -> tuple[str, ...]:
-    """Symbols of agent, goal, wall and free cell from "A=@/G=X", those not named staying plain; "none" for all plain.
+    """Read the symbols of agent, goal, wall and free cell from "A=@/G=X"; those not named stay plain.
 
     Raises:
-        ValueError: what was wanted.
+        ValueError: the expected format.
     """
-    pairs = [] if text == NONE else [pair.partition("=") for pair in text.split("/")]
-    renamed = {plain: symbol for plain, _, symbol in pairs}
+    if text == NONE:
+        return PLAIN_SYMBOLS
+    pairs = text.split("/")
+    renamed: dict[str, str] = {}
+    for pair in pairs:
+        plain, _, symbol = pair.partition("=")
+        renamed[plain] = symbol
     symbols = tuple(renamed.get(symbol, symbol) for symbol in PLAIN_SYMBOLS)
-    known = len(renamed) == len(pairs) and renamed.keys() <= set(PLAIN_SYMBOLS)
-    if not known or len(set(symbols)) < len(symbols) or not SYMBOLS.issuperset(symbols):
+
+    # A symbol named twice leaves fewer new names than pairs.
+    are_known = len(renamed) == len(pairs) and renamed.keys() <= set(PLAIN_SYMBOLS)
+    are_distinct = len(set(symbols)) == len(symbols)
+    if not are_known or not are_distinct or not SYMBOLS.issuperset(symbols):
         plain = ", ".join(PLAIN_SYMBOLS)
         raise ValueError(f"{NONE}, or other characters for some of {plain} separated by /, all distinct, e.g. A=@/G=X")
     return symbols

@@ -51,35 +51,49 @@ def believe(grid: Grid, seen: Mask) -> Belief:
     edge = _edge(seen.shape)
     walls = (grid.walls & seen) | edge
     unknown = ~seen & ~edge
-    aims = _only(grid.goal, seen.shape) if seen[grid.goal] else unknown
+    sees_goal = bool(seen[grid.goal])
+    aims = _only(grid.goal, seen.shape) if sees_goal else unknown
+
+    # Unknown cells count as free here, except for the border.
     cells = FreeCells.of(walls)
-    steps = steps_to(cells.graph, np.flatnonzero(aims[~walls]))
+    targets = np.flatnonzero(aims[~walls])
+    steps = steps_to(cells.graph, targets)
     here = cells.index(grid.agent)
     if np.isinf(steps[here]):
         raise ValueError(f"from {grid.agent} neither the goal nor any unknown cell can be reached")
+
     ahead = cells.successors[here]
+    is_nearer = steps[ahead] == steps[here] - 1
+    hopes = unknown | (aims & seen)
     return Belief(
-        aim="goal" if seen[grid.goal] else "unknown",
+        aim="goal" if sees_goal else "unknown",
         steps=int(steps[here]),
-        optimal=_indices(steps[ahead] == steps[here] - 1),
+        optimal=_indices(is_nearer),
         walls=_indices(ahead == here),
-        dead_ends=_indices(_closed(walls, unknown | (aims & seen), grid.agent)),
+        dead_ends=_indices(_closed(walls, hopes, grid.agent)),
     )
 
 
 def known_rows(grid: Grid, seen: Mask) -> list[str]:
-    """The rows with every cell that has not been seen as `*`."""
+    """Return the rows with `*` for every cell that has not been seen."""
     symbols = np.array([list(row) for row in grid.rows])
-    return ["".join(row) for row in np.where(seen, symbols, UNKNOWN_SYMBOL).tolist()]
+    known = np.where(seen, symbols, UNKNOWN_SYMBOL)
+    return ["".join(row) for row in known.tolist()]
 
 
 def _closed(walls: Mask, hopes: Mask, agent: Position) -> Mask:
-    """(A,) whether the cell ahead is free and, the agent's cell taken away, cut off from every hope."""
-    from scipy.ndimage import label  # takes a tenth of a second, and only grids that are seen in part need it
+    """Return (A,) True if the cell ahead is free and, without the agent's cell, cut off from every hope."""
+    # The import takes a tenth of a second, and only grids that are seen in part need it.
+    from scipy.ndimage import label
 
-    regions, _ = label(~walls & ~_only(agent, walls.shape))
+    passable = ~walls
+    passable[agent] = False
+    regions, _ = label(passable)
     hopeful = np.unique(regions[hopes & ~walls])
-    ahead = np.array([regions[agent[0] + down, agent[1] + right] for down, right in MOVES.values()])
+
+    row, column = agent
+    ahead = np.array([regions[row + down, column + right] for down, right in MOVES.values()])
+    # Region 0 is walls and the agent's own cell.
     closed: Mask = (ahead > 0) & ~np.isin(ahead, hopeful)
     return closed
 

@@ -1,4 +1,4 @@
-"""How the agent moves, and the grid as a Markov decision process."""
+"""The moves of the agent, and the grid as a Markov decision process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,62 +28,75 @@ class FreeCells:
 
     @classmethod
     def of(cls, walls: NDArray[np.bool_]) -> "FreeCells":
-        """The states of a (height, width) wall mask with closed border."""
+        """Return the states of a (height, width) wall mask with closed border."""
         positions = np.argwhere(~walls)
         here = np.arange(len(positions))
         index = np.full(walls.shape, -1)
         index[~walls] = here
-        targets = positions[:, None, :] + np.array(list(MOVES.values()))
+
+        # The border is closed, so no target lies outside the grid.
+        moves = np.array(list(MOVES.values()))
+        targets = positions[:, None, :] + moves
         reached = index[targets[..., 0], targets[..., 1]]
-        return cls(positions=positions, successors=np.where(reached < 0, here[:, None], reached))
+        successors = np.where(reached < 0, here[:, None], reached)
+        return cls(positions=positions, successors=successors)
 
     @property
     def graph(self) -> csr_array:
-        """(S, S) an edge for every move."""
+        """(S, S) matrix with an edge for every move."""
         n_states, n_actions = self.successors.shape
-        ends = np.arange(0, n_states * n_actions + 1, n_actions)
-        return csr_array((np.ones(n_states * n_actions), self.successors.ravel(), ends), shape=(n_states, n_states))
+        targets = self.successors.ravel()
+        ones = np.ones(len(targets))
+        ends = np.arange(0, len(targets) + 1, n_actions)
+        return csr_array((ones, targets, ends), shape=(n_states, n_states))
 
     def steps_to(self, goal: int) -> NDArray[np.float64]:
-        """(S,) length of the shortest way to a state, inf where there is none; whatever way leads there leads back.
+        """Return (S,) the length of the shortest way to a state, inf if there is none.
 
         In the few cells of a grid a queue is several times as fast as `gde.numerics.tabular.steps_to`.
         """
-        ways = self.successors.tolist()
-        waiting = [goal]
-        steps = np.full(len(ways), np.inf).tolist()
+        # Every move can be taken back, so the search may follow the moves away from the goal.
+        successors = self.successors.tolist()
+        steps = [np.inf] * len(successors)
         steps[goal] = 0.0
-        for here in waiting:  # which grows meanwhile
-            for there in ways[here]:
-                if steps[there] > steps[here] + 1:
-                    steps[there] = steps[here] + 1
+        waiting = [goal]
+        # The list grows during the loop.
+        for here in waiting:
+            one_more = steps[here] + 1
+            for there in successors[here]:
+                if steps[there] > one_more:
+                    steps[there] = one_more
                     waiting.append(there)
         return np.array(steps)
 
     def index(self, position: tuple[int, int]) -> int:
-        """The state of a free cell."""
-        return int(np.flatnonzero((self.positions == position).all(axis=1))[0])
+        """Return the state of a free cell."""
+        is_here = (self.positions == position).all(axis=1)
+        return int(np.flatnonzero(is_here)[0])
 
 
 def tabulate(grid: Grid, actions: tuple[str, ...] = ACTIONS) -> TabularMDP:
-    """The grid's model: states are the free cells in reading order, the goal is terminal.
+    """Return the grid's model: states are the free cells in reading order, the goal is terminal.
 
-    Every step costs 1, so that the optimal value of a state is minus its distance to the goal; the environment's
-    own reward, 1 on reaching the goal, would call every way optimal that gets there at all. Labels are `row`,
-    `column`, `goal` (1 there) and `wall` (how many of the four cells beside it are walls).
+    Every step costs 1, so the optimal value of a state is minus its distance to the goal. The environment's own
+    reward, 1 on reaching the goal, would make every way optimal that gets there at all. Labels are `row`, `column`,
+    `goal` (1 there) and `wall` (number of walls among the four cells beside it).
 
     Args:
         grid: with closed border.
         actions: names of `MOVES`, in their order.
     """
     cells = FreeCells.of(grid.walls)
-    here = np.arange(len(cells.positions))
+    rows, columns = cells.positions.T
+    here = np.arange(len(rows))
     at_goal = here == cells.index(grid.goal)
+    # A move into a wall is one that leads nowhere.
+    n_walls = (cells.successors == here[:, None]).sum(axis=1)
     labels = {
-        "row": cells.positions[:, 0].astype(float),
-        "column": cells.positions[:, 1].astype(float),
+        "row": rows.astype(float),
+        "column": columns.astype(float),
         "goal": at_goal.astype(float),
-        "wall": (cells.successors == here[:, None]).sum(axis=1).astype(float),
+        "wall": n_walls.astype(float),
     }
     return shortest_way_model(cells.successors, cells.index(grid.agent), at_goal, labels, actions)
 
@@ -95,19 +108,20 @@ def shortest_way_model(
     labels: dict[str, NDArray[np.float64]],
     actions: tuple[str, ...] = ACTIONS,
 ) -> TabularMDP:
-    """A deterministic world in which every step costs 1.
+    """Return the model of a deterministic world in which every step costs 1.
 
     Args:
-        successors: (S, A) state that each action leads to, of terminal states what it would lead to if the episode
-            went on; nothing that is solved looks at those.
+        successors: (S, A) state that each action leads to. In terminal states it is the one that would follow if the
+            episode went on; solvers ignore it.
         start: the first state.
-        terminal: (S,) where the episode is over.
+        terminal: (S,) True if the episode is over.
         labels: named (S,) features of states.
         actions: names of the A actions, in index order.
     """
+    is_start = np.arange(len(successors)) == start
     return TabularMDP(
-        transition=tuple(_deterministic(successors[:, a]) for a in range(successors.shape[1])),
-        start=(np.arange(len(successors)) == start).astype(float),
+        transition=tuple(_deterministic(of_action) for of_action in successors.T),
+        start=is_start.astype(float),
         reward=np.where(terminal, 0.0, STEP_REWARD),
         terminal=terminal,
         actions=actions,
@@ -116,6 +130,8 @@ def shortest_way_model(
 
 
 def _deterministic(successor: NDArray[np.intp]) -> csr_array:
-    """(S, S) one certain successor a state."""
+    """Return the (S, S) transition matrix with one certain successor a state."""
     n_states = len(successor)
-    return csr_array((np.ones(n_states), successor, np.arange(n_states + 1)), shape=(n_states, n_states))
+    ones = np.ones(n_states)
+    ends = np.arange(n_states + 1)
+    return csr_array((ones, successor, ends), shape=(n_states, n_states))
