@@ -63,7 +63,7 @@ def test_an_agent_that_is_mistaken_is_directed_towards_what_it_believes() -> Non
     gain = measured["meg.belief.gain"]
     assert gain.interval is not None
     assert gain.interval[0] > 0
-    assert gain.where == {"probe": "cogmap", "variant": "mlp", "layer": 2, "mark": "pre", "control": "none"}
+    assert gain.where == {"probe": "cogmap", "variant": "mlp", "layer": 2, "position": "pre", "control": "none"}
 
 
 NOWHERE = "decoded and true goal differ in the turns of fewer than 2 worlds"

@@ -48,7 +48,7 @@ def test_a_hidden_state_that_holds_the_goal_says_more_than_the_world() -> None:
     assert gain.interval is not None
     assert gain.interval[0] > 0.1
     assert gain.value == pytest.approx((measured["hidden"].value or 0) - (measured["features"].value or 0))
-    assert gain.where == {"layer": 1, "mark": "pre", "control": "none"}
+    assert gain.where == {"layer": 1, "position": "pre", "control": "none"}
 
 
 def test_a_hidden_state_of_noise_says_nothing_more() -> None:
@@ -68,7 +68,7 @@ def test_what_an_fit_says_beyond_a_control_is_their_paired_difference() -> None:
     gains = {each.where["control"]: each.value or 0.0 for each in measured if each.name == "meg.inside.gain"}
     (beyond,) = (each for each in measured if each.name == "meg.inside.beyond")
     assert beyond.value == pytest.approx(gains["none"] - gains["untrained"])
-    assert beyond.where == {"layer": 1, "mark": "pre", "control": "untrained"}
+    assert beyond.where == {"layer": 1, "position": "pre", "control": "untrained"}
     others = replace(control, rows=noise.probe_reports[0].rows[:50], decoded=decoded[:50])
     unpaired = inside(replace(evidence, probe_reports=(report, others)))
     assert "meg.inside.beyond" not in {each.name for each in unpaired}

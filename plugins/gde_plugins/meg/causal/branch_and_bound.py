@@ -126,7 +126,8 @@ def _most_accurate(space: Simplices, known: float) -> tuple[float, Floats | None
         accuracies = space.accuracies(cells)
         dull = accuracies <= known + CLOSE
         cut = max(cut, float(accuracies[dull].max(initial=known)))
-        cells = cells.where(~dull & frontier.may_reach(cells) & space.may_be_stationary(cells))
+        promising = ~dull & frontier.may_reach(cells)
+        cells = cells.where(promising & space.may_be_stationary(cells))
     if not len(cells):
         return cut, None
 
@@ -142,7 +143,9 @@ class _Frontier:
 
     def __init__(self, space: Simplices) -> None:
         self._space = space
-        self._edges = np.linspace(space.worth.min(), space.worth.max(), LEVELS + 1)
+        least = space.worth.min()
+        most = space.worth.max()
+        self._edges = np.linspace(least, most, LEVELS + 1)
         self._known = np.full(LEVELS, -np.inf)
 
     def learn(self, cells: Cells) -> None:
@@ -150,7 +153,9 @@ class _Frontier:
         low, high = self._space.utilities(cells)
         entropy, _ = self._space.entropies(cells)
         for i in range(LEVELS):
-            covers = (low <= self._edges[i]) & (high >= self._edges[i + 1])
+            begin = self._edges[i]
+            end = self._edges[i + 1]
+            covers = (low <= begin) & (high >= end)
             most = float(entropy[covers].max(initial=-np.inf))
             self._known[i] = max(self._known[i], most)
 
@@ -160,7 +165,9 @@ class _Frontier:
         _, entropy = self._space.entropies(cells)
         possible = np.zeros(len(low), dtype=bool)
         for i in range(LEVELS):
-            overlaps = (low <= self._edges[i + 1]) & (high >= self._edges[i])
+            begin = self._edges[i]
+            end = self._edges[i + 1]
+            overlaps = (low <= end) & (high >= begin)
             possible |= overlaps & (entropy >= self._known[i])
         return possible
 
@@ -173,14 +180,14 @@ def _most_random_beside(space: Simplices, point: Floats) -> Floats:
     of_row = np.repeat(np.eye(len(options)), options, axis=1)
 
     def excess(other: Floats) -> float:
-        utility: float = space.utilities(space.at(other))[0][0]
-        return utility - worth
+        utility = space.utilities(space.at(other))[0][0]
+        return float(utility - worth)
 
     def order(other: Floats) -> float:
         # A step of the search may leave the simplex by rounding, where entropy is not defined.
         inside = np.clip(other, 0.0, 1.0)
-        entropy: float = space.entropies(space.at(inside))[0][0]
-        return -entropy
+        entropy = space.entropies(space.at(inside))[0][0]
+        return float(-entropy)
 
     same_utility = {"type": "eq", "fun": excess}
     sums_to_one = {"type": "eq", "fun": lambda other: of_row @ other - 1, "jac": lambda _: of_row}

@@ -66,7 +66,9 @@ def _corrected(
     for name, policy in policies.items():
         slopes = _slopes(problem, policies, name, basis)
         weighted = slopes * policy[..., None]
-        curvatures.append(weighted.reshape(-1, n).T @ slopes.reshape(-1, n))
+        left = weighted.reshape(-1, n)
+        right = slopes.reshape(-1, n)
+        curvatures.append(left.T @ right)
         steps[name] = weighted
 
     # Least squares, as the curvature is singular where a direction of the basis changes nothing.
@@ -79,7 +81,12 @@ def _corrected(
     return corrected
 
 
-def _slopes(problem: DecisionProblem, policies: Policies, name: str, basis: Floats) -> Floats:
+def _slopes(
+    problem: DecisionProblem,
+    policies: Policies,
+    name: str,
+    basis: Floats,
+) -> Floats:
     """Return the (*family, K) derivative of the expectations by the probabilities of one decision."""
     family = problem.families[name]
     others = problem.distribution(policies, [name])
@@ -90,5 +97,6 @@ def _slopes(problem: DecisionProblem, policies: Policies, name: str, basis: Floa
     slopes = np.stack(columns, axis=-1)
 
     # Without the mean of its row, a step along the slopes leaves the sum of the row at one.
-    mean = (slopes * policies[name][..., None]).sum(axis=-2, keepdims=True)
+    weighted = slopes * policies[name][..., None]
+    mean = weighted.sum(axis=-2, keepdims=True)
     return np.asarray(slopes - mean)

@@ -69,7 +69,11 @@ class DecisionProblem:
     @cached_property
     def ceiling(self) -> float:
         """Sum over the decisions of ln of the number of their options."""
-        return sum(log(table.shape[-1]) for table in self.policy.values())
+        ceiling = 0.0
+        for table in self.policy.values():
+            n_options = table.shape[-1]
+            ceiling += log(n_options)
+        return ceiling
 
     @cached_property
     def n_outcomes(self) -> int:
@@ -83,9 +87,11 @@ class DecisionProblem:
         There is none where a decision does not recall what it needs (Koller and Milch 2003, with the entropy of every
         decision as a utility of its own).
         """
-        relevant = {}
+        relevant: dict[str, list[str]] = {name: [] for name in self.decisions}
         for name in self.decisions:
-            relevant[name] = [other for other in self.decisions if self._relevant(other, name)]
+            for other in self.decisions:
+                if self._relevant(other, name):
+                    relevant[name].append(other)
         try:
             return ordered(relevant)
         except ValueError:
@@ -99,9 +105,13 @@ class DecisionProblem:
         # Only what the decision can influence is a reason to choose one option over another.
         graph = self.diagram.parents
         influenced = descendants(graph, name)
-        entropies = [self.families[each] for each in self.decisions if each != name]
+        scopes = [*self.scopes]
+        for each in self.decisions:
+            # The entropy of another decision is a utility of its family.
+            if each != name:
+                scopes.append(self.families[each])
         judged: set[str] = set()
-        for scope in [*self.scopes, *entropies]:
+        for scope in scopes:
             if influenced.intersection(scope):
                 judged.update(scope)
 
@@ -128,8 +138,8 @@ class DecisionProblem:
     def marginal(self, table: Floats, names: Sequence[str]) -> Floats:
         """Sum a whole table over all axes but these, and order these as given."""
         places = [self.axes.index(name) for name in names]
-        others = tuple(axis for axis in range(table.ndim) if axis not in places)
-        summed: Floats = table.sum(axis=others)
+        others = set(range(table.ndim)) - set(places)
+        summed: Floats = table.sum(axis=tuple(sorted(others)))
 
         # The axes that are left are in the table's order; their ranks put them into that of the names.
         ranks = np.argsort(np.argsort(places))
@@ -145,11 +155,13 @@ class DecisionProblem:
 
     def outcomes(self, policies: Policies) -> Floats:
         """Return (n_outcomes,) probabilities of the targets' joint values, the last target varying fastest."""
-        return self.marginal(self.distribution(policies), self.targets).ravel()
+        table = self.distribution(policies)
+        return self.marginal(table, self.targets).ravel()
 
     def shaped(self, utility: Floats) -> Floats:
         """Reshape (n_outcomes,) numbers to an axis for every target."""
-        return utility.reshape([self.diagram.cardinalities[name] for name in self.targets])
+        sizes = [self.diagram.cardinalities[name] for name in self.targets]
+        return utility.reshape(sizes)
 
     def on_targets(self, utility: Floats) -> Floats:
         """Shape (n_outcomes,) numbers so that they broadcast against a whole table."""
@@ -157,8 +169,9 @@ class DecisionProblem:
 
     def of_targets(self, table: Floats, names: Sequence[str]) -> Floats:
         """Return the (n_outcomes,) values of a function of some targets, given as a table over these."""
-        sizes = [self.diagram.cardinalities[name] if name in self.targets else 1 for name in self.axes]
-        whole = np.broadcast_to(self.spread(table, names), sizes)
+        zeros = np.zeros(self.n_outcomes)
+        # Adding zeros gives the table the axes of the other targets.
+        whole = self.on_targets(zeros) + self.spread(table, names)
         return self.marginal(whole, self.targets).ravel()
 
     @cached_property

@@ -55,7 +55,13 @@ def utility(name: str, table: ArrayLike, parents: Sequence[str]) -> Node:
     values = _numbers(f"utility {name!r}", table, parents)
     if not np.isfinite(values).all():
         raise ValueError(f"utility {name!r}: wanted finite numbers, got NaN or infinity")
-    return Node(name=name, kind="utility", parents=tuple(parents), table=values, cardinality=1)
+    return Node(
+        name=name,
+        kind="utility",
+        parents=tuple(parents),
+        table=values,
+        cardinality=1,
+    )
 
 
 def _probabilistic(
@@ -66,7 +72,8 @@ def _probabilistic(
 ) -> Node:
     values = _numbers(f"table of {name!r}", table, parents)
     if values.ndim != len(parents) + 1 or not values.size:
-        wanted = f"one axis for each of the parents ({', '.join(parents) or 'none'}) and one for {name!r} itself"
+        names = ", ".join(parents) or "none"
+        wanted = f"one axis for each of the parents ({names}) and one for {name!r} itself"
         raise ValueError(f"table of {name!r}: wanted {wanted}, got shape {values.shape}")
 
     # Stated so that NaN, which compares as False with everything, is an error too.
@@ -76,7 +83,8 @@ def _probabilistic(
         error = np.maximum(off, -values.min(axis=-1))
         worst = np.unravel_index(np.argmax(error), off.shape)
         row = tuple(map(int, worst))
-        raise ValueError(f"table of {name!r}, row {row}: wanted probabilities that sum to one, got {values[row]}")
+        got = values[row]
+        raise ValueError(f"table of {name!r}, row {row}: wanted probabilities that sum to one, got {got}")
     return Node(
         name=name,
         kind=kind,
@@ -156,6 +164,7 @@ class Diagram:
         """
         if isinstance(names, str):
             raise ValueError(f"wanted a list of variables, got the text {names!r}: give [{names!r}]")
+        # A utility has no values of its own: it is what others aim at.
         variables = [name for name, node in self.nodes.items() if node.kind != "utility"]
         for name in names:
             if name not in variables:
@@ -185,7 +194,8 @@ class Diagram:
         nodes = dict(self.nodes)
         for name, table in policies.items():
             if name not in self.decisions:
-                raise ValueError(f"wanted a decision ({', '.join(self.decisions) or 'there is none'}), got {name!r}")
+                known = ", ".join(self.decisions) or "there is none"
+                raise ValueError(f"wanted a decision ({known}), got {name!r}")
             nodes[name] = decision(name, table, self.parents[name])
         return Diagram(*nodes.values())
 
@@ -203,21 +213,24 @@ def checked(diagram: Diagram) -> Diagram:
 
 def _check_parents(node: Node, nodes: Mapping[str, Node]) -> None:
     """Raise ValueError where the parents or the shape of the table do not fit the other nodes."""
+    axes: list[str] = []
+    wanted: list[int] = []
     for parent in node.parents:
         if parent not in nodes:
-            raise ValueError(f"{node.name!r}: the parent {parent!r} is no variable of the diagram: {', '.join(nodes)}")
+            known = ", ".join(nodes)
+            raise ValueError(f"{node.name!r}: the parent {parent!r} is no variable of the diagram: {known}")
         if nodes[parent].kind == "utility":
             raise ValueError(f"{node.name!r}: the parent {parent!r} is a utility, which has no children")
-    if len({*node.parents}) < len(node.parents):
-        raise ValueError(f"{node.name!r}: wanted every parent once, got {', '.join(node.parents)}")
+        axes.append(parent)
+        wanted.append(nodes[parent].cardinality)
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"{node.name!r}: wanted every parent once, got {', '.join(axes)}")
 
-    axes = [*node.parents]
-    wanted = [nodes[parent].cardinality for parent in node.parents]
     # The value of a utility is a number, which needs no axis.
     if node.kind != "utility":
         axes.append(node.name)
         wanted.append(node.cardinality)
-    if node.table.shape != tuple(wanted):
-        raise ValueError(
-            f"table of {node.name!r}: wanted shape {tuple(wanted)} over ({', '.join(axes)}), got {node.table.shape}"
-        )
+    shape = tuple(wanted)
+    if node.table.shape != shape:
+        over = ", ".join(axes)
+        raise ValueError(f"table of {node.name!r}: wanted shape {shape} over ({over}), got {node.table.shape}")

@@ -76,10 +76,16 @@ def contract(factors: Sequence[Factor], keep: Sequence[str]) -> Floats:
     # Greedy order: the variable whose sum leaves the smallest table comes first.
     while waiting:
         name = min(waiting, key=lambda name: _size(_after(left, name), sizes))
-        touched = [factor for factor in left if name in factor.names]
-        left = [factor for factor in left if name not in factor.names]
-        left.append(_multiply(touched, _after(touched, name), sizes))
         waiting.remove(name)
+        touched = []
+        untouched = []
+        for factor in left:
+            if name in factor.names:
+                touched.append(factor)
+            else:
+                untouched.append(factor)
+        summed = _multiply(touched, _after(touched, name), sizes)
+        left = [*untouched, summed]
     return _multiply(left, tuple(keep), sizes).table
 
 
@@ -101,8 +107,9 @@ def _multiply(factors: Sequence[Factor], keep: tuple[str, ...], sizes: dict[str,
     """Multiply the factors and sum over every variable that is not in `keep`."""
     entries = _size(keep, sizes)
     if entries > LARGEST:
+        variables = ", ".join(keep)
         raise ValueError(
-            f"exact inference needs a table of {entries:,} entries over {', '.join(keep)}, wanted at most {LARGEST:,}:"
+            f"exact inference needs a table of {entries:,} entries over {variables}, wanted at most {LARGEST:,}:"
             " name fewer targets or decisions, or merge values of variables"
         )
 
@@ -112,12 +119,16 @@ def _multiply(factors: Sequence[Factor], keep: tuple[str, ...], sizes: dict[str,
         names.update(dict.fromkeys(factor.names))
     letters = dict(zip(names, ascii_letters, strict=False))
 
-    inputs = []
-    for factor in factors:
-        inputs.append("".join(letters[name] for name in factor.names))
-    output = "".join(letters[name] for name in keep)
+    inputs = [_spelled(factor.names, letters) for factor in factors]
+    output = _spelled(keep, letters)
     subscripts = f"{','.join(inputs)}->{output}"
 
+    # A path through few factors takes longer to find than it saves.
     tables = [factor.table for factor in factors]
-    table: Floats = np.einsum(subscripts, *tables, optimize=len(factors) > 2)
+    many = len(tables) > 2
+    table: Floats = np.einsum(subscripts, *tables, optimize=many)
     return Factor(keep, table)
+
+
+def _spelled(names: Sequence[str], letters: dict[str, str]) -> str:
+    return "".join(letters[name] for name in names)

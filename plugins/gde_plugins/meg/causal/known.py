@@ -24,7 +24,13 @@ FINEST = 1e-6
 """Step of the rationality, in units of 1 / the utility's range, below which a search that is not concave stops."""
 DIGITS = 12
 """Decimals of an accuracy that are no rounding."""
-RATIONALITIES = np.concatenate([-np.geomspace(100, 0.1, 16), [0.0], np.geomspace(0.1, 100, 16)])
+RATIONALITIES = np.concatenate(
+    [
+        -np.geomspace(100, 0.1, 16),
+        [0.0],
+        np.geomspace(0.1, 100, 16),
+    ]
+)
 """Rationalities that a search that is not concave tries first, in units of 1 / the utility's range."""
 
 

@@ -32,6 +32,7 @@ def accuracy(problem: DecisionProblem, policies: Policies) -> float:
     done = problem.distribution(problem.policy)
     logs = 0.0
     for name, policy in policies.items():
+        # What was never done counts nothing, however unlikely: `xlogy` gives zero there.
         frequencies = problem.marginal(done, problem.families[name])
         logs += xlogy(frequencies, policy).sum()
     return problem.ceiling + float(logs)

@@ -18,9 +18,8 @@ def mouse(accuracy: float = 1.0) -> Diagram:
     """
     sides = [0.5, 0.5]
     # The mouse gets the cheese where S and D are equal.
-    gets = np.empty((2, 2, 2))
-    gets[:, :, 1] = np.eye(2)
-    gets[:, :, 0] = 1 - np.eye(2)
+    same = np.eye(2)
+    gets = np.stack([1 - same, same], axis=-1)
     return Diagram(
         chance("S", sides),
         decision("D", _towards(accuracy), ["S"]),
@@ -43,12 +42,13 @@ def forgetful_mouse(accuracy: float = 1.0) -> Diagram:
     smells = np.eye(2)[side]
 
     # (states, moves, states): a move beyond an end leaves the mouse where it is.
-    moves = np.zeros((n_states, 2, n_states))
-    for move, way in enumerate((-1, 1)):
-        moved = np.clip(place + way, 0, PLACES - 1)
-        moves[np.arange(n_states), move, 2 * moved + side] = 1.0
+    last = PLACES - 1
+    to_left = 2 * np.clip(place - 1, 0, last) + side
+    to_right = 2 * np.clip(place + 1, 0, last) + side
+    identity = np.eye(n_states)
+    moves = np.stack([identity[to_left], identity[to_right]], axis=1)
 
-    end = np.where(side == RIGHT, PLACES - 1, 0)
+    end = np.where(side == RIGHT, last, 0)
     has_it = (place == end).astype(int)
     policy = _towards(accuracy)
     return Diagram(

@@ -37,10 +37,11 @@ def unknown_utility(diagram: Diagram) -> DiagramMeg:
         scope += node.parents
     problem = DecisionProblem(diagram, [scope])
 
-    # (n_outcomes, K). With mean zero and range one the ascent needs fewer steps; `tiny` allows a constant utility.
+    # (n_outcomes, K). With mean zero and range one the ascent needs fewer steps. A constant utility has no range.
     columns = [problem.of_targets(node.table, node.parents) for node in nodes]
     basis = np.stack(columns, axis=-1)
-    scale = np.maximum(np.ptp(basis, axis=0), np.finfo(np.float64).tiny)
+    smallest = np.finfo(np.float64).tiny
+    scale = np.maximum(np.ptp(basis, axis=0), smallest)
     basis = (basis - basis.mean(axis=0)) / scale
 
     weights = ascended(problem, basis)
@@ -67,9 +68,14 @@ def _without_recall(
     best = int(np.argmax(values))
 
     # The upper bound has to hold for all weights, not for those tried.
-    bounds = (found[best].bounds[0], problem.most)
-    converged = bounds[1] - bounds[0] <= GAP
-    return replace(found[best], weights=tried[best] / scale, bounds=bounds, converged=converged)
+    lower = found[best].bounds[0]
+    upper = problem.most
+    return replace(
+        found[best],
+        weights=tried[best] / scale,
+        bounds=(lower, upper),
+        converged=upper - lower <= GAP,
+    )
 
 
 def ascended(problem: DecisionProblem, basis: Floats) -> Floats:

@@ -60,8 +60,8 @@ def _table(network: Any, variable: Any) -> tuple[Floats, list[str]]:
 
     # The order of the axes is that of the table; the edges have none.
     parents = table.variables[1:]
-    edges = [*network.predecessors(variable)]
-    if {*parents} != {*edges}:
+    edges = list(network.predecessors(variable))
+    if set(parents) != set(edges):
         wanted = ", ".join(map(str, edges))
         got = ", ".join(map(str, parents))
         raise ValueError(f"table of {variable!r}: wanted the parents ({wanted}), got ({got})")

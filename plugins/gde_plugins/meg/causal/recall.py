@@ -17,8 +17,14 @@ from gde_plugins.meg.causal.diagram import Diagram, Node, decision
 from gde_plugins.meg.causal.soft_optimal import EQUAL, equal_merits, merit, soft_optimal
 
 
-def proven(problem: DecisionProblem, policies: Policies, utility: Floats, beta: float) -> bool:
+def proven(
+    problem: DecisionProblem,
+    policies: Policies,
+    utility: Floats,
+    beta: float,
+) -> bool:
     """Return whether the policies are as good as the best with perfect recall, hence the best without."""
+    # With recall the problem is concave, so its one maximum bounds every policy without.
     relaxed = DecisionProblem(with_recall(problem.diagram), problem.scopes)
     best_policies = soft_optimal(relaxed, utility, beta)
     best = merit(relaxed, best_policies, utility, beta)

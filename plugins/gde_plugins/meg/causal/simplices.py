@@ -44,18 +44,22 @@ class Cells:
         edges = []
         lengths = []
         for corners in self.rows:
+            # (N, n, n, n) between two corners, by option; then (N, n * n) lengths of the edges.
             differences = np.abs(corners[:, :, None] - corners[:, None])
-            between = differences.max(axis=-1).reshape(len(corners), -1)
+            length = differences.max(axis=-1)
+            between = length.reshape(len(corners), -1)
             edges.append(between)
             lengths.append(between.max(axis=1))
-        longest = np.stack(lengths, axis=1).argmax(axis=1)
+        row_to_cut = np.stack(lengths, axis=1).argmax(axis=1)
 
         halved = []
         for row, corners in enumerate(self.rows):
-            cut = np.flatnonzero(longest == row)
+            cut = np.flatnonzero(row_to_cut == row)
             edge = edges[row][cut].argmax(axis=1)
             one, other = np.divmod(edge, corners.shape[1])
-            middle = (corners[cut, one] + corners[cut, other]) / 2
+            begin = corners[cut, one]
+            end = corners[cut, other]
+            middle = (begin + end) / 2
 
             # In each half the middle of the edge takes the place of one of its ends.
             first = corners.copy()
@@ -71,12 +75,19 @@ class Cells:
 
     def without(self, row: int) -> "Cells":
         """Drop one row."""
-        return Cells(self.rows[:row] + self.rows[row + 1 :])
+        before = self.rows[:row]
+        after = self.rows[row + 1 :]
+        return Cells(before + after)
 
     @cached_property
     def sides(self) -> list[Range]:
         """For each row (N, n) the least and the largest probability of each option."""
-        return [(each.min(axis=1), each.max(axis=1)) for each in self.rows]
+        found = []
+        for corners in self.rows:
+            least = corners.min(axis=1)
+            most = corners.max(axis=1)
+            found.append((least, most))
+        return found
 
     @cached_property
     def surprise(self) -> list[Range]:
@@ -124,7 +135,9 @@ class Simplices:
         worth = np.empty(options)
         reach = np.empty((len(options), *options))
         for corner in np.ndindex(*options):
-            choices = [np.eye(n)[chosen] for n, chosen in zip(options, corner, strict=True)]
+            choices = []
+            for n, chosen in zip(options, corner, strict=True):
+                choices.append(np.eye(n)[chosen])
             policies = policies_at(problem, np.concatenate(choices))
             worth[corner] = problem.outcomes(policies) @ utility
             reach[(slice(None), *corner)] = _reached(problem, policies)
@@ -298,7 +311,8 @@ def _corners(table: Floats, cells: Cells) -> Floats:
         # Contract the leading axis, and move the corners of this row to the end.
         leading = values.reshape(len(values), n, -1)
         mixed = corners @ leading
-        values = np.swapaxes(mixed, 1, 2).reshape(len(corners), -1)
+        swapped = np.swapaxes(mixed, 1, 2)
+        values = swapped.reshape(len(corners), -1)
     return np.asarray(values)
 
 
@@ -307,10 +321,16 @@ def _range(table: Floats, cells: Cells) -> Range:
     return corners.min(axis=1), corners.max(axis=1)
 
 
-def _derivative(table: Floats, row: int, option: int, cells: Cells) -> Range:
+def _derivative(
+    table: Floats,
+    row: int,
+    option: int,
+    cells: Cells,
+) -> Range:
     """Return (N,) bounds of the derivative from a row's last option to another."""
-    change = np.take(table, option, axis=row) - np.take(table, -1, axis=row)
-    return _range(change, cells.without(row))
+    there = np.take(table, option, axis=row)
+    here = np.take(table, -1, axis=row)
+    return _range(there - here, cells.without(row))
 
 
 def _product(one: Range, other: Range) -> Range:
@@ -320,5 +340,6 @@ def _product(one: Range, other: Range) -> Range:
         for a in one:
             for b in other:
                 products.append(a * b)
-    extremes = np.nan_to_num(np.stack(products), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    extremes = np.stack(products)
+    extremes[np.isnan(extremes)] = 0.0
     return extremes.min(axis=0), extremes.max(axis=0)

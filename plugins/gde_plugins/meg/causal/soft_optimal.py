@@ -69,7 +69,12 @@ def soft_optimal(
     return max(equally_good, key=lambda policies: accuracy(problem, policies))
 
 
-def merit(problem: DecisionProblem, policies: Policies, utility: Floats, beta: float) -> tuple[float, float]:
+def merit(
+    problem: DecisionProblem,
+    policies: Policies,
+    utility: Floats,
+    beta: float,
+) -> tuple[float, float]:
     """Return what soft-optimal policies maximise; at infinite beta entropy decides between equal utilities alone."""
     expected = float(problem.outcomes(policies) @ utility)
     entropy = problem.entropy(policies)
@@ -83,7 +88,10 @@ def merit(problem: DecisionProblem, policies: Policies, utility: Floats, beta: f
 
 def equal_merits(one: tuple[float, float], other: tuple[float, float], tolerance: float) -> bool:
     """Return whether two merits are equal up to a share of their size."""
-    return all(isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) for a, b in zip(one, other, strict=True))
+    for a, b in zip(one, other, strict=True):
+        if not isclose(a, b, rel_tol=tolerance, abs_tol=tolerance):
+            return False
+    return True
 
 
 def _best(
@@ -114,8 +122,11 @@ def _different(ends: Sequence[Policies]) -> list[Policies]:
 
 def _distance(policies: Policies, others: Policies) -> float:
     """Return the largest difference of a probability."""
-    largest = [np.abs(table - others[name]).max() for name, table in policies.items()]
-    return float(max(largest))
+    largest = 0.0
+    for name, table in policies.items():
+        difference = np.abs(table - others[name]).max()
+        largest = max(largest, float(difference))
+    return largest
 
 
 def _starts(problem: DecisionProblem) -> Iterator[Policies]:
@@ -149,7 +160,9 @@ def _corners(problem: DecisionProblem) -> Iterator[Policies]:
         return
 
     for chosen in np.ndindex(*n_options):
-        policies = {name: (1 - FIRMNESS) * table for name, table in problem.uniform.items()}
+        policies = {}
+        for name, table in problem.uniform.items():
+            policies[name] = (1 - FIRMNESS) * table
         for (name, row), option in zip(rows, chosen, strict=True):
             policies[name][(*row, option)] += FIRMNESS
         yield policies
@@ -186,7 +199,8 @@ def _reply(
     others = problem.distribution(policies, [name])
     reach = problem.marginal(others, family)
     worth = problem.marginal(others * problem.on_targets(utility), family)
-    size = problem.marginal(others * problem.on_targets(np.abs(utility)), family)
+    absolute = problem.on_targets(np.abs(utility))
+    size = problem.marginal(others * absolute, family)
 
     # The entropies of the other decisions count like utilities of their own.
     entropy = np.zeros_like(reach)
@@ -203,7 +217,12 @@ def _reply(
     return _boltzmann(worth / reached, entropy / reached, beta, blur)
 
 
-def _boltzmann(worth: Floats, entropy: Floats, beta: float, blur: Floats) -> Floats:
+def _boltzmann(
+    worth: Floats,
+    entropy: Floats,
+    beta: float,
+    blur: Floats,
+) -> Floats:
     """Return the softmax over the last axis; at +-inf over the best alone, up to the `blur` of their values."""
     if not isinf(beta):
         merits = beta * worth + entropy
@@ -214,4 +233,5 @@ def _boltzmann(worth: Floats, entropy: Floats, beta: float, blur: Floats) -> Flo
     blur_of_best = np.take_along_axis(blur, place, axis=-1)
     short = worth.max(axis=-1, keepdims=True) - worth
     best = short <= blur + blur_of_best
-    return np.asarray(softmax(np.where(best, entropy, -inf), axis=-1))
+    among_best = np.where(best, entropy, -inf)
+    return np.asarray(softmax(among_best, axis=-1))

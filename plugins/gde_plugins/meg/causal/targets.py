@@ -64,8 +64,9 @@ def _without_recall(problem: DecisionProblem) -> DiagramMeg:
     # Of two outcomes, one utility stands for all; else the upper bound has to hold for those not tried, too.
     if problem.n_outcomes == 2:
         return best
-    bounds = (best.bounds[0], problem.most)
-    return replace(best, bounds=bounds, converged=bounds[1] - bounds[0] <= GAP)
+    lower = best.bounds[0]
+    upper = problem.most
+    return replace(best, bounds=(lower, upper), converged=upper - lower <= GAP)
 
 
 def _candidates(problem: DecisionProblem) -> Iterator[Floats]:
