@@ -1,4 +1,4 @@
-"""The leading principal components of the hidden state: a small, unsupervised summary of what a model holds."""
+"""The leading principal components of the hidden state, a small and unsupervised summary of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,16 +29,18 @@ class ComponentsReadout:
     """(K,) standard deviation along each axis, in training; 1 where there is none."""
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, D) activations to (N, K) components in training standard deviations."""
-        projected = (inputs - self.mean) @ self.axes.T / self.scale
+        """Project (N, D) activations to (N, K) components in training standard deviations."""
+        centred = inputs - self.mean
+        projected = centred @ self.axes.T / self.scale
         return projected.astype(np.float32)
 
     def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        """Return all that has to be stored, by name."""
         return {"mean": self.mean, "axes": self.axes, "scale": self.scale}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.float32]]) -> Self:
-        """The inverse of `arrays`."""
+        """Make a readout of stored arrays, the inverse of `arrays`."""
         return cls(**arrays)
 
 
@@ -46,50 +48,73 @@ class ComponentsReadout:
 class ComponentsProbe:
     """Principal component analysis. It learns from no truth, so its labels are empty and shuffling changes nothing.
 
-    What it decodes is for other measurements to use, e.g. `meg.inside`.
+    Other metrics use the components, for example `meg.inside`.
     """
 
     config: ComponentsConfig
     variants: tuple[str, ...] = ("pca",)
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
+        """Return the configured layer and positions, see `ComponentsConfig.capture`."""
         return self.config.capture(model)
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
-        """(T, 0): there is nothing to be told."""
-        return ProbeLabels(values=np.zeros((len(trajectory.turns), 0)))
+        """Return (T, 0) labels: no truth is learned."""
+        n_turns = len(trajectory.turns)
+        return ProbeLabels(values=np.zeros((n_turns, 0)))
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:  # noqa: ARG002
-        """The axes of largest variance of the training turns.
+        """Find the axes of largest variance of the training turns.
 
         Raises:
             ValueError: activations that are not finite, or fewer turns than components.
         """
-        if not np.isfinite(train.inputs).all():
+        inputs = train.inputs
+        count = self.config.count
+        if not np.isfinite(inputs).all():
             raise ValueError("activations must be finite")
-        if len(train.inputs) <= self.config.count:
-            raise ValueError(f"wanted more turns than components, {self.config.count}, got {len(train.inputs)}")
-        mean = train.inputs.mean(axis=0, dtype=np.float64)
-        _, spread, axes = np.linalg.svd(train.inputs - mean, full_matrices=False)
-        axes = axes[: self.config.count]
-        spread = spread[: self.config.count] / np.sqrt(len(train.inputs))
+        if len(inputs) <= count:
+            raise ValueError(f"wanted more turns than components, {count}, got {len(inputs)}")
+
+        mean = inputs.mean(axis=0, dtype=np.float64)
+        _, spread, axes = np.linalg.svd(inputs - mean, full_matrices=False)
+        axes = axes[:count]
+        spread = spread[:count] / np.sqrt(len(inputs))
+
         # The sign of an axis is arbitrary: its largest entry is made positive, so that it is the same everywhere.
-        axes *= np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
+        largest = np.abs(axes).argmax(axis=1)
+        signs = np.sign(axes[np.arange(len(axes)), largest])
+        axes *= signs[:, None]
+
+        # An axis without variance would divide by zero.
         scale = np.where(spread > 0, spread, 1.0)
         return ComponentsReadout(mean=_single(mean), axes=_single(axes), scale=_single(scale))
 
     def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
+        """Make the readout of its stored arrays."""
         return ComponentsReadout.from_arrays(arrays)
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
-        """ "explained": the share of the variance of held-out activations that the components keep."""
+        """Measure "explained", the share of the variance of held-out activations that the components keep."""
         assert isinstance(readout, ComponentsReadout)
-        kept = ((readout.predict(test.inputs) * readout.scale).astype(np.float64) ** 2).sum(axis=1)
-        total = ((test.inputs - readout.mean).astype(np.float64) ** 2).sum(axis=1)
+        # Axes are orthonormal, so squared lengths before and after the projection compare.
+        projected = (readout.predict(test.inputs) * readout.scale).astype(np.float64)
+        centred = (test.inputs - readout.mean).astype(np.float64)
+        kept = (projected**2).sum(axis=1)
+        total = (centred**2).sum(axis=1)
         if not total.any():
             reason = "all held-out activations are equal"
-            return [Measurement(name="explained", value=None, unit="share", n=len(total), reason=reason)]
-        return [cluster_ratio(kept, total, test.groups, rng).measurement("explained", "share")]
+            return [
+                Measurement(
+                    name="explained",
+                    value=None,
+                    unit="share",
+                    n=len(total),
+                    reason=reason,
+                )
+            ]
+        estimate = cluster_ratio(kept, total, test.groups, rng)
+        return [estimate.measurement("explained", "share")]
 
 
 def _single(values: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -28,11 +28,11 @@ class CliffWorldConfig:
     """Steps of an episode; the printed values of MacDermott et al. (2024) fit 30."""
 
     def __post_init__(self) -> None:
-        most = min(self.height, self.width - 1)
-        if self.goal_length > most:
-            raise ValueError(
-                f"a goal_length of at most {most} in a world of {self.height} x {self.width}, got {self.goal_length}"
-            )
+        # The corner where the agent starts is never a goal.
+        longest = min(self.height, self.width - 1)
+        if self.goal_length > longest:
+            size = f"{self.height} x {self.width}"
+            raise ValueError(f"a goal_length of at most {longest} in a world of {size}, got {self.goal_length}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,10 @@ class ComponentsConfig:
 
         if not model.n_layers:
             raise GdeError(f"probes read activations, and model {model.name!r} gives none; choose a white-box model")
-        layer = (model.n_layers - 1) // 2 if self.layer is None else self.layer
+
+        layer = self.layer
+        if layer is None:
+            layer = (model.n_layers - 1) // 2
         if layer >= model.n_layers:
             raise GdeError(f"layer: model {model.name!r} has layers 0 to {model.n_layers - 1}, got {layer}")
         return CaptureRequest(layers=(layer,), positions=self.positions)

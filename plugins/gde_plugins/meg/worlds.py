@@ -10,16 +10,28 @@ from scipy.sparse import coo_array, csr_array, diags_array, kron
 from gde.data.mdp import Floats, Policy, TabularMDP
 from gde_plugins.meg.solvers.protocol import check_horizon
 
-CLIFF_MOVES = {"UP-LEFT": (-1, -1), "UP-RIGHT": (-1, 1), "DOWN-LEFT": (1, -1), "DOWN-RIGHT": (1, 1)}
+CLIFF_MOVES = {
+    "UP-LEFT": (-1, -1),
+    "UP-RIGHT": (-1, 1),
+    "DOWN-LEFT": (1, -1),
+    "DOWN-RIGHT": (1, 1),
+}
 """Action to (rows, columns) moved, in action index order. There is no straight move and no waiting."""
-GOAL_REWARD, CLIFF_REWARD, STEP_REWARD = 10.0, -10.0, -1.0
+GOAL_REWARD = 10.0
+CLIFF_REWARD = -10.0
+STEP_REWARD = -1.0
 TIE = 1e-9
 """Action values closer than this, relative to the largest, count as equal."""
 
 Ties = Literal["first", "last", "uniform"]
 
 
-def cliff_world(width: int = 10, height: int = 4, goal_length: int = 1, wind: float = 0.3) -> TabularMDP:
+def cliff_world(
+    width: int = 10,
+    height: int = 4,
+    goal_length: int = 1,
+    wind: float = 0.3,
+) -> TabularMDP:
     """Return the cliff world of the `seals` suite (Gleave et al. 2020): along a cliff, from top left to top right.
 
     State index: row * width + column, row 0 at the top. With probability `wind` a move ends one row further up. Rows
@@ -37,46 +49,72 @@ def cliff_world(width: int = 10, height: int = 4, goal_length: int = 1, wind: fl
     Raises:
         ValueError: the world is too small, the goal does not fit, or `wind` is no probability.
     """
-    if not (isinstance(width, Integral) and isinstance(height, Integral) and width >= 2 and height >= 1):
+    whole = isinstance(width, Integral) and isinstance(height, Integral)
+    if not (whole and width >= 2 and height >= 1):
         raise ValueError(f"wanted whole numbers, a width from 2 and a height from 1, got {width!r} and {height!r}")
-    if not 1 <= goal_length <= min(height, width - 1):
-        bound = f"from 1 to {min(height, width - 1)} in a world of {height} x {width}"
+    # The corner where the agent starts is never a goal.
+    longest = min(height, width - 1)
+    if not 1 <= goal_length <= longest:
+        bound = f"from 1 to {longest} in a world of {height} x {width}"
         raise ValueError(f"goal_length: wanted {bound}, got {goal_length}")
     if not 0 <= wind <= 1:
         raise ValueError(f"wind: wanted a probability, got {wind}")
 
-    row, column = np.divmod(np.arange(height * width), width)
+    states = np.arange(height * width)
+    row, column = np.divmod(states, width)
     in_top_row = (row == 0) & (column >= width - goal_length)
     in_last_column = (column == width - 1) & (row < goal_length)
     goal = in_top_row | in_last_column
     cliff = (row == 0) & (column > 0) & ~goal
-    borders = [row == 0, row == height - 1, column == 0, column == width - 1]
+
+    reward = np.full(len(states), STEP_REWARD)
+    reward[cliff] = CLIFF_REWARD
+    reward[goal] = GOAL_REWARD
+
+    # The number of walls beside a cell: two in a corner, one at any other border.
+    at_top_or_bottom = (row == 0).astype(float) + (row == height - 1)
+    at_side = (column == 0).astype(float) + (column == width - 1)
+    transition = [_windy_move(row, column, move, wind) for move in CLIFF_MOVES.values()]
     return TabularMDP(
-        transition=tuple(_windy_move(row, column, move, wind) for move in CLIFF_MOVES.values()),
-        start=(np.arange(height * width) == 0).astype(float),
-        reward=np.where(goal, GOAL_REWARD, np.where(cliff, CLIFF_REWARD, STEP_REWARD)),
+        transition=tuple(transition),
+        start=(states == 0).astype(float),
+        reward=reward,
         actions=tuple(CLIFF_MOVES),
         labels={
             "row": row.astype(float),
             "column": column.astype(float),
             "goal": goal.astype(float),
             "cliff": cliff.astype(float),
-            "wall": np.sum(borders, axis=0).astype(float),
+            "wall": at_top_or_bottom + at_side,
         },
     )
 
 
-def _windy_move(row: NDArray[np.intp], column: NDArray[np.intp], move: tuple[int, int], wind: float) -> csr_array:
+def _windy_move(
+    row: NDArray[np.intp],
+    column: NDArray[np.intp],
+    move: tuple[int, int],
+    wind: float,
+) -> csr_array:
     """Return the (S, S) transitions of one move, with and without wind."""
     height = int(row.max()) + 1
     width = int(column.max()) + 1
-    target = np.clip(column + move[1], 0, width - 1)
-    calm = np.clip(row + move[0], 0, height - 1) * width + target
-    blown = np.clip(row + move[0] - 1, 0, height - 1) * width + target
+    here = row * width + column
+    rows, columns = move
 
-    here = np.arange(height * width)
+    # Move and wind add up before the row is clamped: DOWN with wind from the top row stays there.
+    target_column = np.clip(column + columns, 0, width - 1)
+    calm_row = np.clip(row + rows, 0, height - 1)
+    blown_row = np.clip(row + rows - 1, 0, height - 1)
+    calm = calm_row * width + target_column
+    blown = blown_row * width + target_column
+
+    origins = np.tile(here, 2)
+    targets = np.concatenate([calm, blown])
     chances = np.repeat([1 - wind, wind], len(here))
-    matrix = coo_array((chances, (np.tile(here, 2), np.r_[calm, blown])), shape=(len(here),) * 2).tocsr()
+    # Where both lead to the same state, the conversion adds their probabilities.
+    entries = (chances, (origins, targets))
+    matrix = coo_array(entries, shape=(len(here), len(here))).tocsr()
     matrix.eliminate_zeros()
     return matrix
 
@@ -87,10 +125,11 @@ def mouse() -> TabularMDP:
     States: cheese on the left, cheese on the right, then without and with the cheese, which are terminal. The reward
     (S,) is 1 with the cheese, -1 without. A horizon of 2 holds the one decision and its outcome.
     """
-    left = csr_array(np.array([[0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=float))
-    right = csr_array(np.array([[0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=float))
+    # The state that each state leads to; the terminal ones lead to themselves.
+    left = np.eye(4)[[3, 2, 2, 3]]
+    right = np.eye(4)[[2, 3, 2, 3]]
     return TabularMDP(
-        transition=(left, right),
+        transition=(csr_array(left), csr_array(right)),
         start=np.array([0.5, 0.5, 0, 0]),
         reward=np.array([0.0, 0.0, -1.0, 1.0]),
         terminal=np.array([False, False, True, True]),
@@ -108,11 +147,23 @@ def mouse_policy(accuracy: float) -> Policy:
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy: wanted a probability, got {accuracy!r}")
     away = 1 - accuracy
-    return Policy(probabilities=np.array([[accuracy, away], [away, accuracy], [0.5, 0.5], [0.5, 0.5]]))
+    # What is done in the two terminal states means nothing.
+    rows = [
+        [accuracy, away],
+        [away, accuracy],
+        [0.5, 0.5],
+        [0.5, 0.5],
+    ]
+    return Policy(probabilities=np.array(rows))
 
 
 def random_mdp(
-    rng: np.random.Generator, n_states: int, n_actions: int, *, successors: int = 3, n_terminal: int = 0
+    rng: np.random.Generator,
+    n_states: int,
+    n_actions: int,
+    *,
+    successors: int = 3,
+    n_terminal: int = 0,
 ) -> TabularMDP:
     """Draw a model: Dirichlet transitions to random states, normal rewards (S,), a Dirichlet start.
 
@@ -132,13 +183,15 @@ def random_mdp(
             f"wanted {wanted}, got {n_states} states, {n_terminal} of them terminal, {n_actions} actions"
             f" and {successors} successors"
         )
+    # Every row of a matrix has the same number of entries, so the rows end at regular places.
     reached = min(successors, n_states)
     ends = np.arange(0, n_states * reached + 1, reached)
     transition = []
     for _ in range(n_actions):
         targets = [rng.choice(n_states, size=reached, replace=False) for _ in range(n_states)]
         chances = rng.dirichlet(np.ones(reached), size=n_states).ravel()
-        transition.append(csr_array((chances, np.concatenate(targets), ends), shape=(n_states, n_states)))
+        entries = (chances, np.concatenate(targets), ends)
+        transition.append(csr_array(entries, shape=(n_states, n_states)))
 
     terminal = np.arange(n_states) >= n_states - n_terminal
     start = np.zeros(n_states)
@@ -157,10 +210,13 @@ def random_policy(rng: np.random.Generator, mdp: TabularMDP, horizon: int | None
     Raises:
         ValueError: the horizon is not positive.
     """
+    shape: tuple[int, ...] = (mdp.n_states,)
     if horizon is not None:
         check_horizon(horizon)
-    shape = (mdp.n_states,) if horizon is None else (horizon, mdp.n_states)
-    return Policy(probabilities=rng.dirichlet(np.ones(mdp.n_actions), size=shape))
+        shape = (horizon, mdp.n_states)
+    # All concentrations at one: the uniform distribution on the simplex.
+    concentration = np.ones(mdp.n_actions)
+    return Policy(probabilities=rng.dirichlet(concentration, size=shape))
 
 
 def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
@@ -177,33 +233,55 @@ def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
         ValueError: the horizon is not positive, or there is no such rule for ties.
     """
     check_horizon(horizon)
-    if ties not in get_args(Ties):
-        raise ValueError(f"ties: wanted {', '.join(get_args(Ties))}, got {ties!r}")
+    rules = get_args(Ties)
+    if ties not in rules:
+        raise ValueError(f"ties: wanted {', '.join(rules)}, got {ties!r}")
+
+    # A terminal state pays its reward (S,) once more; a reward (S, A) is paid for actions, and there are none.
+    if mdp.reward.ndim == 1:
+        reward = mdp.reward[:, None]
+        last_reward = mdp.reward
+    else:
+        reward = mdp.reward
+        last_reward = np.zeros(mdp.n_states)
+    ended = mdp.terminal
+    if ended is None:
+        ended = np.zeros(mdp.n_states, dtype=bool)
+
+    # Backward induction: the value of what follows is known before that of a step.
     probabilities = np.empty((horizon, mdp.n_states, mdp.n_actions))
-    reward = mdp.reward if mdp.reward.ndim == 2 else mdp.reward[:, None]
-    ended = np.zeros(mdp.n_states, dtype=bool) if mdp.terminal is None else mdp.terminal
-    ending = mdp.reward if mdp.reward.ndim == 1 else np.zeros(mdp.n_states)
     value = np.zeros(mdp.n_states)
     for step in reversed(range(horizon)):
-        quality = reward + mdp.discount * np.stack([matrix @ value for matrix in mdp.transition], axis=1)
+        following = np.stack([matrix @ value for matrix in mdp.transition], axis=1)
+        quality = reward + mdp.discount * following
         probabilities[step] = _best_actions(quality, ties)
-        value = np.where(ended, ending, quality.max(axis=1))
+        value = np.where(ended, last_reward, quality.max(axis=1))
     return Policy(probabilities=probabilities)
 
 
 def _best_actions(quality: Floats, ties: Ties) -> Floats:
     """Return the (S, A) probabilities of the best actions, given (S, A) values."""
-    close = quality >= quality.max(axis=1, keepdims=True) - TIE * max(1.0, np.abs(quality).max())
+    best = quality.max(axis=1, keepdims=True)
+    tolerance = TIE * max(1.0, np.abs(quality).max())
+    close = quality >= best - tolerance
     if ties == "uniform":
-        return np.asarray(close / close.sum(axis=1, keepdims=True))
+        n_best = close.sum(axis=1, keepdims=True)
+        return np.asarray(close / n_best)
+
     n_actions = quality.shape[1]
-    chosen = close.argmax(axis=1)
-    if ties == "last":
-        chosen = n_actions - 1 - close[:, ::-1].argmax(axis=1)
+    if ties == "first":
+        chosen = close.argmax(axis=1)
+    else:
+        from_the_end = close[:, ::-1].argmax(axis=1)
+        chosen = n_actions - 1 - from_the_end
     return np.asarray(np.eye(n_actions)[chosen])
 
 
-def epsilon_greedy(policy: Policy, epsilon: float, rule: Literal["others", "all"] = "all") -> Policy:
+def epsilon_greedy(
+    policy: Policy,
+    epsilon: float,
+    rule: Literal["others", "all"] = "all",
+) -> Policy:
     """Return a policy that errs with probability `epsilon`.
 
     Args:
@@ -222,7 +300,10 @@ def epsilon_greedy(policy: Policy, epsilon: float, rule: Literal["others", "all"
         raise ValueError(f"epsilon: wanted a probability, got {epsilon}")
     meant = policy.probabilities
     n_actions = meant.shape[-1]
-    error = np.full_like(meant, 1 / n_actions) if rule == "all" else (1 - meant) / (n_actions - 1)
+    if rule == "all":
+        error = np.full_like(meant, 1 / n_actions)
+    else:
+        error = (1 - meant) / (n_actions - 1)
     return Policy(probabilities=(1 - epsilon) * meant + epsilon * error)
 
 
@@ -238,16 +319,22 @@ def unrolled(mdp: TabularMDP, horizon: int) -> TabularMDP:
     if mdp.terminal is not None:
         raise ValueError("wanted a model without terminal states, got one that ends by itself")
     n_times = horizon + 1
-    over = np.repeat(np.arange(n_times) == horizon, mdp.n_states)
-    reward = np.tile(mdp.reward, (n_times,) + (1,) * (mdp.reward.ndim - 1))
+    is_last = np.arange(n_times) == horizon
+    over = np.repeat(is_last, mdp.n_states)
+    reward = np.concatenate([mdp.reward] * n_times)
     reward[over] = 0.0
+    later_starts = np.zeros(horizon * mdp.n_states)
 
     # Every time leads to the next; the states of the last time stay as they are.
     onwards = diags_array(np.ones(horizon), offsets=1, shape=(n_times, n_times))
     stay = diags_array(over.astype(float))
+    transition = []
+    for matrix in mdp.transition:
+        moved = kron(onwards, matrix)
+        transition.append(csr_array(moved + stay))
     return TabularMDP(
-        transition=tuple(csr_array(kron(onwards, matrix) + stay) for matrix in mdp.transition),
-        start=np.concatenate([mdp.start, np.zeros(horizon * mdp.n_states)]),
+        transition=tuple(transition),
+        start=np.concatenate([mdp.start, later_starts]),
         reward=reward,
         terminal=over,
         discount=mdp.discount,

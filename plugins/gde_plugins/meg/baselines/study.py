@@ -24,17 +24,22 @@ def baselines_study(config: ValidityConfig) -> WalkersStudy:
 
 
 def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
+    """Return what each rule calls the walker in the worlds of one run."""
     episodes = arena.walked(name, make)
     # The study's former name, so that its numbers stay as they were.
     rng = generator(arena.sample, "meg-rivals", arena.kind, name)
 
-    # Total variation of the policy when the goal, or what the actions do, is changed.
-    to_goal = [response_to_goal(make, episode.mdp, rng) for episode in episodes]
+    # All goals are drawn before the actions are shuffled, since both use the same generator.
+    to_goal = []
+    for episode in episodes:
+        response = response_to_goal(make, episode.mdp, rng)
+        if response is not None:
+            to_goal.append(response)
     to_actions = [response_to_actions(make, episode.mdp, rng) for episode in episodes]
-    found = [response for response in to_goal if response is not None]
+
     return {
         BEYOND: called(episodes, arena.sample)[BEYOND],
         DEVICES: probability_of_agent(episodes) > SURE,
-        GOAL: float(np.mean(found or [0.0])) > RESPONDS,
+        GOAL: float(np.mean(to_goal or [0.0])) > RESPONDS,
         ACTIONS: float(np.mean(to_actions)) > RESPONDS,
     }

@@ -1,4 +1,4 @@
-"""Bounds that close for decisions without recall, in small diagrams: branch and bound over all policies.
+"""Branch and bound over all policies, for decisions without recall in small diagrams.
 
 A cell of policies is cut off where no policy in it
 
@@ -6,9 +6,9 @@ A cell of policies is cut off where no policy in it
 - has highest entropy for its utility, since another cell has more at each of its utilities; or
 - is stationary: at highest entropy for a utility, the gradients of entropy and utility are parallel.
 
-The rest lies along the curves of locally highest entropy, so the number of cells grows with the length of these curves
-alone. The search looks at utilities, not at rationalities, so nothing depends on where it begins or on whether some
-beta prefers a policy.
+The rest lies along the curves of locally highest entropy, so the number of cells grows only with the length of these
+curves. The search looks at utilities, not at rationalities. So its result does not depend on where it begins, or on
+whether some beta prefers a policy.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
 from gde_plugins.meg.causal.simplices import Cells, Simplices, point_of, policies_at
 
 CELLS = 60_000
-"""Cells that are looked at before a search is given up."""
+"""Number of cells after which a search is given up."""
 CLOSE = 1e-3
 """Nats between the bounds at which it ends; also the entropy up to which policies count as most random."""
 LEVELS = 64
@@ -56,10 +56,15 @@ def search(problem: DecisionProblem, utility: Floats, policies: Policies) -> Fou
     space = Simplices.of(problem, utility)
     if space is None:
         return None
+
     point = point_of(policies)
     rate = None
-    known = space.accuracy(point) if most_random(space, point) else 0.0
+    known = 0.0
+    if most_random(space, point):
+        known = space.accuracy(point)
     certain = known > 0
+
+    # Every round either proves that nothing is better or finds a better policy to cut off more cells with.
     for _ in range(ROUNDS):
         upper, promising = _most_accurate(space, known)
         if promising is None:
@@ -72,9 +77,13 @@ def search(problem: DecisionProblem, utility: Floats, policies: Policies) -> Fou
         known = accuracy
         rate = _rate(space, better)
         certain = True
-    if not certain and upper > CLOSE:
+
+    if certain:
+        return Found(policies_at(problem, point), known, upper, rate)
+    # Uniform choice is of highest entropy too; it is the answer only where nothing can be better.
+    if upper > CLOSE:
         return None
-    return Found(policies_at(problem, point) if certain else problem.uniform, known, upper, rate)
+    return Found(problem.uniform, known, upper, rate)
 
 
 def most_random(space: Simplices, point: Floats, close: float = CLOSE) -> bool:
@@ -82,6 +91,7 @@ def most_random(space: Simplices, point: Floats, close: float = CLOSE) -> bool:
     here = space.at(point)
     worth = space.utilities(here)[0][0]
     entropy = space.entropies(here)[0][0]
+
     cells = space.whole()
     looked = 0
     while len(cells):
@@ -89,12 +99,15 @@ def most_random(space: Simplices, point: Floats, close: float = CLOSE) -> bool:
             return False
         cells = cells.halves()
         looked += len(cells)
+
         low, high = space.utilities(cells)
         least, most = space.entropies(cells)
-        same = (low <= worth) & (worth <= high)
-        if (same & (least > entropy + close)).any():
+        same_utility = (low <= worth) & (worth <= high)
+        certainly_more = same_utility & (least > entropy + close)
+        if certainly_more.any():
             return False
-        cells = cells.where(same & (most > entropy + close) & space.may_be_stationary(cells))
+        perhaps_more = same_utility & (most > entropy + close)
+        cells = cells.where(perhaps_more & space.may_be_stationary(cells))
     return True
 
 
@@ -108,12 +121,17 @@ def _most_accurate(space: Simplices, known: float) -> tuple[float, Floats | None
         cells = cells.halves()
         looked += len(cells)
         frontier.learn(cells)
+
+        # Cells that are cut off as hardly better still count for the upper bound.
         accuracies = space.accuracies(cells)
         dull = accuracies <= known + CLOSE
         cut = max(cut, float(accuracies[dull].max(initial=known)))
-        cells = cells.where(~dull & frontier.may_reach(cells) & space.may_be_stationary(cells))
+        promising = ~dull & frontier.may_reach(cells)
+        cells = cells.where(promising & space.may_be_stationary(cells))
     if not len(cells):
         return cut, None
+
+    # The search was given up: the best of the cells that are left is a place to look from.
     accuracies = space.accuracies(cells)
     best = int(accuracies.argmax())
     center = np.concatenate([each[best].mean(axis=0) for each in cells.rows])
@@ -125,24 +143,32 @@ class _Frontier:
 
     def __init__(self, space: Simplices) -> None:
         self._space = space
-        self._edges = np.linspace(space.worth.min(), space.worth.max(), LEVELS + 1)
+        least = space.worth.min()
+        most = space.worth.max()
+        self._edges = np.linspace(least, most, LEVELS + 1)
         self._known = np.full(LEVELS, -np.inf)
 
     def learn(self, cells: Cells) -> None:
         """Raise the frontier: utility is continuous, so a cell has all utilities between its least and its most."""
         low, high = self._space.utilities(cells)
-        entropy = self._space.entropies(cells)[0]
+        entropy, _ = self._space.entropies(cells)
         for i in range(LEVELS):
-            covers = (low <= self._edges[i]) & (high >= self._edges[i + 1])
-            self._known[i] = max(self._known[i], float(entropy[covers].max(initial=-np.inf)))
+            begin = self._edges[i]
+            end = self._edges[i + 1]
+            covers = (low <= begin) & (high >= end)
+            most = float(entropy[covers].max(initial=-np.inf))
+            self._known[i] = max(self._known[i], most)
 
     def may_reach(self, cells: Cells) -> NDArray[np.bool_]:
         """Return (N,) whether a cell may have as much entropy as the frontier somewhere."""
         low, high = self._space.utilities(cells)
-        entropy = self._space.entropies(cells)[1]
+        _, entropy = self._space.entropies(cells)
         possible = np.zeros(len(low), dtype=bool)
         for i in range(LEVELS):
-            possible |= (low <= self._edges[i + 1]) & (high >= self._edges[i]) & (entropy >= self._known[i])
+            begin = self._edges[i]
+            end = self._edges[i + 1]
+            overlaps = (low <= end) & (high >= begin)
+            possible |= overlaps & (entropy >= self._known[i])
         return possible
 
 
@@ -150,22 +176,37 @@ def _most_random_beside(space: Simplices, point: Floats) -> Floats:
     """Return the most random policy of the same utility that a local search finds from here."""
     options = space.worth.shape
     worth = space.utilities(space.at(point))[0][0]
+    # (K, sum of n): one where a probability belongs to a row.
     of_row = np.repeat(np.eye(len(options)), options, axis=1)
-    same_utility = {"type": "eq", "fun": lambda other: space.utilities(space.at(other))[0][0] - worth}
+
+    def excess(other: Floats) -> float:
+        utility = space.utilities(space.at(other))[0][0]
+        return float(utility - worth)
+
+    def order(other: Floats) -> float:
+        # A step of the search may leave the simplex by rounding, where entropy is not defined.
+        inside = np.clip(other, 0.0, 1.0)
+        entropy = space.entropies(space.at(inside))[0][0]
+        return float(-entropy)
+
+    same_utility = {"type": "eq", "fun": excess}
     sums_to_one = {"type": "eq", "fun": lambda other: of_row @ other - 1, "jac": lambda _: of_row}
     found = minimize(
-        lambda other: -space.entropies(space.at(np.clip(other, 0.0, 1.0)))[0][0],
+        order,
         point,
         method="SLSQP",
         bounds=[(0.0, 1.0)] * len(point),
         constraints=[same_utility, sums_to_one],
     )
     beside = np.clip(found.x, 0.0, 1.0)
-    return np.asarray(beside / (beside @ of_row.T @ of_row))
+    sums = beside @ of_row.T @ of_row
+    return np.asarray(beside / sums)
 
 
 def _rate(space: Simplices, point: Floats) -> float:
     """Return by how much entropy falls for more utility."""
     entropy, worth = space.gradients(point)
     squared = float(worth @ worth)
-    return float(-entropy @ worth) / squared if squared else 0.0
+    if not squared:
+        return 0.0
+    return float(-entropy @ worth) / squared

@@ -17,7 +17,9 @@ Policies = Mapping[str, Floats]
 
 
 class DecisionProblem:
-    """The decisions of a diagram, seen through P(targets and what is decided on || decisions).
+    """The decisions of a diagram, reduced to P(targets, decisions and their parents || decisions).
+
+    A "whole table" has one axis for each variable in `axes`.
 
     Args:
         diagram: with at least one decision.
@@ -33,9 +35,19 @@ class DecisionProblem:
         self.decisions = diagram.decisions
         if not self.decisions:
             raise ValueError("wanted a diagram with decisions: posit them, e.g. diagram.posit(['D'])")
-        self.targets = tuple(dict.fromkeys(name for scope in scopes for name in scope))
-        self.families = {name: (*diagram.parents[name], name) for name in self.decisions}
-        decided = (name for family in self.families.values() for name in family)
+
+        targets: list[str] = []
+        for scope in scopes:
+            targets += scope
+        self.targets = tuple(dict.fromkeys(targets))
+
+        self.families: dict[str, tuple[str, ...]] = {}
+        decided: list[str] = []
+        for name in self.decisions:
+            family = (*diagram.parents[name], name)
+            self.families[name] = family
+            decided += family
+
         self.axes = tuple(dict.fromkeys([*decided, *self.targets]))
         """Variables of the axes of every whole table."""
         self.response = response(diagram, self.axes)
@@ -48,12 +60,20 @@ class DecisionProblem:
     @cached_property
     def uniform(self) -> Policies:
         """Uniform choice in every decision."""
-        return {name: np.full(table.shape, 1 / table.shape[-1]) for name, table in self.policy.items()}
+        uniform = {}
+        for name, table in self.policy.items():
+            n_options = table.shape[-1]
+            uniform[name] = np.full(table.shape, 1 / n_options)
+        return uniform
 
     @cached_property
     def ceiling(self) -> float:
-        """Sum over the decisions of ln of their options."""
-        return sum(log(table.shape[-1]) for table in self.policy.values())
+        """Sum over the decisions of ln of the number of their options."""
+        ceiling = 0.0
+        for table in self.policy.values():
+            n_options = table.shape[-1]
+            ceiling += log(n_options)
+        return ceiling
 
     @cached_property
     def n_outcomes(self) -> int:
@@ -67,7 +87,11 @@ class DecisionProblem:
         There is none where a decision does not recall what it needs (Koller and Milch 2003, with the entropy of every
         decision as a utility of its own).
         """
-        relevant = {name: [other for other in self.decisions if self._relevant(other, name)] for name in self.decisions}
+        relevant: dict[str, list[str]] = {name: [] for name in self.decisions}
+        for name in self.decisions:
+            for other in self.decisions:
+                if self._relevant(other, name):
+                    relevant[name].append(other)
         try:
             return ordered(relevant)
         except ValueError:
@@ -77,15 +101,25 @@ class DecisionProblem:
         """Return whether the policy of `other` matters for the best choice in the decision `name`."""
         if other == name:
             return False
+
+        # Only what the decision can influence is a reason to choose one option over another.
         graph = self.diagram.parents
-        mechanism = f"policy of {other}"
-        with_mechanism = {**graph, mechanism: (), other: (*graph[other], mechanism)}
-        reached = descendants(graph, name)
-        entropies = [self.families[each] for each in self.decisions if each != name]
+        influenced = descendants(graph, name)
+        scopes = [*self.scopes]
+        for each in self.decisions:
+            # The entropy of another decision is a utility of its family.
+            if each != name:
+                scopes.append(self.families[each])
         judged: set[str] = set()
-        for scope in (*self.scopes, *entropies):
-            if reached.intersection(scope):
+        for scope in scopes:
+            if influenced.intersection(scope):
                 judged.update(scope)
+
+        # The policy of the other decision is a parent of it: does knowing it tell more of what is judged?
+        mechanism = f"policy of {other}"
+        with_mechanism = dict(graph)
+        with_mechanism[mechanism] = ()
+        with_mechanism[other] = (*graph[other], mechanism)
         return not d_separated(with_mechanism, [mechanism], judged, self.families[name])
 
     def consequential(self) -> tuple[str, ...]:
@@ -95,15 +129,21 @@ class DecisionProblem:
 
     def spread(self, table: Floats, names: Sequence[str]) -> Floats:
         """Shape a table over some of the axes so that it broadcasts against a whole one."""
-        order = sorted(range(len(names)), key=lambda i: self.axes.index(names[i]))
-        sizes = [self.diagram.cardinalities[axis] if axis in names else 1 for axis in self.axes]
-        return table.transpose(order).reshape(sizes)
+        places = [self.axes.index(name) for name in names]
+        sizes = [1] * len(self.axes)
+        for name, place in zip(names, places, strict=True):
+            sizes[place] = self.diagram.cardinalities[name]
+        return table.transpose(np.argsort(places)).reshape(sizes)
 
     def marginal(self, table: Floats, names: Sequence[str]) -> Floats:
         """Sum a whole table over all axes but these, and order these as given."""
-        axes = [self.axes.index(name) for name in names]
-        summed: Floats = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
-        return summed.transpose(np.argsort(np.argsort(axes)))
+        places = [self.axes.index(name) for name in names]
+        others = set(range(table.ndim)) - set(places)
+        summed: Floats = table.sum(axis=tuple(sorted(others)))
+
+        # The axes that are left are in the table's order; their ranks put them into that of the names.
+        ranks = np.argsort(np.argsort(places))
+        return summed.transpose(ranks)
 
     def distribution(self, policies: Policies, without: Sequence[str] = ()) -> Floats:
         """Return the whole table of joint probabilities, with the policies in `without` left out of the product."""
@@ -115,15 +155,24 @@ class DecisionProblem:
 
     def outcomes(self, policies: Policies) -> Floats:
         """Return (n_outcomes,) probabilities of the targets' joint values, the last target varying fastest."""
-        return self.marginal(self.distribution(policies), self.targets).ravel()
+        table = self.distribution(policies)
+        return self.marginal(table, self.targets).ravel()
 
     def shaped(self, utility: Floats) -> Floats:
         """Reshape (n_outcomes,) numbers to an axis for every target."""
-        return utility.reshape([self.diagram.cardinalities[name] for name in self.targets])
+        sizes = [self.diagram.cardinalities[name] for name in self.targets]
+        return utility.reshape(sizes)
 
     def on_targets(self, utility: Floats) -> Floats:
         """Shape (n_outcomes,) numbers so that they broadcast against a whole table."""
         return self.spread(self.shaped(utility), self.targets)
+
+    def of_targets(self, table: Floats, names: Sequence[str]) -> Floats:
+        """Return the (n_outcomes,) values of a function of some targets, given as a table over these."""
+        zeros = np.zeros(self.n_outcomes)
+        # Adding zeros gives the table the axes of the other targets.
+        whole = self.on_targets(zeros) + self.spread(table, names)
+        return self.marginal(whole, self.targets).ravel()
 
     @cached_property
     def most(self) -> float:
@@ -132,17 +181,20 @@ class DecisionProblem:
         For the decisions that they depend on it is ln of the options less the entropy of the measured policy, which
         predicts itself best. Policies of highest entropy are uniform in all other decisions, and predict nothing there.
         """
-        judged = {name: self.policy[name] for name in self.consequential()}
-        options = sum(log(table.shape[-1]) for table in judged.values())
-        surprise = sum(
-            float((self.distribution(self.policy, [name]) * self.spread(entr(table), self.families[name])).sum())
-            for name, table in judged.items()
-        )
+        options = 0.0
+        surprise = 0.0
+        for name in self.consequential():
+            options += log(self.policy[name].shape[-1])
+            surprise += self._surprise(self.policy, name)
         return max(options - surprise, 0.0)
 
     def entropy(self, policies: Policies) -> float:
         """Return the causal entropy in nats (section 3): the sum over decisions, given their parents."""
-        return sum(
-            float((self.distribution(policies, [name]) * self.spread(entr(policy), self.families[name])).sum())
-            for name, policy in policies.items()
-        )
+        return sum(self._surprise(policies, name) for name in policies)
+
+    def _surprise(self, policies: Policies, name: str) -> float:
+        """Return the expected entropy of one decision given its parents."""
+        # The decision's own probabilities are in `entr`, so they are left out of the weights.
+        weights = self.distribution(policies, [name])
+        surprise = self.spread(entr(policies[name]), self.families[name])
+        return float((weights * surprise).sum())

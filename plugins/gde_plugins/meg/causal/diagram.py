@@ -22,24 +22,32 @@ class Node:
     kind: Kind
     parents: tuple[str, ...]
     table: Floats
-    """Indexed by the parents' values in their order, and then, but for a utility, by the own value: conditional
-    probabilities, or utilities."""
+    """Conditional probabilities, indexed by the parents' values in their order and then by the own value; of a utility
+    numbers, indexed by the parents' values."""
     cardinality: int
-    """How many values the variable has; 1 for a utility, whose value is a number."""
+    """The number of values of the variable; 1 for a utility, whose value is a number."""
 
 
 def chance(name: str, table: ArrayLike, parents: Sequence[str] = ()) -> Node:
-    """A chance variable with P(value | parents), shape (*cardinalities of the parents, own cardinality)."""
+    """Make a chance variable of P(value | parents), shape (*cardinalities of the parents, own cardinality).
+
+    Raises:
+        ValueError: these are no probabilities, or the number of axes does not fit the parents.
+    """
     return _probabilistic("chance", name, table, parents)
 
 
 def decision(name: str, policy: ArrayLike, parents: Sequence[str] = ()) -> Node:
-    """A decision with the policy that is followed, shape as of `chance`; `Diagram.follow` replaces it."""
+    """Make a decision with the policy that is followed, shape as for `chance`; `Diagram.follow` replaces it.
+
+    Raises:
+        ValueError: as `chance`.
+    """
     return _probabilistic("decision", name, policy, parents)
 
 
 def utility(name: str, table: ArrayLike, parents: Sequence[str]) -> Node:
-    """A utility: a number for all values of its parents, shape (*cardinalities of the parents).
+    """Make a utility: a number for all values of its parents, shape (*cardinalities of the parents).
 
     Raises:
         ValueError: a number is not finite.
@@ -47,29 +55,52 @@ def utility(name: str, table: ArrayLike, parents: Sequence[str]) -> Node:
     values = _numbers(f"utility {name!r}", table, parents)
     if not np.isfinite(values).all():
         raise ValueError(f"utility {name!r}: wanted finite numbers, got NaN or infinity")
-    return Node(name=name, kind="utility", parents=tuple(parents), table=values, cardinality=1)
+    return Node(
+        name=name,
+        kind="utility",
+        parents=tuple(parents),
+        table=values,
+        cardinality=1,
+    )
 
 
-def _probabilistic(kind: Literal["chance", "decision"], name: str, table: ArrayLike, parents: Sequence[str]) -> Node:
+def _probabilistic(
+    kind: Literal["chance", "decision"],
+    name: str,
+    table: ArrayLike,
+    parents: Sequence[str],
+) -> Node:
     values = _numbers(f"table of {name!r}", table, parents)
     if values.ndim != len(parents) + 1 or not values.size:
-        raise ValueError(
-            f"table of {name!r}: wanted one axis for each of the parents ({', '.join(parents) or 'none'}) and one for"
-            f" {name!r} itself, got shape {values.shape}"
-        )
+        names = ", ".join(parents) or "none"
+        wanted = f"one axis for each of the parents ({names}) and one for {name!r} itself"
+        raise ValueError(f"table of {name!r}: wanted {wanted}, got shape {values.shape}")
+
+    # Stated so that NaN, which compares as False with everything, is an error too.
     off = np.abs(values.sum(axis=-1) - 1)
-    if not (off.max() <= TOLERANCE and values.min() >= 0):
-        row = tuple(map(int, np.unravel_index(np.argmax(np.maximum(off, -values.min(axis=-1))), off.shape)))
-        raise ValueError(f"table of {name!r}, row {row}: wanted probabilities that sum to one, got {values[row]}")
-    return Node(name=name, kind=kind, parents=tuple(parents), table=values, cardinality=values.shape[-1])
+    valid = off.max() <= TOLERANCE and values.min() >= 0
+    if not valid:
+        error = np.maximum(off, -values.min(axis=-1))
+        worst = np.unravel_index(np.argmax(error), off.shape)
+        row = tuple(map(int, worst))
+        got = values[row]
+        raise ValueError(f"table of {name!r}, row {row}: wanted probabilities that sum to one, got {got}")
+    return Node(
+        name=name,
+        kind=kind,
+        parents=tuple(parents),
+        table=values,
+        cardinality=values.shape[-1],
+    )
 
 
 def _numbers(what: str, table: ArrayLike, parents: Sequence[str]) -> Floats:
-    """The table of a node with these parents.
+    """Return the table of a node with these parents as an array.
 
     Raises:
         ValueError: it is no array of numbers, or the parents are no list.
     """
+    # A text is a sequence too: 'S1' would be read as the parents 'S' and '1'.
     if isinstance(parents, str):
         raise ValueError(f"{what}: wanted a list of parents, got the text {parents!r}: give [{parents!r}]")
     try:
@@ -90,13 +121,16 @@ class Diagram:
     """
 
     def __init__(self, *nodes: Node) -> None:
-        if others := [node for node in nodes if not isinstance(node, Node)]:
-            wanted = "nodes made by chance, decision or utility, one after the other"
-            raise ValueError(f"wanted {wanted}, got {type(others[0]).__name__}")
-        by_name = {node.name: node for node in nodes}
-        if len(by_name) < len(nodes):
-            twice = next(node.name for i, node in enumerate(nodes) if node.name in {n.name for n in nodes[:i]})
-            raise ValueError(f"wanted every variable once, got {twice!r} twice")
+        by_name: dict[str, Node] = {}
+        for node in nodes:
+            if not isinstance(node, Node):
+                wanted = "nodes made by chance, decision or utility, one after the other"
+                raise ValueError(f"wanted {wanted}, got {type(node).__name__}")
+            if node.name in by_name:
+                raise ValueError(f"wanted every variable once, got {node.name!r} twice")
+            by_name[node.name] = node
+
+        # Parents may come after their children, so they are looked up when all names are known.
         for node in nodes:
             _check_parents(node, by_name)
         order = ordered({node.name: node.parents for node in nodes})
@@ -110,7 +144,7 @@ class Diagram:
 
     @cached_property
     def cardinalities(self) -> dict[str, int]:
-        """How many values each variable has."""
+        """The number of values of each variable."""
         return {name: node.cardinality for name, node in self.nodes.items()}
 
     @property
@@ -119,7 +153,7 @@ class Diagram:
         return self.names("decision")
 
     def names(self, kind: Kind) -> tuple[str, ...]:
-        """Names of the variables of one kind, in topological order."""
+        """Return the names of the variables of one kind, in topological order."""
         return tuple(name for name, node in self.nodes.items() if node.kind == kind)
 
     def check(self, names: Iterable[str]) -> None:
@@ -130,38 +164,44 @@ class Diagram:
         """
         if isinstance(names, str):
             raise ValueError(f"wanted a list of variables, got the text {names!r}: give [{names!r}]")
+        # A utility has no values of its own: it is what others aim at.
+        variables = [name for name, node in self.nodes.items() if node.kind != "utility"]
         for name in names:
-            if name not in self.nodes or self.nodes[name].kind == "utility":
-                known = ", ".join(name for name, node in self.nodes.items() if node.kind != "utility")
-                raise ValueError(f"wanted a variable of the diagram ({known}), got {name!r}")
+            if name not in variables:
+                raise ValueError(f"wanted a variable of the diagram ({', '.join(variables)}), got {name!r}")
 
     def posit(self, decisions: Sequence[str] = (), utilities: Sequence[Node] = ()) -> "Diagram":
-        """The diagram under a hypothesis: these variables decide, for the sake of these utilities (Fig. 1c).
+        """Return the diagram under a hypothesis: these variables decide, for the sake of these utilities (Fig. 1c).
 
         Raises:
             ValueError: a decision is no variable, or a utility does not fit.
         """
         self.check(decisions)
-        nodes = (replace(n, kind="decision") if n.name in decisions else n for n in self.nodes.values())
-        return Diagram(*nodes, *utilities)
+        nodes = dict(self.nodes)
+        for name in decisions:
+            nodes[name] = replace(nodes[name], kind="decision")
+        return Diagram(*nodes.values(), *utilities)
 
     def follow(self, policies: Mapping[str, ArrayLike]) -> "Diagram":
-        """The diagram with other policies, by decision.
+        """Return the diagram with other policies, by decision.
 
         Raises:
             ValueError: a name is no decision, or a policy does not fit.
         """
         if not isinstance(policies, Mapping):
             raise ValueError(f"policies: wanted a table by decision, got {type(policies).__name__}")
-        for name in policies:
+
+        nodes = dict(self.nodes)
+        for name, table in policies.items():
             if name not in self.decisions:
-                raise ValueError(f"wanted a decision ({', '.join(self.decisions) or 'there is none'}), got {name!r}")
-        followed = {name: decision(name, table, self.parents[name]) for name, table in policies.items()}
-        return Diagram(*(followed.get(name, node) for name, node in self.nodes.items()))
+                known = ", ".join(self.decisions) or "there is none"
+                raise ValueError(f"wanted a decision ({known}), got {name!r}")
+            nodes[name] = decision(name, table, self.parents[name])
+        return Diagram(*nodes.values())
 
 
 def checked(diagram: Diagram) -> Diagram:
-    """The diagram.
+    """Return the diagram.
 
     Raises:
         ValueError: it is none.
@@ -172,15 +212,25 @@ def checked(diagram: Diagram) -> Diagram:
 
 
 def _check_parents(node: Node, nodes: Mapping[str, Node]) -> None:
+    """Raise ValueError where the parents or the shape of the table do not fit the other nodes."""
+    axes: list[str] = []
+    wanted: list[int] = []
     for parent in node.parents:
         if parent not in nodes:
-            raise ValueError(f"{node.name!r}: the parent {parent!r} is no variable of the diagram: {', '.join(nodes)}")
+            known = ", ".join(nodes)
+            raise ValueError(f"{node.name!r}: the parent {parent!r} is no variable of the diagram: {known}")
         if nodes[parent].kind == "utility":
             raise ValueError(f"{node.name!r}: the parent {parent!r} is a utility, which has no children")
-    if len({*node.parents}) < len(node.parents):
-        raise ValueError(f"{node.name!r}: wanted every parent once, got {', '.join(node.parents)}")
-    wanted = tuple(nodes[parent].cardinality for parent in node.parents)
-    wanted += () if node.kind == "utility" else (node.cardinality,)
-    if node.table.shape != wanted:
-        axes = ", ".join(node.parents if node.kind == "utility" else (*node.parents, node.name))
-        raise ValueError(f"table of {node.name!r}: wanted shape {wanted} over ({axes}), got {node.table.shape}")
+        axes.append(parent)
+        wanted.append(nodes[parent].cardinality)
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"{node.name!r}: wanted every parent once, got {', '.join(axes)}")
+
+    # The value of a utility is a number, which needs no axis.
+    if node.kind != "utility":
+        axes.append(node.name)
+        wanted.append(node.cardinality)
+    shape = tuple(wanted)
+    if node.table.shape != shape:
+        over = ", ".join(axes)
+        raise ValueError(f"table of {node.name!r}: wanted shape {shape} over ({over}), got {node.table.shape}")

@@ -23,39 +23,44 @@ class Factor:
 
 
 def joint(diagram: Diagram, names: Sequence[str]) -> Floats:
-    """P(names), one axis for each name in the order given, decisions taken by their policies.
+    """Return P(names), one axis for each name in the order given, with decisions made by their policies.
 
     Raises:
         ValueError: a name is no variable or given twice, or a table would exceed `LARGEST`.
     """
     diagram.check(names)
-    factors = [family(diagram, name) for name in diagram.nodes if diagram.nodes[name].kind != "utility"]
+    factors = []
+    for name, node in diagram.nodes.items():
+        if node.kind != "utility":
+            factors.append(family(diagram, name))
     return contract(factors, names)
 
 
 def response(diagram: Diagram, names: Sequence[str]) -> Floats:
-    """P(names || decisions): the product of all tables but the policies, summed over every variable not named.
+    """Return P(names || decisions): the product of all tables but the policies, summed over every other variable.
 
-    Times the policies it is the joint distribution, whatever they are, as long as `names` holds the decisions and
-    their parents: the truncated factorisation of Definition 2.1.
+    Multiplied by policies it is their joint distribution, if `names` holds the decisions and their parents: the
+    truncated factorisation of Definition 2.1.
 
     Raises:
         ValueError: a table would exceed `LARGEST`.
     """
     factors = [family(diagram, name) for name in diagram.names("chance")]
-    decided = [Factor((name,), np.ones(diagram.cardinalities[name])) for name in diagram.decisions]
-    return contract([*factors, *decided], names)
+    # A factor of ones gives the axis of a decision its size where no chance variable depends on it.
+    for name in diagram.decisions:
+        n_options = diagram.cardinalities[name]
+        factors.append(Factor((name,), np.ones(n_options)))
+    return contract(factors, names)
 
 
 def family(diagram: Diagram, name: str) -> Factor:
     """Return the table of a variable as a factor."""
-    return Factor((*diagram.parents[name], name), diagram.nodes[name].table)
+    names = (*diagram.parents[name], name)
+    return Factor(names, diagram.nodes[name].table)
 
 
 def contract(factors: Sequence[Factor], keep: Sequence[str]) -> Floats:
     """Multiply the factors and sum over every variable that is not in `keep`; axes in the order of `keep`.
-
-    Variables are summed out one after the other, the one that leaves the smallest table first.
 
     Raises:
         ValueError: a variable is in `keep` twice, or a table would exceed `LARGEST`.
@@ -67,19 +72,31 @@ def contract(factors: Sequence[Factor], keep: Sequence[str]) -> Floats:
         sizes.update(zip(factor.names, factor.table.shape, strict=True))
     left = [*factors]
     waiting = [name for name in sizes if name not in keep]
+
+    # Greedy order: the variable whose sum leaves the smallest table comes first.
     while waiting:
         name = min(waiting, key=lambda name: _size(_after(left, name), sizes))
-        touched = [factor for factor in left if name in factor.names]
-        left = [factor for factor in left if name not in factor.names]
-        left.append(_multiply(touched, _after(touched, name), sizes))
         waiting.remove(name)
+        touched = []
+        untouched = []
+        for factor in left:
+            if name in factor.names:
+                touched.append(factor)
+            else:
+                untouched.append(factor)
+        summed = _multiply(touched, _after(touched, name), sizes)
+        left = [*untouched, summed]
     return _multiply(left, tuple(keep), sizes).table
 
 
 def _after(factors: Sequence[Factor], name: str) -> tuple[str, ...]:
     """Return the variables of the table that summing out `name` leaves."""
-    touched = [factor.names for factor in factors if name in factor.names]
-    return tuple(dict.fromkeys(other for names in touched for other in names if other != name))
+    names: dict[str, None] = {}
+    for factor in factors:
+        if name in factor.names:
+            names.update(dict.fromkeys(factor.names))
+    names.pop(name, None)
+    return tuple(names)
 
 
 def _size(names: Sequence[str], sizes: dict[str, int]) -> int:
@@ -87,14 +104,31 @@ def _size(names: Sequence[str], sizes: dict[str, int]) -> int:
 
 
 def _multiply(factors: Sequence[Factor], keep: tuple[str, ...], sizes: dict[str, int]) -> Factor:
+    """Multiply the factors and sum over every variable that is not in `keep`."""
     entries = _size(keep, sizes)
     if entries > LARGEST:
+        variables = ", ".join(keep)
         raise ValueError(
-            f"exact inference needs a table of {entries:,} entries over {', '.join(keep)}, wanted at most {LARGEST:,}:"
+            f"exact inference needs a table of {entries:,} entries over {variables}, wanted at most {LARGEST:,}:"
             " name fewer targets or decisions, or merge values of variables"
         )
-    letters = dict(zip(dict.fromkeys(name for factor in factors for name in factor.names), ascii_letters, strict=False))
-    inputs = ",".join("".join(letters[name] for name in factor.names) for factor in factors)
-    subscripts = f"{inputs}->{''.join(letters[name] for name in keep)}"
-    table: Floats = np.einsum(subscripts, *(factor.table for factor in factors), optimize=len(factors) > 2)
+
+    # Names of variables can be long; einsum wants one letter for each.
+    names: dict[str, None] = {}
+    for factor in factors:
+        names.update(dict.fromkeys(factor.names))
+    letters = dict(zip(names, ascii_letters, strict=False))
+
+    inputs = [_spelled(factor.names, letters) for factor in factors]
+    output = _spelled(keep, letters)
+    subscripts = f"{','.join(inputs)}->{output}"
+
+    # A path through few factors takes longer to find than it saves.
+    tables = [factor.table for factor in factors]
+    many = len(tables) > 2
+    table: Floats = np.einsum(subscripts, *tables, optimize=many)
     return Factor(keep, table)
+
+
+def _spelled(names: Sequence[str], letters: dict[str, str]) -> str:
+    return "".join(letters[name] for name in names)

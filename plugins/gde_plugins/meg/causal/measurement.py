@@ -32,7 +32,9 @@ def accuracy(problem: DecisionProblem, policies: Policies) -> float:
     done = problem.distribution(problem.policy)
     logs = 0.0
     for name, policy in policies.items():
-        logs += xlogy(problem.marginal(done, problem.families[name]), policy).sum()
+        # What was never done counts nothing, however unlikely: `xlogy` gives zero there.
+        frequencies = problem.marginal(done, problem.families[name])
+        logs += xlogy(frequencies, policy).sum()
     return problem.ceiling + float(logs)
 
 
@@ -46,14 +48,20 @@ def measured(
     gap: float = GAP,
 ) -> DiagramMeg:
     """Make a measurement of the findings of a search."""
-    options = {name: problem.policy[name].shape[-1] for name in problem.decisions}
-    most = max(options.values())
+    most = max(table.shape[-1] for table in problem.policy.values())
+
+    # A decision that the targets do not depend on raises no ceiling.
+    ceiling = 0.0
+    for name in problem.consequential():
+        ceiling += log(problem.policy[name].shape[-1])
+    decisions = ceiling / log(most) if most > 1 else 0.0
+
     return DiagramMeg(
         value=value,
         beta=beta,
         bounds=bounds,
         converged=bounds[1] - bounds[0] <= gap,
-        decisions=sum(log(options[name]) for name in problem.consequential()) / log(most) if most > 1 else 0.0,
+        decisions=decisions,
         n_actions=most,
         utility=problem.shaped(utility),
         targets=problem.targets,

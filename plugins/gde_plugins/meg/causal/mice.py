@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gde.data.mdp import Floats
 from gde_plugins.meg.causal.diagram import Diagram, chance, decision
 
 LEFT, RIGHT = 0, 1
@@ -10,21 +11,24 @@ PLACES = 5
 
 
 def mouse(accuracy: float = 1.0) -> Diagram:
-    """Example 1: cheese to the left or right (S), the mouse goes left or right (D), and gets it or not (T).
+    """Make Example 1: cheese to the left or right (S), the mouse goes left or right (D), and gets it or not (T).
 
     Args:
         accuracy: probability of going towards the cheese.
     """
-    gets = np.eye(2)[:, :, None] * [0, 1] + (1 - np.eye(2))[:, :, None] * [1, 0]
+    sides = [0.5, 0.5]
+    # The mouse gets the cheese where S and D are equal.
+    same = np.eye(2)
+    gets = np.stack([1 - same, same], axis=-1)
     return Diagram(
-        chance("S", [0.5, 0.5]),
+        chance("S", sides),
         decision("D", _towards(accuracy), ["S"]),
         chance("T", gets, ["S", "D"]),
     )
 
 
 def forgetful_mouse(accuracy: float = 1.0) -> Diagram:
-    """Example 2: a mouse that smells (O1, O2) on which side the cheese is, twice, and moves (D1, D2), without recall.
+    """Make Example 2: a mouse without recall smells on which side the cheese is (O1, O2) and moves (D1, D2), twice.
 
     The state S1, S2, S3 is 2 * the mouse's place + the cheese's side, of which it sees nothing; C3 says whether it has
     the cheese in the end.
@@ -32,12 +36,20 @@ def forgetful_mouse(accuracy: float = 1.0) -> Diagram:
     Args:
         accuracy: probability of moving towards the smell, both times.
     """
-    place, side = np.divmod(np.arange(2 * PLACES), 2)
+    n_states = 2 * PLACES
+    place, side = np.divmod(np.arange(n_states), 2)
     begun = (place == PLACES // 2) / 2
-    moved = [2 * np.clip(place + way, 0, PLACES - 1) + side for way in (-1, 1)]
-    moves = np.stack([np.eye(2 * PLACES)[state] for state in moved], axis=1)
-    has_it = np.where(side == RIGHT, place == PLACES - 1, place == 0).astype(int)
     smells = np.eye(2)[side]
+
+    # (states, moves, states): a move beyond an end leaves the mouse where it is.
+    last = PLACES - 1
+    to_left = 2 * np.clip(place - 1, 0, last) + side
+    to_right = 2 * np.clip(place + 1, 0, last) + side
+    identity = np.eye(n_states)
+    moves = np.stack([identity[to_left], identity[to_right]], axis=1)
+
+    end = np.where(side == RIGHT, last, 0)
+    has_it = (place == end).astype(int)
     policy = _towards(accuracy)
     return Diagram(
         chance("S1", begun),
@@ -51,5 +63,7 @@ def forgetful_mouse(accuracy: float = 1.0) -> Diagram:
     )
 
 
-def _towards(accuracy: float) -> list[list[float]]:
-    return [[accuracy, 1 - accuracy], [1 - accuracy, accuracy]]
+def _towards(accuracy: float) -> Floats:
+    """Return the (sides, moves) policy of going to the perceived side."""
+    away = 1 - accuracy
+    return np.array([[accuracy, away], [away, accuracy]])

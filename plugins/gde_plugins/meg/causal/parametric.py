@@ -22,7 +22,7 @@ def unknown_utility(diagram: Diagram) -> DiagramMeg:
     """Measure MEG towards any weighted sum of the diagram's utilities, a linear parametric-utility diagram.
 
     `weights` are in the order of `diagram.names("utility")`. Where every decision recalls what it needs, the accuracy
-    is concave in the weights and both bounds are certified; elsewhere the best of each utility by itself and of the sum
+    is concave in the weights and both bounds are certified. Elsewhere the best of each utility by itself and of the sum
     that ascent finds is a lower bound as far as `known_utility` proves it.
 
     Raises:
@@ -31,39 +31,67 @@ def unknown_utility(diagram: Diagram) -> DiagramMeg:
     nodes = [diagram.nodes[name] for name in checked(diagram).names("utility")]
     if not nodes:
         raise ValueError("wanted a diagram with utilities: posit them, e.g. diagram.posit(utilities=[utility(...)])")
-    problem = DecisionProblem(diagram, [[name for node in nodes for name in node.parents]])
-    sizes = [diagram.cardinalities[name] if name in problem.targets else 1 for name in problem.axes]
-    tables = [np.broadcast_to(problem.spread(node.table, node.parents), sizes) for node in nodes]
-    basis = np.stack([problem.marginal(table, problem.targets).ravel() for table in tables], axis=-1)
-    scale = np.maximum(np.ptp(basis, axis=0), np.finfo(np.float64).tiny)
+    # A sum with unknown weights is one utility of all targets, so they are one scope.
+    scope: list[str] = []
+    for node in nodes:
+        scope += node.parents
+    problem = DecisionProblem(diagram, [scope])
+
+    # (n_outcomes, K). With mean zero and range one the ascent needs fewer steps. A constant utility has no range.
+    columns = [problem.of_targets(node.table, node.parents) for node in nodes]
+    basis = np.stack(columns, axis=-1)
+    smallest = np.finfo(np.float64).tiny
+    scale = np.maximum(np.ptp(basis, axis=0), smallest)
     basis = (basis - basis.mean(axis=0)) / scale
-    weights = _ascended(problem, basis)
+
+    weights = ascended(problem, basis)
     if problem.order is None:
         return _without_recall(problem, basis, scale, weights)
-    policies = soft_optimal(problem, basis @ weights)
+
+    utility = basis @ weights
+    policies = soft_optimal(problem, utility)
     value = max(accuracy(problem, policies), 0.0)
     upper = max(upper_bound(problem, policies, basis), value)
-    return replace(measured(problem, basis @ weights, 1.0, policies, value, (value, upper)), weights=weights / scale)
+    found = measured(problem, utility, 1.0, policies, value, (value, upper))
+    return replace(found, weights=weights / scale)
 
 
-def _without_recall(problem: DecisionProblem, basis: Floats, scale: Floats, weights: Floats) -> DiagramMeg:
+def _without_recall(
+    problem: DecisionProblem,
+    basis: Floats,
+    scale: Floats,
+    weights: Floats,
+) -> DiagramMeg:
     tried = [weights, *np.eye(basis.shape[1])]
     found = [best_rationality(problem, basis @ each) for each in tried]
-    best = max(range(len(tried)), key=lambda i: found[i].value)
-    bounds = (found[best].bounds[0], problem.most)
-    converged = bounds[1] - bounds[0] <= GAP
-    return replace(found[best], weights=tried[best] / scale, bounds=bounds, converged=converged)
+    values = [each.value for each in found]
+    best = int(np.argmax(values))
+
+    # The upper bound has to hold for all weights, not for those tried.
+    lower = found[best].bounds[0]
+    upper = problem.most
+    return replace(
+        found[best],
+        weights=tried[best] / scale,
+        bounds=(lower, upper),
+        converged=upper - lower <= GAP,
+    )
 
 
-def _ascended(problem: DecisionProblem, basis: Floats) -> Floats:
-    """Return (K,) weights for which observed and predicted expectations agree best."""
+def ascended(problem: DecisionProblem, basis: Floats) -> Floats:
+    """Return the (K,) weights of the columns of `basis` (n_outcomes, K) that predict the policies best.
+
+    At the maximum the observed expectations of the columns equal the predicted ones; their difference is the gradient.
+    """
     observed = problem.outcomes(problem.policy) @ basis
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         policies = soft_optimal(problem, basis @ weights)
-        predicted = problem.outcomes(policies) @ basis
-        return float(weights @ (predicted - observed)) + problem.entropy(policies), predicted - observed
+        excess = problem.outcomes(policies) @ basis - observed
+        value = float(weights @ excess) + problem.entropy(policies)
+        return value, excess
 
+    start = np.zeros(basis.shape[1])
     options = {"maxiter": ITERATIONS, "gtol": STEEPEST, "ftol": 0.0}
-    found: Floats = minimize(loss, np.zeros(basis.shape[1]), jac=True, method="L-BFGS-B", options=options).x
+    found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     return found

@@ -1,8 +1,8 @@
 """Decisions that do not recall what they knew and did (POMDPs without recall, MacDermott et al. 2024, Example 2).
 
 The best policy of such a decision depends on the policies of earlier ones, and highest entropy for a given utility is
-no concave problem. So policies are searched for locally, from several starts, among the maxima of beta * E[U] + entropy
-alone. A policy of highest entropy where utility trades off against entropy at no single rate is passed over.
+no concave problem. So the search for policies is local and has several starts. It finds only maxima of
+beta * E[U] + entropy. A policy of highest entropy where utility trades off against entropy at no single rate is missed.
 
 Two things are certain of the value found. It is at most the ceiling less the entropy of the measured policy, since no
 policy predicts another better than that one itself. And it is a lower bound if agents with perfect recall could do no
@@ -17,11 +17,19 @@ from gde_plugins.meg.causal.diagram import Diagram, Node, decision
 from gde_plugins.meg.causal.soft_optimal import EQUAL, equal_merits, merit, soft_optimal
 
 
-def proven(problem: DecisionProblem, policies: Policies, utility: Floats, beta: float) -> bool:
+def proven(
+    problem: DecisionProblem,
+    policies: Policies,
+    utility: Floats,
+    beta: float,
+) -> bool:
     """Return whether the policies are as good as the best with perfect recall, hence the best without."""
+    # With recall the problem is concave, so its one maximum bounds every policy without.
     relaxed = DecisionProblem(with_recall(problem.diagram), problem.scopes)
-    best = merit(relaxed, soft_optimal(relaxed, utility, beta), utility, beta)
-    return equal_merits(best, merit(problem, policies, utility, beta), EQUAL)
+    best_policies = soft_optimal(relaxed, utility, beta)
+    best = merit(relaxed, best_policies, utility, beta)
+    found = merit(problem, policies, utility, beta)
+    return equal_merits(best, found, EQUAL)
 
 
 def with_recall(diagram: Diagram) -> Diagram:
@@ -32,9 +40,14 @@ def with_recall(diagram: Diagram) -> Diagram:
         if node.kind != "decision":
             nodes.append(node)
             continue
-        more = [name for name in past if name not in node.parents]
-        sizes = [diagram.cardinalities[name] for name in more]
+
+        # The policy ignores the additional parents, so it is constant along their axes.
+        recalled = [name for name in past if name not in node.parents]
+        sizes = [diagram.cardinalities[name] for name in recalled]
         table = np.broadcast_to(node.table, (*sizes, *node.table.shape))
-        nodes.append(decision(node.name, table, (*more, *node.parents)))
-        past += [name for name in (*node.parents, node.name) if name not in past]
+        nodes.append(decision(node.name, table, (*recalled, *node.parents)))
+
+        for name in (*node.parents, node.name):
+            if name not in past:
+                past.append(name)
     return Diagram(*nodes)

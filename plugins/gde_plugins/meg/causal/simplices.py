@@ -6,6 +6,7 @@ so their extremes over a cell are where every row is at a corner. Entropy and lo
 weak duality.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -41,19 +42,29 @@ class Cells:
     def halves(self) -> "Cells":
         """Cut each cell in two, across the longest edge of its longest row."""
         edges = []
+        lengths = []
         for corners in self.rows:
-            between = np.abs(corners[:, :, None] - corners[:, None]).max(axis=-1)
-            edges.append(between.reshape(len(corners), -1))
-        longest = np.stack([each.max(axis=1) for each in edges], axis=1).argmax(axis=1)
+            # (N, n, n, n) between two corners, by option; then (N, n * n) lengths of the edges.
+            differences = np.abs(corners[:, :, None] - corners[:, None])
+            length = differences.max(axis=-1)
+            between = length.reshape(len(corners), -1)
+            edges.append(between)
+            lengths.append(between.max(axis=1))
+        row_to_cut = np.stack(lengths, axis=1).argmax(axis=1)
 
         halved = []
         for row, corners in enumerate(self.rows):
+            cut = np.flatnonzero(row_to_cut == row)
+            edge = edges[row][cut].argmax(axis=1)
+            one, other = np.divmod(edge, corners.shape[1])
+            begin = corners[cut, one]
+            end = corners[cut, other]
+            middle = (begin + end) / 2
+
+            # In each half the middle of the edge takes the place of one of its ends.
             first = corners.copy()
-            second = corners.copy()
-            cut = np.flatnonzero(longest == row)
-            one, other = np.divmod(edges[row][cut].argmax(axis=1), corners.shape[1])
-            middle = (corners[cut, one] + corners[cut, other]) / 2
             first[cut, other] = middle
+            second = corners.copy()
             second[cut, one] = middle
             halved.append(np.concatenate([first, second]))
         return Cells(tuple(halved))
@@ -64,24 +75,36 @@ class Cells:
 
     def without(self, row: int) -> "Cells":
         """Drop one row."""
-        return Cells(self.rows[:row] + self.rows[row + 1 :])
+        before = self.rows[:row]
+        after = self.rows[row + 1 :]
+        return Cells(before + after)
 
     @cached_property
     def sides(self) -> list[Range]:
         """For each row (N, n) the least and the largest probability of each option."""
-        return [(each.min(axis=1), each.max(axis=1)) for each in self.rows]
+        found = []
+        for corners in self.rows:
+            least = corners.min(axis=1)
+            most = corners.max(axis=1)
+            found.append((least, most))
+        return found
 
     @cached_property
     def surprise(self) -> list[Range]:
         """For each row (N,) bounds of its entropy."""
         found = []
         for corners, (low, high) in zip(self.rows, self.sides, strict=True):
-            # Entropy is concave, so the least is at a corner; the most is bounded by the dual.
+            n = corners.shape[1]
+            # Entropy is concave, so the least is at a corner.
             least = entr(corners).sum(axis=2).min(axis=1)
-            level = _water_level(np.ones(corners.shape[1]), low, high)
+
+            # The most is bounded by the dual, with the multiplier that makes the clipped probabilities sum to one.
+            level = _water_level(np.ones(n), low, high)
             filled = np.clip(level, low, high)
-            most = entr(filled).sum(axis=1) - (1 + np.log(level[:, 0])) * (1 - filled.sum(axis=1))
-            found.append((least, np.minimum(most, log(corners.shape[1]))))
+            multiplier = 1 + np.log(level[:, 0])
+            missing = 1 - filled.sum(axis=1)
+            most = entr(filled).sum(axis=1) - multiplier * missing
+            found.append((least, np.minimum(most, log(n))))
         return found
 
 
@@ -101,21 +124,28 @@ class Simplices:
         """Tabulate the problem for one utility (n_outcomes,); None where the diagram is too large."""
         options: list[int] = []
         for table in problem.policy.values():
-            n_rows = table.size // table.shape[-1]
-            options += [table.shape[-1]] * n_rows
-        if sum(options) - len(options) > MOST_DIMENSIONS:
+            n_options = table.shape[-1]
+            n_rows = table.size // n_options
+            options += [n_options] * n_rows
+        dimensions = sum(options) - len(options)
+        if dimensions > MOST_DIMENSIONS:
             return None
 
+        # Expectations are linear in every row, so their values at the corners are all there is to know.
         worth = np.empty(options)
         reach = np.empty((len(options), *options))
         for corner in np.ndindex(*options):
-            pure = np.concatenate([np.eye(n)[chosen] for n, chosen in zip(options, corner, strict=True)])
-            policies = policies_at(problem, pure)
+            choices = []
+            for n, chosen in zip(options, corner, strict=True):
+                choices.append(np.eye(n)[chosen])
+            policies = policies_at(problem, np.concatenate(choices))
             worth[corner] = problem.outcomes(policies) @ utility
             reach[(slice(None), *corner)] = _reached(problem, policies)
 
+        taken = []
         shares = _split_rows(point_of(problem.policy), options)
-        taken = [often * share for often, share in zip(_reached(problem, problem.policy), shares, strict=True)]
+        for often, share in zip(_reached(problem, problem.policy), shares, strict=True):
+            taken.append(often * share)
         return cls(worth, tuple(reach), tuple(taken))
 
     def whole(self) -> Cells:
@@ -124,8 +154,11 @@ class Simplices:
 
     def at(self, point: Floats) -> Cells:
         """Return one cell of a single policy."""
-        rows = _split_rows(point, self.worth.shape)
-        return Cells(tuple(np.tile(row, (1, len(row), 1)) for row in rows))
+        rows = []
+        for row in _split_rows(point, self.worth.shape):
+            n = len(row)
+            rows.append(np.tile(row, (1, n, 1)))
+        return Cells(tuple(rows))
 
     def utilities(self, cells: Cells) -> Range:
         """Return (N,) bounds of the expected utility."""
@@ -134,8 +167,10 @@ class Simplices:
     def accuracy(self, point: Floats) -> float:
         """Return the accuracy of a policy's predictions, in nats above chance."""
         total = 0.0
-        for taken, row in zip(self.taken, _split_rows(point, self.worth.shape), strict=True):
-            total += float(xlogy(taken, len(row) * row).sum())
+        rows = _split_rows(point, self.worth.shape)
+        for taken, row in zip(self.taken, rows, strict=True):
+            above_chance = len(row) * row
+            total += float(xlogy(taken, above_chance).sum())
         return total
 
     def accuracies(self, cells: Cells) -> Floats:
@@ -144,16 +179,21 @@ class Simplices:
         for taken, (low, high) in zip(self.taken, cells.sides, strict=True):
             if not taken.any():
                 continue
+
+            # The best prediction is proportional to what is taken, but for the bounds of the cell. The dual adds what
+            # the multiplier, 1 / level, makes of a sum that is not quite one.
             level = _water_level(taken, low, high)
             filled = np.clip(taken * level, low, high)
             rate = 1 / level[:, 0]
             slack = rate * (1 - filled.sum(axis=1) + ROUNDING)
-            total += xlogy(taken, len(taken) * filled).sum(axis=1) + slack
+            logs = xlogy(taken, len(taken) * filled).sum(axis=1)
+            total += logs + slack
         return total
 
     def entropies(self, cells: Cells) -> Range:
         """Return (N,) bounds of the causal entropy."""
-        low = high = np.zeros((1, 1))
+        low = np.zeros((1, 1))
+        high = np.zeros((1, 1))
         for reach, (least, most) in zip(self.reach, cells.surprise, strict=True):
             often = _corners(reach, cells)
             low = low + often * least[:, None]
@@ -162,8 +202,11 @@ class Simplices:
 
     def gradients(self, point: Floats) -> tuple[Floats, Floats]:
         """Return (sum of n - 1,) gradients of entropy and utility, each from a row's last option to another."""
+        # The cell is a single policy, so the lower and the upper bounds are equal.
         entropies, utilities = self._derivatives(self.at(point))
-        return np.array([low[0] for low, _ in entropies]), np.array([low[0] for low, _ in utilities])
+        of_entropy = np.array([low[0] for low, _ in entropies])
+        of_utility = np.array([low[0] for low, _ in utilities])
+        return of_entropy, of_utility
 
     def may_be_stationary(self, cells: Cells) -> NDArray[np.bool_]:
         """Return (N,) whether the bounds allow parallel gradients of entropy and utility somewhere in the cell."""
@@ -172,9 +215,10 @@ class Simplices:
         # Parallel vectors have equal cross products of every pair of components.
         for i in range(len(utilities)):
             for j in range(i):
-                one = _product(entropies[i], utilities[j])
-                other = _product(entropies[j], utilities[i])
-                possible &= ~((one[0] > other[1]) | (other[0] > one[1]))
+                one_low, one_high = _product(entropies[i], utilities[j])
+                other_low, other_high = _product(entropies[j], utilities[i])
+                apart = (one_low > other_high) | (other_low > one_high)
+                possible &= ~apart
         return possible
 
     def _derivatives(self, cells: Cells) -> tuple[list[Range], list[Range]]:
@@ -188,20 +232,25 @@ class Simplices:
         return entropies, utilities
 
     def _entropy_derivative(self, row: int, option: int, cells: Cells) -> Range:
+        """Bound the derivative of the causal entropy from a row's last option to another."""
         # The row's own entropy changes as often as it is reached. `_product` deals with infinity and NaN.
         least, most = cells.sides[row]
         with np.errstate(divide="ignore", invalid="ignore"):
             low = np.log(least)
             high = np.log(most)
-            steepness = low[:, -1] - high[:, option], high[:, -1] - low[:, option]
-        low, high = _product(_range(self.reach[row], cells), steepness)
+            flattest = low[:, -1] - high[:, option]
+            steepest = high[:, -1] - low[:, option]
+        reached = _range(self.reach[row], cells)
+        low, high = _product(reached, (flattest, steepest))
 
         # The other rows are reached more or less often.
         for other, reach in enumerate(self.reach):
-            if other != row:
-                more = _product(_derivative(reach, row, option, cells), cells.surprise[other])
-                low = low + more[0]
-                high = high + more[1]
+            if other == row:
+                continue
+            change = _derivative(reach, row, option, cells)
+            less, more = _product(change, cells.surprise[other])
+            low = low + less
+            high = high + more
         return low, high
 
 
@@ -210,8 +259,9 @@ def policies_at(problem: DecisionProblem, point: Floats) -> Policies:
     policies = {}
     first = 0
     for name, table in problem.policy.items():
-        policies[name] = point[first : first + table.size].reshape(table.shape)
-        first += table.size
+        last = first + table.size
+        policies[name] = point[first:last].reshape(table.shape)
+        first = last
     return policies
 
 
@@ -220,25 +270,34 @@ def point_of(policies: Policies) -> Floats:
     return np.concatenate([table.ravel() for table in policies.values()])
 
 
-def _split_rows(point: Floats, options: "tuple[int, ...] | list[int]") -> list[Floats]:
-    return np.split(point, np.cumsum(options)[:-1])
+def _split_rows(point: Floats, options: Sequence[int]) -> list[Floats]:
+    ends = np.cumsum(options)
+    return np.split(point, ends[:-1])
 
 
 def _reached(problem: DecisionProblem, policies: Policies) -> Floats:
     """Return the (K,) probability of reaching each row."""
     done = problem.distribution(policies)
-    rows = [problem.marginal(done, problem.families[name]).sum(axis=-1).ravel() for name in problem.decisions]
+    rows = []
+    for name in problem.decisions:
+        family = problem.marginal(done, problem.families[name])
+        rows.append(family.sum(axis=-1).ravel())
     return np.concatenate(rows)
 
 
 def _water_level(weights: Floats, low: Floats, high: Floats) -> Floats:
     """Return (N, 1) levels c > 0 for which weights (n,) times c, clipped to (N, n) bounds, nearly sum to one."""
     used = weights > 0
-    bottom = (low[:, used] / weights[used]).min(axis=1, keepdims=True)
-    top = np.maximum((high[:, used] / weights[used]).max(axis=1, keepdims=True), ROUNDING)
+    least = low[:, used] / weights[used]
+    most = high[:, used] / weights[used]
+    bottom = least.min(axis=1, keepdims=True)
+    top = np.maximum(most.max(axis=1, keepdims=True), ROUNDING)
+
+    # The sum rises with the level, so bisection keeps a level that is enough at the top.
     for _ in range(HALVINGS):
         middle = (bottom + top) / 2
-        enough = np.clip(weights * middle, low, high).sum(axis=1, keepdims=True) >= 1
+        filled = np.clip(weights * middle, low, high)
+        enough = filled.sum(axis=1, keepdims=True) >= 1
         bottom = np.where(enough, bottom, middle)
         top = np.where(enough, middle, top)
     return np.asarray(top)
@@ -250,8 +309,10 @@ def _corners(table: Floats, cells: Cells) -> Floats:
     for corners in cells.rows:
         n = corners.shape[1]
         # Contract the leading axis, and move the corners of this row to the end.
-        mixed = corners @ values.reshape(len(values), n, -1)
-        values = np.swapaxes(mixed, 1, 2).reshape(len(corners), -1)
+        leading = values.reshape(len(values), n, -1)
+        mixed = corners @ leading
+        swapped = np.swapaxes(mixed, 1, 2)
+        values = swapped.reshape(len(corners), -1)
     return np.asarray(values)
 
 
@@ -260,15 +321,25 @@ def _range(table: Floats, cells: Cells) -> Range:
     return corners.min(axis=1), corners.max(axis=1)
 
 
-def _derivative(table: Floats, row: int, option: int, cells: Cells) -> Range:
+def _derivative(
+    table: Floats,
+    row: int,
+    option: int,
+    cells: Cells,
+) -> Range:
     """Return (N,) bounds of the derivative from a row's last option to another."""
-    change = np.take(table, option, axis=row) - np.take(table, -1, axis=row)
-    return _range(change, cells.without(row))
+    there = np.take(table, option, axis=row)
+    here = np.take(table, -1, axis=row)
+    return _range(there - here, cells.without(row))
 
 
 def _product(one: Range, other: Range) -> Range:
     """Return bounds of a product; zero times infinity is zero, as a row that is never reached has no entropy."""
+    products = []
     with np.errstate(invalid="ignore"):
-        products = np.stack([a * b for a in one for b in other])
-    products = np.nan_to_num(products, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    return products.min(axis=0), products.max(axis=0)
+        for a in one:
+            for b in other:
+                products.append(a * b)
+    extremes = np.stack(products)
+    extremes[np.isnan(extremes)] = 0.0
+    return extremes.min(axis=0), extremes.max(axis=0)

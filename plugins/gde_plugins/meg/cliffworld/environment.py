@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from gde.data.json import Json
 from gde.data.mdp import Floats, TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import GdeError
@@ -15,7 +16,10 @@ from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.worlds import CLIFF_MOVES, cliff_world, unrolled
 
 ACTIONS = tuple(CLIFF_MOVES)
-AGENT_SYMBOL, GOAL_SYMBOL, CLIFF_SYMBOL, FREE_SYMBOL = "A", "G", "C", "_"
+AGENT_SYMBOL = "A"
+GOAL_SYMBOL = "G"
+CLIFF_SYMBOL = "C"
+FREE_SYMBOL = "_"
 OBJECTIVE = "Earn as much as possible in {horizon} steps."
 RULES = (
     "The world is a map: A is the agent, G a goal, C the cliff, _ a free cell. Every step begins by paying for the"
@@ -26,9 +30,9 @@ RULES = (
 
 
 class CliffWorldEnvironment:
-    """Implements `gde.parts.environment.HasMDP`. A step earns the reward of the cell that it is taken in.
+    """The cliff world. Implements `gde.parts.environment.HasMDP`.
 
-    Every seed has the same map; the seed is that of the wind.
+    A step earns the reward of the cell that it is taken in. Every seed has the same map; the seed is that of the wind.
     """
 
     def __init__(self, config: CliffWorldConfig) -> None:
@@ -36,24 +40,35 @@ class CliffWorldEnvironment:
         self._map = cliff_world(config.width, config.height, config.goal_length, config.wind)
         self._model = unrolled(self._map, config.horizon)
         self._seed: int | None = None
-        self._cell = self._time = 0
+        self._cell = 0
+        self._time = 0
 
     def reset(self, seed: int) -> Observation:
         """Begin in the top left corner, with the wind of this seed."""
-        self._seed, self._cell, self._time = seed, int(self._map.start.argmax()), 0
+        self._seed = seed
+        self._cell = int(self._map.start.argmax())
+        self._time = 0
         return self._observe()
 
     def task(self) -> Task:
         horizon = self._config.horizon
-        rules = RULES.format(wind=self._config.wind)
-        return Task(objective=OBJECTIVE.format(horizon=horizon), rules=rules, horizon=horizon, actions=ACTIONS)
+        return Task(
+            objective=OBJECTIVE.format(horizon=horizon),
+            rules=RULES.format(wind=self._config.wind),
+            horizon=horizon,
+            actions=ACTIONS,
+        )
 
     def world(self) -> World:
-        """Facts: the configuration and `map`, the rows of the map without the agent."""
+        """Describe the world by facts: the configuration and `map`, the rows of the map without the agent."""
         config = asdict(self._config)
+        # The seed is not part of the world: it decides only the wind of an episode.
         identity = "-".join(f"{name}={value}" for name, value in config.items())
-        facts = {**config, "map": [*self._rows]}
-        return World(id=f"cliff-{identity}", facts=facts, labels={"goal_length": self._config.goal_length})
+        return World(
+            id=f"cliff-{identity}",
+            facts={**config, "map": [*self._rows]},
+            labels={"goal_length": self._config.goal_length},
+        )
 
     def step(self, action: str) -> Outcome:
         """Collect the reward of the current cell, then move."""
@@ -65,65 +80,84 @@ class CliffWorldEnvironment:
         self._cell = self._successor(action)
         self._time += 1
         observation = self._observe()
-        over = self._time == self._config.horizon
-        make = Outcome.terminal if over else Outcome.running
-        return make(observation, reward, success=None)  # reward is collected, no goal is ever reached
+
+        # The goal pays for every step in it and is never reached for good, so there is no success.
+        if self._time == self._config.horizon:
+            return Outcome.terminal(observation, reward, success=None)
+        return Outcome.running(observation, reward, success=None)
 
     def state(self) -> State:
-        """Facts `agent`: [row, column], and `time`: steps taken."""
+        """Describe the state by the facts `agent`: [row, column], and `time`: steps taken."""
         row, column = divmod(self._cell, self._config.width)
+        facts: dict[str, Json] = {"agent": [row, column], "time": self._time}
         index = self._time * self._map.n_states + self._cell
-        return State(facts={"agent": [row, column], "time": self._time}, index=index)
+        return State(facts=facts, index=index)
 
     def mdp(self) -> TabularMDP:
-        """The map with the time in its state: which action is best depends on the steps that are left."""
+        """Return the map with the time in its state, as the best action depends on the steps that are left."""
         return self._model
 
     def snapshot(self) -> tuple[int, int]:
-        """Cell and time: the wind is a function of the seed and the time."""
+        """Return cell and time, which are all: the wind is a function of the seed and the time."""
         return self._cell, self._time
 
     def restore(self, snapshot: object) -> Observation:
         match snapshot:
-            case (int(cell), int(time)) if 0 <= cell < self._map.n_states and 0 <= time <= self._config.horizon:
-                self._cell = cell
-                self._time = time
-            case _:
-                raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
-        return self._observe()
+            case (int(cell), int(time)):
+                in_map = 0 <= cell < self._map.n_states
+                in_time = 0 <= time <= self._config.horizon
+                if in_map and in_time:
+                    self._cell = cell
+                    self._time = time
+                    return self._observe()
+        raise ValueError(f"wanted a snapshot of this episode, got {snapshot!r}")
 
     def reseed(self, seed: int) -> None:
-        """Another wind from here on."""
+        """Continue with the wind of another seed."""
         self._seed = seed
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the environment holds no resources."""
 
     def _successor(self, action: str) -> int:
         if self._seed is None:
             raise GdeError("the cliff world has no episode yet: call reset(seed) first")
         cells, chances = self._following[action][self._cell]
-        return int(generator(self._seed, "wind", self._time).choice(cells, p=chances))
+        # A generator for each time, so that a restored snapshot meets the same wind again.
+        rng = generator(self._seed, "wind", self._time)
+        return int(rng.choice(cells, p=chances))
 
     @cached_property
     def _following(self) -> dict[str, list[tuple[Indices, Floats]]]:
-        """By action and cell, where it leads and how likely. To look a row of a matrix up takes longer than a step."""
-        return {
-            action: [(matrix.indices[a:b], matrix.data[a:b]) for a, b in pairwise(matrix.indptr)]
-            for action, matrix in zip(ACTIONS, self._map.transition, strict=True)
-        }
+        """By action and cell: the next cells and their probabilities."""
+        # Looking up a row of a sparse matrix takes longer than all the rest of a step.
+        following = {}
+        for action, matrix in zip(ACTIONS, self._map.transition, strict=True):
+            rows = []
+            for first, end in pairwise(matrix.indptr):
+                row = (matrix.indices[first:end], matrix.data[first:end])
+                rows.append(row)
+            following[action] = rows
+        return following
 
     @cached_property
     def _rows(self) -> tuple[str, ...]:
+        """The rows of the map without the agent."""
         labels = self._map.labels
-        symbols = np.where(labels["goal"] > 0, GOAL_SYMBOL, np.where(labels["cliff"] > 0, CLIFF_SYMBOL, FREE_SYMBOL))
-        return tuple("".join(row) for row in symbols.reshape(self._config.height, self._config.width))
+        symbols = np.full(self._map.n_states, FREE_SYMBOL)
+        symbols[labels["cliff"] > 0] = CLIFF_SYMBOL
+        symbols[labels["goal"] > 0] = GOAL_SYMBOL
+        rows = symbols.reshape(self._config.height, self._config.width)
+        return tuple("".join(row) for row in rows)
 
     def _observe(self) -> Observation:
+        """Show the map with the agent in it, which hides the symbol of its cell."""
         row, column = divmod(self._cell, self._config.width)
-        rows = [*self._rows]
-        rows[row] = rows[row][:column] + AGENT_SYMBOL + rows[row][column + 1 :]
-        standing = (
-            f"The agent stands in row {row}, column {column}; {self._config.horizon - self._time} steps are left."
-        )
-        return Observation(text="\n".join([*rows, standing]), actions=ACTIONS)
+        lines = [*self._rows]
+        cells = [*lines[row]]
+        cells[column] = AGENT_SYMBOL
+        lines[row] = "".join(cells)
+
+        left = self._config.horizon - self._time
+        lines.append(f"The agent stands in row {row}, column {column}; {left} steps are left.")
+        return Observation(text="\n".join(lines), actions=ACTIONS)

@@ -12,16 +12,26 @@ CELL = 34
 """Pixels a cell."""
 
 
-def curve(title: str, axis: str, rows: Sequence[Comparison], parameter: str) -> Figure:
-    """MEG against a parameter of the policies: known and unknown utility, ours and printed."""
+def curve(
+    title: str,
+    axis: str,
+    rows: Sequence[Comparison],
+    parameter: str,
+) -> Figure:
+    """Plot MEG against a parameter of the policies: known and unknown utility, ours and printed."""
     import altair as alt
 
-    shown = [row for row in rows if parameter in row.ours.where]
-    points = [point for row in shown for point in _points(row, parameter)]
-    values = sorted({float(row.ours.where[parameter]) for row in shown})
+    points: list[dict[str, Json]] = []
+    values: set[float] = set()
+    for row in rows:
+        # The other table varies another parameter.
+        if parameter in row.ours.where:
+            points += _points(row, parameter)
+            values.add(float(row.ours.where[parameter]))
+
     chart = alt.Chart({"values": points}, width=420, height=260).mark_line()
     spec = chart.encode(
-        x=alt.X("at:Q", title=axis, axis=alt.Axis(values=values)),
+        x=alt.X("at:Q", title=axis, axis=alt.Axis(values=sorted(values))),
         y=alt.Y("nats:Q", title="MEG in nats"),
         color=alt.Color("utility:N", title="utility"),
         strokeDash=alt.StrokeDash("numbers:N", title="numbers"),
@@ -34,6 +44,7 @@ def curve(title: str, axis: str, rows: Sequence[Comparison], parameter: str) -> 
 
 
 def _points(row: Comparison, parameter: str) -> Iterator[dict[str, Json]]:
+    """Yield the printed value, where there is one, and ours."""
     utility = row.ours.name.removeprefix("meg.")
     where = {"at": row.ours.where[parameter], "utility": utility}
     if row.paper is not None:
@@ -41,18 +52,33 @@ def _points(row: Comparison, parameter: str) -> Iterator[dict[str, Json]]:
     yield {**where, "nats": row.ours.value, "numbers": "ours"}
 
 
-def visits(title: str, mdp: TabularMDP, policy: Policy, horizon: int) -> Figure:
-    """How often a policy is expected in each cell, as a heat map of the world."""
+def visits(
+    title: str,
+    mdp: TabularMDP,
+    policy: Policy,
+    horizon: int,
+) -> Figure:
+    """Draw how often a policy is expected in each cell, as a heat map of the world."""
     import altair as alt
 
     expected = occupancy(mdp, policy, horizon).sum(axis=1)
-    places = zip(mdp.labels["row"], mdp.labels["column"], mdp.labels["goal"], expected, strict=True)
-    cells = [
-        {"row": int(row), "column": int(column), "goal": bool(goal), "steps": float(steps)}
-        for row, column, goal, steps in places
-    ]
-    height, width = (int(mdp.labels[name].max()) + 1 for name in ("row", "column"))
-    chart = alt.Chart({"values": cells}, width=CELL * width, height=CELL * height).mark_rect()
+    rows = mdp.labels["row"]
+    columns = mdp.labels["column"]
+    goals = mdp.labels["goal"]
+    cells = []
+    for state in range(mdp.n_states):
+        cell = {
+            "row": int(rows[state]),
+            "column": int(columns[state]),
+            "goal": bool(goals[state]),
+            "steps": float(expected[state]),
+        }
+        cells.append(cell)
+
+    height = CELL * (int(rows.max()) + 1)
+    width = CELL * (int(columns.max()) + 1)
+    chart = alt.Chart({"values": cells}, width=width, height=height).mark_rect()
+    # The square root keeps cells visible that are visited now and then.
     spec = chart.encode(
         x=alt.X("column:O", title=None),
         y=alt.Y("row:O", title=None),

@@ -15,7 +15,7 @@ class Case(NamedTuple):
 
     name: str
     value: float
-    """What the row varies: length of the goal or probability of an error."""
+    """The parameter of the row: length of the goal or probability of an error."""
     mdp: TabularMDP
     policy: Policy
     known: float
@@ -30,7 +30,12 @@ class Case(NamedTuple):
     """Whether `unknown` is a tenth of what its definition gives."""
 
 
-GOALS = {1: (37.8, 34.3, 2.6), 2: (21.4, 32.1, 0.5), 3: (16.8, 33.6, 0.5), 4: (18.9, 35.4, 0.6)}
+GOALS = {
+    1: (37.8, 34.3, 2.6),
+    2: (21.4, 32.1, 0.5),
+    3: (16.8, 33.6, 0.5),
+    4: (18.9, 35.4, 0.6),
+}
 """By length of the goal: known, unknown and error bar as printed."""
 ERRORS = {
     0.1: (2.4, 26.1, 0.11),
@@ -43,24 +48,45 @@ ERRORS = {
     0.8: (0.001, 0.10, 0.003),
     0.9: (0.008, 0.091, 0.007),
 }
-"""By probability of an error: likewise. The whole known column, and the last entry of the unknown one, are a tenth of
-what the definition gives: at 0.1 the optimal policy's 37.8 cannot have fallen to 2.4 while unknown utility has 26.1."""
+"""By probability of an error: known, unknown and error bar as printed.
+
+The whole known column, and the last entry of the unknown one, are a tenth of what the definition gives: at 0.1 the
+optimal policy's 37.8 cannot have fallen to 2.4 while unknown utility has 26.1.
+"""
 
 
 def optimal_policies() -> Iterator[Case]:
-    """The optimal policy for goals of every length (Fig. 3c)."""
-    for length, printed in GOALS.items():
+    """Yield the optimal policy for goals of every length (Fig. 3c)."""
+    for length, (known, unknown, two_sigma) in GOALS.items():
         mdp = cliff_world(goal_length=length)
-        yield Case(f"k = {length}", float(length), mdp, greedy(mdp, HORIZON), *printed)
+        yield Case(
+            name=f"k = {length}",
+            value=float(length),
+            mdp=mdp,
+            policy=greedy(mdp, HORIZON),
+            known=known,
+            unknown=unknown,
+            two_sigma=two_sigma,
+        )
 
 
 def erring_policies() -> Iterator[Case]:
-    """The optimal policy for a goal of one cell, erring by one of the three other actions (Fig. 3b).
+    """Yield the optimal policy for a goal of one cell, erring by one of the three other actions (Fig. 3b).
 
-    That uniform choice is at 0.75, by this rule, explains why the printed values rise again behind 0.8.
+    By this rule uniform choice is at 0.75, which explains why the printed values rise again behind 0.8.
     """
     mdp = cliff_world()
     best = greedy(mdp, HORIZON)
-    for epsilon, printed in ERRORS.items():
-        policy = epsilon_greedy(best, epsilon, "others")
-        yield Case(f"eps = {epsilon}", epsilon, mdp, policy, *printed, True, epsilon == max(ERRORS))
+    last = max(ERRORS)
+    for epsilon, (known, unknown, two_sigma) in ERRORS.items():
+        yield Case(
+            name=f"eps = {epsilon}",
+            value=epsilon,
+            mdp=mdp,
+            policy=epsilon_greedy(best, epsilon, "others"),
+            known=known,
+            unknown=unknown,
+            two_sigma=two_sigma,
+            known_misprinted=True,
+            unknown_misprinted=epsilon == last,
+        )

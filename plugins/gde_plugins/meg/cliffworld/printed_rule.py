@@ -21,7 +21,7 @@ from gde.numerics.tabular import occupancy
 from gde_plugins.meg.solvers.process import process_of, soft_policy
 
 LARGEST = 64.0
-"""Rationality, in units of 1 / reward, up to which a root is looked for: 1 less of reward then weighs exp(-64)."""
+"""Largest rationality at which a root is sought, in units of 1 / reward: 1 less of reward then weighs exp(-64)."""
 
 
 class PublishedMeg(NamedTuple):
@@ -34,7 +34,7 @@ class PublishedMeg(NamedTuple):
 
 
 def published_known_utility(mdp: TabularMDP, policy: Policy, horizon: int = 30) -> PublishedMeg:
-    """Predictive accuracy at the rationality that matches expected utility over horizon + 1 states.
+    """Return the accuracy at the rationality that matches expected utility over horizon + 1 states.
 
     Args:
         mdp: a model without terminal states, with a reward (S,).
@@ -49,29 +49,46 @@ def published_known_utility(mdp: TabularMDP, policy: Policy, horizon: int = 30) 
     wanted = _earned(mdp, policy, horizon)
 
     def missing(beta: float) -> float:
-        return wanted - _earned(mdp, soft_policy(mdp, beta, horizon), horizon)
+        predicted = soft_policy(mdp, beta, horizon)
+        return wanted - _earned(mdp, predicted, horizon)
 
+    # What is earned rises with beta, so doubling it finds an interval that holds the root, if there is one.
     sign = 1.0 if missing(0.0) >= 0 else -1.0
     end = sign / LARGEST
     while sign * missing(end) > 0:
         if abs(end) >= LARGEST:
-            return PublishedMeg(_accuracy(mdp, policy, horizon, end), sign * inf)
+            value = _accuracy(mdp, policy, horizon, end)
+            return PublishedMeg(value, sign * inf)
         end *= 2
+
     beta = float(brentq(missing, 0.0, end, xtol=1e-14))
-    return PublishedMeg(_accuracy(mdp, policy, horizon, beta), beta)
+    value = _accuracy(mdp, policy, horizon, beta)
+    return PublishedMeg(value, beta)
 
 
 def _earned(mdp: TabularMDP, policy: Policy, horizon: int) -> float:
-    """Expected utility of the states before and after each of the decisions."""
+    """Return the expected utility of the states before and after each of the decisions."""
     table = policy.probabilities
-    steps = np.broadcast_to(table, (horizon, *table.shape)) if table.ndim == 2 else table[:horizon]
+    if table.ndim == 2:
+        steps = np.broadcast_to(table, (horizon, *table.shape))
+    else:
+        steps = table[:horizon]
+
     # What is done in the state after the last decision is of no consequence for being there.
-    onwards = Policy(probabilities=np.concatenate([steps, steps[-1:]]))
-    return float(occupancy(mdp, onwards, horizon + 1).sum(axis=1) @ mdp.reward)
+    one_more = np.concatenate([steps, steps[-1:]])
+    visits = occupancy(mdp, Policy(probabilities=one_more), horizon + 1).sum(axis=1)
+    return float(visits @ mdp.reward)
 
 
-def _accuracy(mdp: TabularMDP, policy: Policy, horizon: int, beta: float) -> float:
-    """Nats above chance of the soft-optimal policy's predictions, over the decisions alone."""
-    earned = float(occupancy(mdp, policy, horizon).sum(axis=1) @ mdp.reward)
+def _accuracy(
+    mdp: TabularMDP,
+    policy: Policy,
+    horizon: int,
+    beta: float,
+) -> float:
+    """Return the nats above chance of the soft-optimal policy's predictions, over the decisions alone."""
+    visits = occupancy(mdp, policy, horizon).sum(axis=1)
+    earned = float(visits @ mdp.reward)
     process = process_of(mdp, horizon)
-    return beta * earned - process.moments(process.dynamics.utility(mdp.reward), beta).value
+    utility = process.dynamics.utility(mdp.reward)
+    return beta * earned - process.moments(utility, beta).value

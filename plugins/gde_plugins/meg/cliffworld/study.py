@@ -40,12 +40,12 @@ class Group(NamedTuple):
 
 
 class CliffWorldStudy:
-    """Implements `gde.parts.reproduction.Reproduction`.
+    """The tables and figures of the cliff world. Implements `gde.parts.reproduction.Reproduction`.
 
-    "Ours" is exact: the concave problem solved to its certified optimum, over all utilities of the states where the
-    utility is unknown. "Paper-compatible" follows the published rules as far as they are known: for a known utility
-    see `meg.cliffworld.printed_rule`, for an unknown one the mean of networks fitted by gradient ascent, which comes
-    out below the optimum. Greedy policies prefer the action of the lowest index among the equally good.
+    "Ours" is exact: the certified optimum of the concave problem, over all utilities of the states where the utility is
+    unknown. "Paper-compatible" follows the published rules as far as they are known. For a known utility see
+    `meg.cliffworld.printed_rule`. For an unknown one it is the mean of networks fitted by gradient ascent, which is
+    below the optimum. Greedy policies prefer the action of the lowest index among the equally good.
     """
 
     agentless = True
@@ -54,24 +54,28 @@ class CliffWorldStudy:
         self._config = config
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
-        """None: no agent takes part, and the study has its published size at every scale."""
+        """Return none: no agent takes part, and the study has its published size at every scale."""
         return {}
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
-        """Both tables, each for known and unknown utility."""
+        """Return the rows of both tables, each for known and unknown utility."""
         return self._rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
-        """Figures 3b, 3c, 5a and 5b."""
+        """Return figures 3b, 3c, 5a and 5b."""
         lengths, errors = self._groups
-        return (
-            curve("Fig. 3b: MEG and the probability of an error", "eps", self._rows, errors.parameter),
-            curve("Fig. 3c: MEG and the length of the goal", "length of the goal", self._rows, lengths.parameter),
-            *(
-                visits(f"Fig. 5{letter}: visits of the optimal policy, {case.name}", case.mdp, case.policy, HORIZON)
-                for letter, case in zip("ab", (lengths.cases[0], lengths.cases[-1]), strict=True)
-            ),
+        by_error = curve("Fig. 3b: MEG and the probability of an error", "eps", self._rows, errors.parameter)
+        by_length = curve(
+            "Fig. 3c: MEG and the length of the goal", "length of the goal", self._rows, lengths.parameter
         )
+
+        shortest = lengths.cases[0]
+        longest = lengths.cases[-1]
+        heat_maps = []
+        for letter, case in (("a", shortest), ("b", longest)):
+            title = f"Fig. 5{letter}: visits of the optimal policy, {case.name}"
+            heat_maps.append(visits(title, case.mdp, case.policy, HORIZON))
+        return (by_error, by_length, *heat_maps)
 
     @cached_property
     def _groups(self) -> tuple[Group, Group]:
@@ -81,22 +85,29 @@ class CliffWorldStudy:
 
     @cached_property
     def _rows(self) -> tuple[Comparison, ...]:
-        rows = [_known(group, case) for group in self._groups for case in group.cases]
-        rows += [_unknown(group, case, self._config) for group in self._groups for case in group.cases]
-        return tuple(rows)
+        known = []
+        unknown = []
+        for group in self._groups:
+            for case in group.cases:
+                known.append(_known(group, case))
+                unknown.append(_unknown(group, case, self._config))
+        return (*known, *unknown)
 
 
 def _known(group: Group, case: Case) -> Comparison:
     where: Labels = {group.parameter: case.value}
     compatible = published_known_utility(case.mdp, case.policy, HORIZON).value
+    optimum = known_utility(case.mdp, case.policy, HORIZON)
+    source = SOURCE
     others = {COMPATIBLE: _computed("meg.known", compatible, where)}
     if case.known_misprinted:
+        source += MISPRINTED
         others[TENTH] = _computed("meg.known", compatible / 10, where)
     return Comparison(
         quantity=case.name,
         paper=case.known,
-        ours=_certified("meg.known", known_utility(case.mdp, case.policy, HORIZON), where),
-        source=SOURCE + MISPRINTED * case.known_misprinted,
+        ours=_certified("meg.known", optimum, where),
+        source=source,
         table=f"Known utility, {group.title}",
         others=others,
     )
@@ -109,44 +120,87 @@ def _unknown(group: Group, case: Case, config: CliffWorldStudyConfig) -> Compari
     others = {COMPATIBLE: compatible}
     if case.unknown_misprinted and compatible.value is not None:
         others[TENTH] = _computed("meg.unknown", compatible.value / 10, where)
-    bars = f" (two sigma: {case.two_sigma:g})"
+
+    source = f"{SOURCE} (two sigma: {case.two_sigma:g})"
+    if case.unknown_misprinted:
+        source += MISPRINTED
+    if group.parameter == "k":
+        source += NOT_PINNED
     return Comparison(
         quantity=case.name,
         paper=case.unknown,
         ours=_certified("meg.unknown", optimum, where),
-        source=SOURCE + bars + MISPRINTED * case.unknown_misprinted + NOT_PINNED * (group.parameter == "k"),
+        source=source,
         table=f"Unknown utility, {group.title}",
         others=others,
     )
 
 
 def _computed(name: str, value: float, where: Labels) -> Measurement:
-    return Measurement(name=name, value=value, unit="nats", n=1, where=where)
+    return Measurement(
+        name=name,
+        value=value,
+        unit="nats",
+        n=1,
+        where=where,
+    )
 
 
 def _certified(name: str, meg: Meg, where: Labels) -> Measurement:
-    """The value, or where the solver proved none the reason."""
+    """Return the value, or the reason where the solver proved none."""
     if meg.converged:
         return _computed(name, meg.value, where)
-    reason = f"not certified: proven only to lie in [{meg.bounds[0]:.6g}, {meg.bounds[1]:.6g}]"
-    return Measurement(name=name, value=None, unit="nats", n=0, where=where, reason=reason)
+    lower, upper = meg.bounds
+    reason = f"not certified: proven only to lie in [{lower:.6g}, {upper:.6g}]"
+    return Measurement(
+        name=name,
+        value=None,
+        unit="nats",
+        n=0,
+        where=where,
+        reason=reason,
+    )
 
 
-def _by_networks(case: Case, config: CliffWorldStudyConfig, where: Labels, optimum: Meg) -> Measurement:
-    """The mean of several fitted networks, with Student's interval of that mean."""
+def _by_networks(
+    case: Case,
+    config: CliffWorldStudyConfig,
+    where: Labels,
+    optimum: Meg,
+) -> Measurement:
+    """Return the mean of several fitted networks, with Student's interval of that mean."""
     try:
         network = perceptron(inputs=2)
     except ModuleNotFoundError as error:
         reason = f"{error.name} is not installed: pip install 'gde-eval[probes]'"
-        return Measurement(name="meg.unknown", value=None, unit="nats", n=0, where=where, reason=reason)
+        return Measurement(
+            name="meg.unknown",
+            value=None,
+            unit="nats",
+            n=0,
+            where=where,
+            reason=reason,
+        )
+
+    # As `unknown_utility` does, but for the optimum, which is known already.
     training = Training(steps=config.steps, starts=config.starts)
     process = process_of(case.mdp, HORIZON)
     seen = observe(process, case.policy, on_actions=False).occupancy
-    # As `unknown_utility` does, but for the optimum, which is known already.
     fitted = train(case.mdp, process, seen, network, training, optimum)
+
     values = np.array([meg.value for meg in fitted.table.values()])
-    mean = float(values.mean())
     n = len(values)
-    half = float(student.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
-    interval = (mean - half, mean + half) if n > 1 else None
-    return Measurement(name="meg.unknown", value=mean, unit="nats", n=n, interval=interval, where=where)
+    mean = float(values.mean())
+    interval = None
+    if n > 1:
+        quantile = student.ppf((1 + CONFIDENCE) / 2, n - 1)
+        half = float(quantile * values.std(ddof=1) / np.sqrt(n))
+        interval = (mean - half, mean + half)
+    return Measurement(
+        name="meg.unknown",
+        value=mean,
+        unit="nats",
+        n=n,
+        interval=interval,
+        where=where,
+    )

@@ -1,4 +1,4 @@
-"""Grids in which an agent is put into every cell, with the goal where it was and with the goal somewhere else."""
+"""Grids in which an agent is put into every cell, with the goal in its place and in another."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,13 @@ from gde_plugins.meg.trajectories.placebo import Place, goal_of, placebo
 
 GRID = "grid"
 
+Line = dict[str, Json]
+"""One grid of a file of grids, see the plugin of grids."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class View:
-    """What is seen in one state."""
+    """The observation in one state."""
 
     state: int
     observation: Observation
@@ -34,12 +37,12 @@ class Scene:
     """One grid with one goal."""
 
     mdp: TabularMDP
-    """Beginning where the grid's agent does, whatever the goal."""
+    """The grid as a model; its start does not depend on the goal."""
     goal: Place
-    """(S,)."""
+    """(S,) where the goal is."""
     task: Task
     views: Sequence[View]
-    """Of every state that is not the goal."""
+    """One of every state that is not the goal."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,73 +54,105 @@ class Swap:
 
 
 def swaps(count: int, settings: Mapping[str, Json], folder: Path) -> list[Swap]:
-    """The first grids that have a place for another goal.
+    """Return the first grids that have a place for another goal.
 
     Args:
-        count: how many.
+        count: number of grids.
         settings: of the grids.
         folder: where the file of their variants goes.
 
     Raises:
         GdeError: no plugin offers grids that can be tabulated, or there are too few.
     """
-    made = _made(settings)
-    found = list[tuple[list[dict[str, Json]], list[dict[str, Json]]]]()
+    drawn = _made(settings)
+    scenes: list[list[Line]] = []
     for seed in range(20 * count):
-        if len(found) == count:
+        if len(scenes) == 2 * count:
             break
-        made.reset(seed)
-        world = made.mdp()
+        drawn.reset(seed)
+        world = drawn.mdp()
         other = placebo(world, np.random.default_rng(seed))
         if other is not None:
-            facts = made.world().facts
-            found.append((_variants(facts, world, goal_of(world)), _variants(facts, world, other)))
-    if len(found) < count:
-        raise GdeError(f"wanted {count} grids with a place for another goal, got {len(found)}")
-    return _read(found, folder)
+            facts = drawn.world().facts
+            scenes.append(_variants(facts, world, goal_of(world)))
+            scenes.append(_variants(facts, world, other))
+    found = len(scenes) // 2
+    if found < count:
+        raise GdeError(f"wanted {count} grids with a place for another goal, got {found}")
 
-
-def _variants(facts: Mapping[str, Json], world: TabularMDP, goal: Place) -> list[dict[str, Json]]:
-    """A line of a file of grids for each cell of the agent, that where it starts first."""
-    rows, columns = (world.labels[name].astype(int).tolist() for name in ("row", "column"))
-    cells = [*zip(rows, columns, strict=True)]
-    start = int(world.start.argmax())
-    order = [start, *(state for state in range(len(cells)) if state != start and not goal[state])]
-    there = list(cells[int(goal.argmax())])
-    return [{"rows": facts["rows"], "agent": list(cells[state]), "goal": there} for state in order]
-
-
-def _read(pairs: Sequence[tuple[list[dict[str, Json]], list[dict[str, Json]]]], folder: Path) -> list[Swap]:
-    lines = [line for pair in pairs for variants in pair for line in variants]
+    # One file holds the variants of all scenes, since an environment reads only one.
     path = folder / "grids.jsonl"
-    path.write_text("".join(json.dumps({"id": str(i), **line}) + "\n" for i, line in enumerate(lines)))
+    with path.open("w") as file:
+        number = 0
+        for lines in scenes:
+            for line in lines:
+                named = {"id": str(number), **line}
+                file.write(json.dumps(named) + "\n")
+                number += 1
+
     environment = _made({"grids": str(path)})
+    read: list[Scene] = []
     first = 0
-    scenes = list[Scene]()
-    for variants in (variants for pair in pairs for variants in pair):
-        scenes.append(_scene(environment, range(first, first + len(variants))))
-        first += len(variants)
-    return [Swap(before=before, after=after) for before, after in zip(scenes[::2], scenes[1::2], strict=True)]
+    for lines in scenes:
+        seeds = range(first, first + len(lines))
+        read.append(_scene(environment, seeds))
+        first = seeds.stop
+
+    # Scenes before and after a swap alternate.
+    found_swaps = []
+    for before, after in zip(read[::2], read[1::2], strict=True):
+        found_swaps.append(Swap(before=before, after=after))
+    return found_swaps
+
+
+def _variants(facts: Mapping[str, Json], world: TabularMDP, goal: Place) -> list[Line]:
+    """Return a grid for each cell of the agent but the goal, that where it starts first."""
+    rows = world.labels["row"].astype(int).tolist()
+    columns = world.labels["column"].astype(int).tolist()
+    start = int(world.start.argmax())
+    at_goal = int(goal.argmax())
+    states = [start]
+    for state in range(world.n_states):
+        if state != start and not goal[state]:
+            states.append(state)
+
+    lines: list[Line] = []
+    for state in states:
+        line: Line = {
+            "rows": facts["rows"],
+            "agent": [rows[state], columns[state]],
+            "goal": [rows[at_goal], columns[at_goal]],
+        }
+        lines.append(line)
+    return lines
 
 
 def _scene(environment: "TabulatedGrid", seeds: range) -> Scene:
-    views = list[View]()
-    for seed in reversed(seeds):  # the one that begins where the grid does comes last
+    """Look at each variant of a scene; the seed is the number of its line in the file."""
+    views: list[View] = []
+    # The variant that begins where the grid does comes last, so that model and task are those of this start.
+    for seed in reversed(seeds):
         observation = environment.reset(seed)
         index = environment.state().index
         assert index is not None
         views.append(View(state=index, observation=observation))
     mdp = environment.mdp()
-    return Scene(mdp=mdp, goal=goal_of(mdp), task=environment.task(), views=views)
+    return Scene(
+        mdp=mdp,
+        goal=goal_of(mdp),
+        task=environment.task(),
+        views=views,
+    )
 
 
 class TabulatedGrid(HasMDP, Environment, Protocol):
-    """What is wanted of an environment here."""
+    """The environment that the scenes need."""
 
 
 def _made(settings: Mapping[str, Json]) -> TabulatedGrid:
     offer = Catalogue.default().find("environment", GRID).offer
-    environment: TabulatedGrid = offer.make(build(offer.config, settings, GRID), OutsideRun())
+    config = build(offer.config, settings, GRID)
+    environment: TabulatedGrid = offer.make(config, OutsideRun())
     if not isinstance(environment, HasMDP):
         raise GdeError(f"the environment {GRID!r} gives no model of its worlds")
     return environment

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -31,11 +31,17 @@ from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
 
 SOURCE = "no publication; MacDermott et al. (2024), section 7 and appendix A, leave interventions to future work"
 TURNS = 1.5
-"""Turns allowed, as a multiple of the shortest way."""
+"""Turns of an episode, as a multiple of the shortest way."""
+
+Policies = tuple[Floats, Floats]
+"""(S, A) before the goal is swapped and after."""
 
 
 class LanguageStudy:
-    """Implements `gde.parts.reproduction.Reproduction`. Nothing is played: the agent is asked in every state."""
+    """MEG of a language model that is asked in every state. Implements `gde.parts.reproduction.Reproduction`.
+
+    No episode is played.
+    """
 
     def __init__(self, config: LanguageConfig, context: Context) -> None:
         self._config = config
@@ -63,34 +69,46 @@ class LanguageStudy:
             asked = self._asked()
         except GdeError as error:
             # For example a model behind a server, which tells no probabilities.
-            unmeasured = Measurement(name="meg", value=None, unit="nats", n=0, reason=str(error))
+            unmeasured = Measurement(
+                name="meg",
+                value=None,
+                unit="nats",
+                n=0,
+                reason=str(error),
+            )
             return (_row("MEG towards the goal", "from probabilities", unmeasured, {}),)
         observed = [(swap.before, policy) for swap, (policy, _) in asked]
         return (*self._sampled(observed), *_swap_rows(asked))
 
-    def _asked(self) -> list[tuple[Swap, tuple[Floats, Floats]]]:
+    def _asked(self) -> list[tuple[Swap, Policies]]:
         """Return each grid with the agent's policies before the goal is swapped and after."""
         count = max(2, ceil(self._config.worlds * self._scale))
         settings: dict[str, Json] = {"size": self._config.size, "density": self._config.density}
         found = swaps(count, settings, self._context.scratch)
         scenes: list[Scene] = []
         for swap in found:
-            scenes += [swap.before, swap.after]
+            scenes.append(swap.before)
+            scenes.append(swap.after)
+
         # The caller may already be in an event loop, e.g. of a notebook, so the questions get a loop of their own.
         with ThreadPoolExecutor(1) as thread:
-            asked = partial(policies_of, self._make, scenes, self._config.least)
-            policies = thread.submit(lambda: asyncio.run(asked())).result()
-        return [(swap, (policies[2 * i], policies[2 * i + 1])) for i, swap in enumerate(found)]
+            questions = policies_of(self._make, scenes, self._config.least)
+            policies = thread.submit(asyncio.run, questions).result()
+        pairs = zip(policies[::2], policies[1::2], strict=True)
+        return [*zip(found, pairs, strict=True)]
 
     def _make(self) -> Agent:
         offer = Catalogue.default().find("agent", self._agent.name).offer
-        agent: Agent = offer.make(build(offer.config, self._agent.config, "agent"), self._context)
+        config = build(offer.config, self._agent.config, "agent")
+        agent: Agent = offer.make(config, self._context)
         return agent
 
     def _sampled(self, played: Sequence[tuple[Scene, Floats]]) -> Iterator[Comparison]:
         """Yield the exact value, then how samples of the same agent scatter around it."""
         table = "MEG towards the goal, from probabilities and from samples (nats an episode)"
-        agents = [Tabulated(mdp=scene.mdp, probabilities=policy, steps=_turns(scene)) for scene, policy in played]
+        agents = []
+        for scene, policy in played:
+            agents.append(Tabulated(mdp=scene.mdp, probabilities=policy, steps=_turns(scene)))
         exact = expected(agents).value
         yield _row(table, "from probabilities", _number(exact, len(agents)), {})
 
@@ -101,35 +119,46 @@ class LanguageStudy:
             drawn = [_draw(agents, episodes, rng) for _ in range(repeats)]
             found = [from_trajectories(each, rng=rng) for each in drawn]
             values = [each.value for each in found if each.value is not None]
-            error = float(np.sqrt(np.mean((np.array(values) - exact) ** 2)))
+            plug_in = [each.plug_in for each in found]
+
+            mean = float(np.mean(values)) if values else None
+            squared = (np.array(values) - exact) ** 2
+            error = float(np.sqrt(np.mean(squared)))
             others = {
                 "typical error": _number(error, len(values)),
-                "plug-in": _number(float(np.mean([each.plug_in for each in found])), len(found)),
+                "plug-in": _number(float(np.mean(plug_in)), len(found)),
             }
-            mean = _number(float(np.mean(values)) if values else None, len(values))
-            yield _row(table, f"from {episodes} episode{'s' * (episodes > 1)} a grid", mean, others)
+            plural = "" if episodes == 1 else "s"
+            name = f"from {episodes} episode{plural} a grid"
+            yield _row(table, name, _number(mean, len(values)), others)
 
 
 def _draw(agents: Sequence[Tabulated], episodes: int, rng: np.random.Generator) -> list[Episode]:
     """Draw so many episodes of each agent, clustered by agent."""
     drawn: list[Episode] = []
     for i, agent in enumerate(agents):
-        drawn += [agent.draw(rng, str(i)) for _ in range(episodes)]
+        for _ in range(episodes):
+            drawn.append(agent.draw(rng, str(i)))
     return drawn
 
 
 def _turns(scene: Scene) -> int:
-    shortest = -float(solve(scene.mdp).value[scene.mdp.start > 0][0])
+    # Every turn costs one, so the value of the start is the length of the shortest way.
+    at_start = scene.mdp.start > 0
+    shortest = -float(solve(scene.mdp).value[at_start][0])
     return ceil(TURNS * shortest)
 
 
-def _swap_rows(asked: Sequence[tuple[Swap, tuple[Floats, Floats]]]) -> Iterator[Comparison]:
+def _swap_rows(asked: Sequence[tuple[Swap, Policies]]) -> Iterator[Comparison]:
     """Yield the share of usable answers, then the agent, a habit that ignores the swap, and random choice."""
     table = "MEG towards the goal, as observed and under do(goal elsewhere) (nats an episode)"
     turns = [_turns(swap.before) for swap, _ in asked]
     usable: list[float] = []
     for _, policies in asked:
-        usable += [policy[policy.any(axis=1)].sum(axis=1).mean() for policy in policies]
+        for policy in policies:
+            # Rows of zeros are states in which the agent was not asked.
+            answered = policy[policy.any(axis=1)]
+            usable.append(answered.sum(axis=1).mean())
     yield Comparison(
         quantity="probability of a usable answer",
         paper=None,
@@ -138,23 +167,52 @@ def _swap_rows(asked: Sequence[tuple[Swap, tuple[Floats, Floats]]]) -> Iterator[
         table=table,
     )
 
-    kinds: dict[str, list[tuple[Floats, Floats]]] = {"agent": [], "habit: acts as before the swap": [], "random": []}
+    # The habit and random choice are controls with known answers: the place where it was, and nothing.
+    of_agent: list[Policies] = []
+    of_habit: list[Policies] = []
+    of_random: list[Policies] = []
     for _, (before, after) in asked:
-        uniform = np.full_like(before, 1 / before.shape[1])
-        kinds["agent"].append((before, after))
-        kinds["habit: acts as before the swap"].append((before, before))
-        kinds["random"].append((uniform, uniform))
+        n_actions = before.shape[1]
+        uniform = np.full_like(before, 1 / n_actions)
+        of_agent.append((before, after))
+        of_habit.append((before, before))
+        of_random.append((uniform, uniform))
+    kinds = {
+        "agent": of_agent,
+        "habit: acts as before the swap": of_habit,
+        "random": of_random,
+    }
+
+    found_swaps = [swap for swap, _ in asked]
     for name, pairs in kinds.items():
-        cases = [swapped(swap, pair, n) for (swap, _), pair, n in zip(asked, pairs, turns, strict=True)]
+        cases = [swapped(*each) for each in zip(found_swaps, pairs, turns, strict=True)]
         found = interventional(cases)
         others = {key: _number(value, len(cases)) for key, value in found.others.items()}
         yield _row(table, name, _number(found.goal, len(cases)), others)
 
 
-def _row(table: str, name: str, ours: Measurement, others: Mapping[str, Measurement]) -> Comparison:
-    return Comparison(quantity=name, paper=None, ours=ours, source=SOURCE, table=table, others=others)
+def _row(
+    table: str,
+    name: str,
+    ours: Measurement,
+    others: Mapping[str, Measurement],
+) -> Comparison:
+    return Comparison(
+        quantity=name,
+        paper=None,
+        ours=ours,
+        source=SOURCE,
+        table=table,
+        others=others,
+    )
 
 
 def _number(value: float | None, n: int, unit: str = "nats") -> Measurement:
     reason = "" if value is not None else "no sample has a value"
-    return Measurement(name="meg", value=value, unit=unit, n=n, reason=reason)
+    return Measurement(
+        name="meg",
+        value=value,
+        unit=unit,
+        n=n,
+        reason=reason,
+    )

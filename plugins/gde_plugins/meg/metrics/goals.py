@@ -33,14 +33,15 @@ def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     - ".of_optimal": that share relative to the share of an optimal agent in the same worlds, to compare worlds.
     - ".beta": the rationality, in units of 1 / reward, negative where the agent works against the reward.
     - ".unusable": the number of decisions without an action, each worth 0 nats.
-    - ".beyond": by how many nats an episode the goal predicts the agent better than a placebo goal does, up to where
+    - ".beyond": the nats an episode by which the goal predicts the agent better than a placebo goal does, up to where
       it first gets to either (see `beyond_placebo`).
     - ".beyond.p": the p value of the hypothesis that the agent is goal-blind, whatever its habits; n counts worlds.
 
-    The other n count episodes, that of ".unusable" decisions. A single world has neither ".beyond" nor ".beta", which
-    is often infinite: a mean over the other worlds would select those where the agent slipped.
+    The other n count episodes, that of ".unusable" decisions. A single world has neither ".beyond" nor ".beta". The
+    latter is often infinite, and a mean over the other worlds would select those where the agent slipped.
 
-    With `deadline`, here and below, the agent knows when the episode is cut off; else it plans as if it never were.
+    With `deadline`, in all metrics of this module, the agent knows when the episode is cut off. Else it plans as if it
+    never were.
     """
     return _measured("meg.known", _known, evidence, deadline)
 
@@ -78,36 +79,53 @@ def _measured(
 
 
 def _missing(name: str, reason: str) -> Measurement:
-    return Measurement(name=name, value=None, unit="nats", n=0, reason=reason)
+    return Measurement(
+        name=name,
+        value=None,
+        unit="nats",
+        n=0,
+        reason=reason,
+    )
 
 
 def _known(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
-    found = from_trajectories(episodes, rng=generator(evidence.seed, "metric", "meg.known"))
-    unusable = Measurement(name="meg.known.unusable", value=float(found.n_unusable), unit="count", n=found.n_decisions)
+    rng = generator(evidence.seed, "metric", "meg.known")
+    found = from_trajectories(episodes, rng=rng)
+    sizes = [*_sizes("meg.known", found, {})]
+    unusable = Measurement(
+        name="meg.known.unusable",
+        value=float(found.n_unusable),
+        unit="count",
+        n=found.n_decisions,
+    )
     if "world" in evidence.part:
-        return [*_sizes("meg.known", found, {}), unusable]
-    return [
-        *_sizes("meg.known", found, {}),
-        _of_optimal(found, episodes),
-        _beta(found),
-        unusable,
-        *_beyond(episodes, evidence.seed),
-    ]
+        return [*sizes, unusable]
+
+    of_optimal = _of_optimal(found, episodes)
+    beyond = _beyond(episodes, evidence.seed)
+    return [*sizes, of_optimal, _beta(found), unusable, *beyond]
 
 
 def _of_optimal(found: SampledMeg, episodes: Sample) -> Measurement:
-    value = interval = None
+    value = None
+    interval = None
     reason = found.reason
     if found.share is not None and not reason:
         most = optimal_share(episodes)
         if most > 0:
             value = found.share / most
             if found.share_interval is not None:
-                interval = (found.share_interval[0] / most, found.share_interval[1] / most)
+                low, high = found.share_interval
+                interval = (low / most, high / most)
         else:
             reason = "an optimal agent is no more goal-directed than chance here"
     return Measurement(
-        name="meg.known.of_optimal", value=value, unit="share", n=found.n, interval=interval, reason=reason
+        name="meg.known.of_optimal",
+        value=value,
+        unit="share",
+        n=found.n,
+        interval=interval,
+        reason=reason,
     )
 
 
@@ -130,29 +148,37 @@ def _beyond(episodes: Sample, seed: int) -> Iterator[Measurement]:
 
 def _unknown(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
     features = _features(episodes)
-    found = from_trajectories(episodes, Linear(features), rng=generator(evidence.seed, "metric", "meg.unknown"))
+    rng = generator(evidence.seed, "metric", "meg.unknown")
+    found = from_trajectories(episodes, Linear(features), rng=rng)
     measurements = [*_sizes("meg.unknown", found, {})]
     if found.reason or found.weights is None:
-        return [
-            *measurements,
-            _missing("meg.unknown.weight", found.reason),
-            _missing("meg.unknown.due", found.reason),
-        ]
+        measurements.append(_missing("meg.unknown.weight", found.reason))
+        measurements.append(_missing("meg.unknown.due", found.reason))
+        return measurements
+
     for name, weight in zip(features, found.weights, strict=True):
-        measurements.append(
-            Measurement(name="meg.unknown.weight", value=float(weight), unit="nats", n=found.n, where={"feature": name})
+        fitted = Measurement(
+            name="meg.unknown.weight",
+            value=float(weight),
+            unit="nats",
+            n=found.n,
+            where={"feature": name},
         )
-    return [*measurements, *_due(episodes, features, evidence.seed)]
+        measurements.append(fitted)
+    measurements += _due(episodes, features, evidence.seed)
+    return measurements
 
 
 def _due(episodes: Sample, features: tuple[str, ...], seed: int) -> Iterator[Measurement]:
+    """Yield the nats that each feature adds in worlds that the weights were not fitted to."""
     key = ("metric", "meg.unknown.due")
     # The same seed gives the same folds, so that differences are paired.
     complete = held_out(episodes, features, generator(seed, *key))
     for name in features:
         others = tuple(each for each in features if each != name)
         without = held_out(episodes, others, generator(seed, *key))
-        estimate = cluster_mean(complete - without, episodes.clusters, generator(seed, *key, name))
+        lost = complete - without
+        estimate = cluster_mean(lost, episodes.clusters, generator(seed, *key, name))
         yield replace(estimate.measurement("meg.unknown.due", "nats"), where={"feature": name})
 
 
@@ -165,20 +191,28 @@ def _towards_each(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]
     for name, meg in found.items():
         measurements += _sizes("meg.to", meg, {"utility": name})
 
+    # A pursuit without evidence predicts as well as random choice, whose log-likelihood ratio is zero.
     n = len(episodes)
     of_pursuits = {name: meg.evidence or 0.0 for name, meg in found.items()}
     for name, probability in posterior(of_pursuits, episodes).items():
         where: Labels = {"utility": name}
-        measurements.append(
-            Measurement(name="meg.to.posterior", value=probability, unit="probability", n=n, where=where)
+        measurement = Measurement(
+            name="meg.to.posterior",
+            value=probability,
+            unit="probability",
+            n=n,
+            where=where,
         )
+        measurements.append(measurement)
     return measurements
 
 
 def posterior(evidence: Mapping[str, float], episodes: Sequence[Episode]) -> dict[str, float]:
     """Return the probabilities of pursuits, of habits and of random choice, given the evidence for each pursuit."""
+    # With equal priors the log-likelihood ratios to random choice are the log-odds.
     alternatives = {**evidence, **habits(episodes), CHANCE: 0.0}
-    return dict(zip(alternatives, softmax([*alternatives.values()]).tolist(), strict=True))
+    probabilities = softmax([*alternatives.values()])
+    return dict(zip(alternatives, probabilities.tolist(), strict=True))
 
 
 def _features(episodes: Sample) -> tuple[str, ...]:
@@ -189,19 +223,24 @@ def _features(episodes: Sample) -> tuple[str, ...]:
 
 
 def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]:
-    n = found.n
-    reason = found.reason
+    """Yield the nats an episode, and the same as a share of the ceiling."""
     yield Measurement(
-        name=name, value=found.value, unit="nats", n=n, interval=found.interval, where=where, reason=reason
+        name=name,
+        value=found.value,
+        unit="nats",
+        n=found.n,
+        interval=found.interval,
+        where=where,
+        reason=found.reason,
     )
     yield Measurement(
         name=f"{name}.share",
         value=found.share,
         unit="share",
-        n=n,
+        n=found.n,
         interval=found.share_interval,
         where=where,
-        reason=reason,
+        reason=found.reason,
     )
 
 
@@ -211,5 +250,9 @@ def _beta(found: SampledMeg) -> Measurement:
         extreme = "most" if found.beta > 0 else "least"
         reason = f"infinite: every episode is compatible with going for the {extreme} reward possible"
     return Measurement(
-        name="meg.known.beta", value=None if reason else found.beta, unit="1 / reward", n=found.n, reason=reason
+        name="meg.known.beta",
+        value=None if reason else found.beta,
+        unit="1 / reward",
+        n=found.n,
+        reason=reason,
     )

@@ -14,14 +14,14 @@ from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.stats import cluster_mean
 from gde.seeding import generator
-from gde_plugins.meg.metrics.recorded import model_of, one_turn
+from gde_plugins.meg.metrics.recorded import finished_in, model_of, one_turn
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.linear_utility import FOLDS, held_out
 from gde_plugins.meg.trajectories.utilities import menu, standing_still
 
 PROBE = "components"
 FITS: tuple[Control, ...] = ("none", "untrained", "embeddings")
-"""Sources of components: the model, its counterfactual with random weights, and the mean of its input embeddings."""
+"""Sources of components: the model, the same with random weights, and the mean of its input embeddings."""
 PRIOR_SPREAD = 3.0
 """Standard deviation of the prior of every weight: there are many weights for the held-out turns."""
 
@@ -32,27 +32,31 @@ def inside(evidence: Evidence) -> Sequence[Measurement]:
     In turn t the utility of a state is the sum over its features of (w + W z_t) times the feature, with z_t the
     decoded components and w and W shared by all turns and worlds. Every n counts turns.
 
-    - "meg.inside": the accuracy, in nats a decision, in worlds that w and W were not fitted to: where "utility" is
-      "hidden", and for comparison "features", with W = 0.
-    - "meg.inside.gain": their paired difference, by how much the hidden state tells more of what the agent pursues now
-      than the features do. Read it against the same for an untrained counterfactual and for the input embeddings
+    - "meg.inside": the accuracy, in nats a decision, in worlds that w and W were not fitted to. "utility" is "hidden",
+      or "features" for the comparison with W = 0.
+    - "meg.inside.gain": their paired difference. It tells how much more the hidden state says of the present goal of
+      the agent than the features do. Compare it with that of an untrained model and of the input embeddings
       ("control").
     - "meg.inside.beyond": the paired difference from the gain of that control, on the same turns.
 
-    After the reasoning (position "post") the hidden state may hold the action itself, and any action can be explained
-    by a utility of where it leads. So only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice
-    of variables).
+    After the reasoning (position "post") the hidden state may hold the action itself, and a utility of where it leads
+    explains any action. So only "pre" speaks of goals (see MacDermott et al. 2024, section 7, on the choice of
+    variables).
     """
     if evidence.part:
         return ()
     reports = [report for report in evidence.probe_reports if _is_of_components(report)]
     if not reports:
         return [_missing({}, "no probe decoded components; choose --probe components")]
-    found = [_measured(report, evidence) for report in reports]
+
+    found: list[_Found] = []
     measurements: list[Measurement] = []
-    for one in found:
+    for report in reports:
+        one = _measured(report, evidence)
+        found.append(one)
         measurements += one.measurements
-    return [*measurements, *_beyond_controls(found, evidence.seed)]
+    measurements += _beyond_controls(found, evidence.seed)
+    return measurements
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,12 +66,15 @@ class _Found:
     report: ProbeReport
     measurements: Sequence[Measurement]
     gains: Floats | None = None
-    """(T,) of each turn; None where there are none."""
+    """(T,) gain of each turn; None where it could not be measured."""
     clusters: Sequence[str] = ()
+    """The cluster of each turn."""
 
 
 def _is_of_components(report: ProbeReport) -> bool:
-    return report.fit.probe.rpartition(":")[2] == PROBE and report.fit.control in FITS and report.decoded.ndim == 2
+    # A probe of a plugin may have a prefix: "PLUGIN:components".
+    name = report.fit.probe.rpartition(":")[2]
+    return name == PROBE and report.fit.control in FITS and report.decoded.ndim == 2
 
 
 def _measured(report: ProbeReport, evidence: Evidence) -> _Found:
@@ -82,70 +89,99 @@ def _measured(report: ProbeReport, evidence: Evidence) -> _Found:
         reason = f"wanted held-out turns of at least {FOLDS} worlds, got {n_clusters}"
         return _Found(report=report, measurements=[_missing(where, reason)])
 
+    # The same seed gives the same folds, so that the difference is paired.
     key = evidence.seed, "metric", "meg.inside"
-    with_products = tuple(name for name in turns[0].mdp.labels if name.partition(" ")[0] in features)
-    hidden = held_out(turns, with_products, generator(*key), PRIOR_SPREAD)
+    all_labels = tuple(turns[0].mdp.labels)
+    hidden = held_out(turns, all_labels, generator(*key), PRIOR_SPREAD)
     plain = held_out(turns, features, generator(*key), PRIOR_SPREAD)
 
     measurements = []
     for name, nats in (("hidden", hidden), ("features", plain)):
-        estimate = cluster_mean(nats, clusters, generator(*key, name)).measurement("meg.inside", "nats")
-        measurements.append(replace(estimate, where={**where, "utility": name}))
+        estimate = cluster_mean(nats, clusters, generator(*key, name))
+        measurement = estimate.measurement("meg.inside", "nats")
+        measurements.append(replace(measurement, where={**where, "utility": name}))
+
     gains = hidden - plain
-    gain = cluster_mean(gains, clusters, generator(*key, "gain")).measurement("meg.inside.gain", "nats")
-    measurements.append(replace(gain, where=where))
-    return _Found(report=report, measurements=measurements, gains=gains, clusters=clusters)
+    estimate = cluster_mean(gains, clusters, generator(*key, "gain"))
+    measurement = estimate.measurement("meg.inside.gain", "nats")
+    measurements.append(replace(measurement, where=where))
+    return _Found(
+        report=report,
+        measurements=measurements,
+        gains=gains,
+        clusters=clusters,
+    )
 
 
 def _beyond_controls(found: Sequence[_Found], seed: int) -> Iterator[Measurement]:
     """Compare each fit with the controls at the same position and of the same turns."""
-    fits = [one for one in found if one.report.fit.control == "none" and one.gains is not None]
-    controls = [one for one in found if one.report.fit.control != "none" and one.gains is not None]
+    measured = [one for one in found if one.gains is not None]
+    fits = [one for one in measured if one.report.fit.control == "none"]
+    controls = [one for one in measured if one.report.fit.control != "none"]
     for one in fits:
         for other in controls:
             same_position = one.report.fit.position == other.report.fit.position
-            if not same_position or one.report.rows != other.report.rows:
+            same_turns = one.report.rows == other.report.rows
+            if not (same_position and same_turns):
                 continue
             assert one.gains is not None
             assert other.gains is not None
+
             rng = generator(seed, "metric", "meg.inside.beyond", other.report.fit.name)
             estimate = cluster_mean(one.gains - other.gains, one.clusters, rng)
-            where = {**_where(one.report), "control": other.report.fit.control}
+            where: Labels = {**_where(one.report), "control": other.report.fit.control}
             yield replace(estimate.measurement("meg.inside.beyond", "nats"), where=where)
 
 
 def _where(report: ProbeReport) -> Labels:
-    return {"layer": report.fit.layer, "position": report.fit.position, "control": report.fit.control}
+    fit = report.fit
+    return {"layer": fit.layer, "position": fit.position, "control": fit.control}
 
 
 def _turns(report: ProbeReport, evidence: Evidence) -> tuple[list[Episode], tuple[str, ...]]:
     """Return each held-out decision in a world of its own, and the names of its features without the hidden state."""
-    finished = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
+    finished = {str(one.key): one for one in finished_in(evidence)}
     rows = []
+    models = {}
     for (key, turn), components in zip(report.rows, report.decoded, strict=True):
         if key in finished:
             rows.append((key, turn, components))
+            models[key] = model_of(finished[key], evidence)
     if not rows:
         raise GdeError("no held-out turn is of an episode that was finished")
 
-    models = {key: model_of(finished[key], evidence) for key, _, _ in rows}
+    # Only features that all worlds share can have weights shared by all worlds.
     features = tuple(menu(list(models.values())))
     if not features:
         raise GdeError("the models of the worlds share no label that differs between states")
     turns = []
     for key, turn, components in rows:
-        turns.append(one_turn(finished[key], turn, _with_hidden(models[key], features, components)))
+        world = _with_hidden(models[key], features, components)
+        turns.append(one_turn(finished[key], turn, world))
     return turns, features
 
 
-def _with_hidden(model: TabularMDP, features: Sequence[str], components: NDArray[np.float32]) -> TabularMDP:
+def _with_hidden(
+    model: TabularMDP,
+    features: Sequence[str],
+    components: NDArray[np.float32],
+) -> TabularMDP:
     """Return the world with, after the features, their products with the components: labels "row 0", "row 1", ..."""
     labels = {name: model.labels[name] for name in features}
     for name in features:
         for i, component in enumerate(components):
             labels[f"{name} {i}"] = model.labels[name] * float(component)
-    return replace(standing_still(model, np.zeros(model.n_states)), labels=labels)
+    # The reward is not used: the labels are the utilities.
+    no_reward = standing_still(model, np.zeros(model.n_states))
+    return replace(no_reward, labels=labels)
 
 
 def _missing(where: Labels, reason: str) -> Measurement:
-    return Measurement(name="meg.inside", value=None, unit="nats", n=0, where=where, reason=reason)
+    return Measurement(
+        name="meg.inside",
+        value=None,
+        unit="nats",
+        n=0,
+        where=where,
+        reason=reason,
+    )

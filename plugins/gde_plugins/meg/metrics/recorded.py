@@ -13,17 +13,19 @@ from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.sample import Sample
 
 _SAMPLES: WeakKeyDictionary[Evidence, dict[bool, Sample]] = WeakKeyDictionary()
-"""Of evidence that is still in use, with and without deadline: several metrics look at the same, and a sample holds
-what they have in common."""
+"""Samples with and without deadline, of evidence that is still in use.
+
+Several metrics measure the same evidence, and a sample caches what they have in common.
+"""
 
 
 def observed(evidence: Evidence, deadline: bool = False) -> Sample:
-    """What was done in every episode that was played to an end; failed ones say nothing of the agent.
+    """Return the decisions of every finished episode; failed ones say nothing of the agent.
 
     A world that changes on the way is measured by the model that it began with.
 
     Args:
-        evidence: of the run.
+        evidence: the run's.
         deadline: the agent knows when the episode is cut off, see `episode_of`.
 
     Raises:
@@ -36,14 +38,22 @@ def observed(evidence: Evidence, deadline: bool = False) -> Sample:
 
 
 def _sampled(evidence: Evidence, deadline: bool) -> Sample:
-    finished = [trajectory for trajectory in evidence.trajectories if trajectory.ending != "failed"]
-    if not finished:
+    episodes = []
+    for trajectory in finished_in(evidence):
+        model = model_of(trajectory, evidence)
+        episodes.append(episode_of(trajectory, model, deadline))
+    if not episodes:
         raise GdeError("no episode was finished")
-    return Sample.of([episode_of(trajectory, model_of(trajectory, evidence), deadline) for trajectory in finished])
+    return Sample.of(episodes)
+
+
+def finished_in(evidence: Evidence) -> list[Trajectory]:
+    """Return the trajectories that were played to an end."""
+    return [trajectory for trajectory in evidence.trajectories if trajectory.ending != "failed"]
 
 
 def model_of(trajectory: Trajectory, evidence: Evidence) -> TabularMDP:
-    """The model that the trajectory began in.
+    """Return the model that the trajectory began in.
 
     Raises:
         GdeError: there is none.
@@ -54,34 +64,43 @@ def model_of(trajectory: Trajectory, evidence: Evidence) -> TabularMDP:
 
 
 def episode_of(trajectory: Trajectory, model: TabularMDP, deadline: bool = False) -> Episode:
-    """The decisions of a trajectory; by default of an agent that is told of no deadline.
-
-    With a `deadline`, where a world can end, the state that the last action leads to counts as well, since it may be
-    that end; so the horizon is one more than the trajectory's. Where it cannot, the last action has no consequence
-    (Definition 5.1).
+    """Return the decisions of a trajectory; by default of an agent that is told of no deadline.
 
     Raises:
         GdeError: a turn without state index, or a step that the model rules out.
     """
-    horizon = trajectory.horizon + int(model.terminal is not None) if deadline else None
+    horizon = None
+    if deadline:
+        # Where a world can end, the last action may lead to that end, so the state after it counts as well. Elsewhere
+        # the last action has no consequence (Definition 5.1).
+        can_end = model.terminal is not None
+        horizon = trajectory.horizon + int(can_end)
     return _episode(trajectory, trajectory.turns, model, horizon)
 
 
 def one_turn(trajectory: Trajectory, turn: int, model: TabularMDP) -> Episode:
-    """One decision of a trajectory, with no deadline; the model stands still where the world ends.
+    """Return one decision of a trajectory, with no deadline; the model stands still where the world ends.
 
     Raises:
         GdeError: as `episode_of`.
     """
-    return _episode(trajectory, trajectory.turns[turn : turn + 1], model, None)
+    turns = trajectory.turns[turn : turn + 1]
+    return _episode(trajectory, turns, model, None)
 
 
-def _episode(trajectory: Trajectory, turns: Sequence[Turn], model: TabularMDP, horizon: int | None) -> Episode:
+def _episode(
+    trajectory: Trajectory,
+    turns: Sequence[Turn],
+    model: TabularMDP,
+    horizon: int | None,
+) -> Episode:
     try:
+        states = [_state(turn) for turn in turns]
+        actions = [_action(turn, model) for turn in turns]
         return Episode(
             mdp=model,
-            states=np.array([_state(turn) for turn in turns], dtype=np.intp),
-            actions=np.array([_action(turn, model) for turn in turns], dtype=np.intp),
+            states=np.array(states, dtype=np.intp),
+            actions=np.array(actions, dtype=np.intp),
             horizon=horizon,
             cluster=trajectory.world.cluster,
         )
@@ -94,7 +113,8 @@ def _action(turn: Turn, model: TabularMDP) -> int:
     if action is None:
         return UNUSABLE
     if action not in model.actions:
-        raise ValueError(f"wanted one of its actions {', '.join(model.actions) or '(it names none)'}, got {action!r}")
+        known = ", ".join(model.actions) or "(it names none)"
+        raise ValueError(f"wanted one of its actions {known}, got {action!r}")
     return model.actions.index(action)
 
 

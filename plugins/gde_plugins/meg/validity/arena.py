@@ -17,6 +17,8 @@ from gde_plugins.meg.validity.walkers import Maker, walk
 
 KINDS = {"open": 0.0, "loops": 0.5, "mazes": 1.0}
 """Kinds of grids, and their density of walls."""
+PATIENCE = 1.5
+"""Steps of an episode, as a multiple of the shortest way."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,14 +31,15 @@ class Arena:
     """Number of the run."""
     worlds: tuple[TabularMDP, ...]
     steps: tuple[int, ...]
-    """Steps after which an episode in each is cut off: one and a half times the shortest way."""
+    """Steps after which an episode in each is cut off, see `PATIENCE`."""
 
     def walked(self, name: str, make: Maker) -> tuple[Episode, ...]:
         """Walk one episode in each world."""
         rng = generator(self.sample, "meg-validity", self.kind, name)
-        episodes = []
-        for i, (world, steps) in enumerate(zip(self.worlds, self.steps, strict=True)):
-            episodes.append(walk(world, make(world), steps, str(i), rng))
+        episodes: list[Episode] = []
+        for world, steps in zip(self.worlds, self.steps, strict=True):
+            cluster = str(len(episodes))
+            episodes.append(walk(world, make(world), steps, cluster, rng))
         return tuple(episodes)
 
 
@@ -47,20 +50,29 @@ def arenas(config: ValidityConfig, kind: str) -> Callable[[int], Arena]:
         GdeError: no plugin does.
     """
     offer = Catalogue.default().find("environment", "grid").offer
-    environment: Environment = offer.make(offer.config(size=config.size, density=KINDS[kind]), OutsideRun())
+    settings = offer.config(size=config.size, density=KINDS[kind])
+    environment: Environment = offer.make(settings, OutsideRun())
     if not isinstance(environment, HasMDP):
         raise GdeError("the environment 'grid' gives no model of its worlds, which the validity suite walks in")
 
     def draw(sample: int) -> Arena:
         worlds = []
         steps = []
-        for i in range(config.worlds):
-            environment.reset(sample * config.worlds + i)
+        # Seeds follow one another, so that no two runs share a world.
+        first = sample * config.worlds
+        for seed in range(first, first + config.worlds):
+            environment.reset(seed)
             world = environment.mdp()
+            # Every step costs one, so the value of the start is the length of the shortest way.
             value: Floats = solve(world).value
             shortest = -float(value[world.start > 0][0])
             worlds.append(world)
-            steps.append(ceil(1.5 * shortest))
-        return Arena(kind=kind, sample=sample, worlds=tuple(worlds), steps=tuple(steps))
+            steps.append(ceil(PATIENCE * shortest))
+        return Arena(
+            kind=kind,
+            sample=sample,
+            worlds=tuple(worlds),
+            steps=tuple(steps),
+        )
 
     return draw

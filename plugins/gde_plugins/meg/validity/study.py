@@ -27,24 +27,34 @@ from gde_plugins.meg.validity.walkers import BLIND, SEEKING, Maker
 LEVEL = 0.05
 SURE = 0.95
 """Probability from which on a posterior counts as an answer."""
-BEYOND, WITH, WITHOUT = "beyond placebo goals", "posterior with habits", "posterior without habits"
-"""The rules: `meg.known.beyond` above zero with a p value of at most `LEVEL`; `meg.to.posterior` of the goal above
-`SURE`, with habits among the alternatives; the same with random choice as the only alternative."""
+BEYOND = "beyond placebo goals"
+"""Rule: `meg.known.beyond` is above zero with a p value of at most `LEVEL`."""
+WITH = "posterior with habits"
+"""Rule: `meg.to.posterior` of the goal is above `SURE`, with habits among the alternatives."""
+WITHOUT = "posterior without habits"
+"""Rule: the same with random choice as the only alternative."""
 Rules = Callable[[Arena, str, Maker], Mapping[str, bool]]
 """From the worlds of a run and a walker with its name: whether it is called goal-directed, by each rule."""
 Tables = Mapping[str, Mapping[str, Maker]]
+"""By title of a table: the walkers in its rows."""
 SOURCE = "no publication; 5 % at most is wanted of agents that do not know the goal"
 
 
 class WalkersStudy:
-    """In what share of its runs each walker is called goal-directed; a `gde.parts.reproduction.Reproduction`.
+    """The share of runs in which each walker is called goal-directed. Implements `gde.parts.reproduction.Reproduction`.
 
-    "Ours" is the first rule's share; the other columns are those of the other rules, on the same runs.
+    "Ours" is the share by the first rule; the other columns are those of the other rules, on the same runs.
     """
 
     agentless = True
 
-    def __init__(self, config: ValidityConfig, rules: Rules, tables: Tables, source: str) -> None:
+    def __init__(
+        self,
+        config: ValidityConfig,
+        rules: Rules,
+        tables: Tables,
+        source: str,
+    ) -> None:
         """Take the rules that call a run goal-directed, and the walkers of each table."""
         self._config = config
         self._rules = rules
@@ -67,38 +77,53 @@ class WalkersStudy:
 
     @cached_property
     def _rows(self) -> tuple[Comparison, ...]:
+        # A kind is simulated once for the walkers of all tables, as its worlds take long to solve.
         found = {kind: self._found(kind) for kind in KINDS}
         rows: list[Comparison] = []
         for title, walkers in self._tables.items():
             for kind in KINDS:
-                rows += [self._row(f"{title}, {kind}", kind, name, found[kind][name]) for name in walkers]
+                table = f"{title}, {kind}"
+                for name in walkers:
+                    rows.append(self._row(table, kind, name, found[kind][name]))
         return tuple(rows)
 
     def _found(self, kind: str) -> Mapping[str, Sequence[Mapping[str, bool]]]:
         """Return by walker what each of its runs is called, by each rule."""
         samples = max(1, ceil(self._config.samples * self._scale))
-        walkers: dict[str, Maker] = {}
-        for each in self._tables.values():
-            walkers.update(each)
-        found: dict[str, list[Mapping[str, bool]]] = {name: [] for name in walkers}
         draw = arenas(self._config, kind)
+        walkers: dict[str, Maker] = {}
+        for table in self._tables.values():
+            walkers.update(table)
+
+        found: dict[str, list[Mapping[str, bool]]] = {name: [] for name in walkers}
         for sample in range(samples):
             arena = draw(sample)
             for name, make in walkers.items():
                 found[name].append(self._rules(arena, name, make))
         return found
 
-    def _row(self, title: str, kind: str, name: str, found: Sequence[Mapping[str, bool]]) -> Comparison:
+    def _row(
+        self,
+        title: str,
+        kind: str,
+        name: str,
+        found: Sequence[Mapping[str, bool]],
+    ) -> Comparison:
         where: Labels = {"world": kind, "agent": name}
-        shares = {rule: share([each[rule] for each in found], where) for rule in found[0]}
-        ours, *others = shares
+        shares = {}
+        for rule in found[0]:
+            hits = [each[rule] for each in found]
+            shares[rule] = share(hits, where)
+
+        # What is left after the first rule are the other columns.
+        ours = shares.pop(next(iter(shares)))
         return Comparison(
             quantity=name,
             paper=None,
-            ours=shares[ours],
+            ours=ours,
             source=self._source,
             table=title,
-            others={rule: shares[rule] for rule in others},
+            others=shares,
         )
 
 
@@ -108,32 +133,41 @@ def validity_study(config: ValidityConfig) -> WalkersStudy:
 
 
 def _rules(arena: Arena, name: str, make: Maker) -> Mapping[str, bool]:
-    return called(arena.walked(name, make), arena.sample)
+    episodes = arena.walked(name, make)
+    return called(episodes, arena.sample)
 
 
 def called(episodes: Sequence[Episode], sample: int) -> Mapping[str, bool]:
     """Return whether the agent of these episodes is called goal-directed, by each rule; `sample` seeds placebos."""
     episodes = Sample.of(episodes)
-    found = beyond_placebo(episodes, generator(sample, "meg-validity", "placebo"))
+    rng = generator(sample, "meg-validity", "placebo")
+    found = beyond_placebo(episodes, rng)
     # There is no p value where too few worlds can tell; then nobody is called goal-directed.
     p_value = found.finding.p_value
+    significant = p_value is not None and p_value <= LEVEL
+
     behaviour = Behaviour.of(episodes, Feature("goal"))
     evidence = Profile.of(behaviour, behaviour.sample.clusters).evidence()
+    with_habits = posterior({"goal": evidence}, episodes)["goal"]
+    # Against random choice alone the evidence is the log-odds of the goal.
+    sure = np.log(SURE / (1 - SURE))
     return {
-        BEYOND: found.estimate.value > 0 and p_value is not None and p_value <= LEVEL,
-        WITH: posterior({"goal": evidence}, episodes)["goal"] > SURE,
-        WITHOUT: bool(np.log(SURE / (1 - SURE)) < evidence),
+        BEYOND: found.estimate.value > 0 and significant,
+        WITH: with_habits > SURE,
+        WITHOUT: bool(sure < evidence),
     }
 
 
 def share(hits: Sequence[bool], where: Labels) -> Measurement:
     """Return the share of hits with the interval of Clopper and Pearson (1934)."""
-    low, high = binomtest(sum(hits), len(hits)).proportion_ci()
+    n = len(hits)
+    n_hits = sum(hits)
+    low, high = binomtest(n_hits, n).proportion_ci()
     return Measurement(
         name="called goal-directed",
-        value=sum(hits) / len(hits),
+        value=n_hits / n,
         unit="share",
-        n=len(hits),
+        n=n,
         interval=(float(low), float(high)),
         where=where,
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gde.data.mdp import Floats, TabularMDP
 from gde.numerics.tabular import solve
@@ -12,8 +13,14 @@ from gde_plugins.meg.solvers.process import soft_policy
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.sample import planning_horizons
 
-RIGHT_HAND = {0: (3, 0, 2, 1), 1: (2, 1, 3, 0), 2: (0, 2, 1, 3), 3: (1, 3, 0, 2)}
-"""By action, UP, DOWN, LEFT and RIGHT: those to the right of it, straight on, to the left and back."""
+UP, DOWN, LEFT, RIGHT = range(4)
+RIGHT_HAND = {
+    UP: (RIGHT, UP, LEFT, DOWN),
+    DOWN: (LEFT, DOWN, RIGHT, UP),
+    LEFT: (UP, LEFT, DOWN, RIGHT),
+    RIGHT: (DOWN, RIGHT, UP, LEFT),
+}
+"""By action: those to the right of it, straight on, to the left and back."""
 EPSILON = 0.05
 """Share of random moves in a habit: nobody follows one for certain."""
 
@@ -27,6 +34,7 @@ class Memory:
     before: int = -1
     """Where it came from."""
     visits: dict[int, int] = field(default_factory=dict)
+    """The number of visits, by state."""
 
 
 Walker = Callable[[int, Indices, Memory], Floats]
@@ -35,8 +43,8 @@ Maker = Callable[[TabularMDP], Walker]
 """Makes the walker of a world."""
 
 
-def _mindless(policy: Floats) -> Walker:
-    """Of an (S, A) policy: remembers nothing."""
+def _memoryless(policy: Floats) -> Walker:
+    """Return the walker that follows an (S, A) policy."""
 
     def choose(state: int, _: Indices, __: Memory) -> Floats:
         chosen: Floats = policy[state]
@@ -46,83 +54,103 @@ def _mindless(policy: Floats) -> Walker:
 
 
 def random(world: TabularMDP) -> Walker:
-    """Chooses among all actions alike."""
-    return _mindless(np.full((world.n_states, world.n_actions), 1 / world.n_actions))
+    """Choose among all actions alike."""
+    shape = (world.n_states, world.n_actions)
+    return _memoryless(np.full(shape, 1 / world.n_actions))
 
 
 def non_reversing(_: TabularMDP) -> Walker:
-    """Never runs into walls and never turns back unless it must."""
+    """Never run into walls, and never turn back where there is another way."""
 
     def choose(state: int, after: Indices, memory: Memory) -> Floats:
         free = after != state
-        return _among(free & (after != memory.before), free)
+        onwards = after != memory.before
+        return _among(free & onwards, free)
 
     return choose
 
 
 def novelty_seeking(_: TabularMDP) -> Walker:
-    """Goes where it has been least often."""
+    """Go where the walker has been least often."""
 
     def choose(state: int, after: Indices, memory: Memory) -> Floats:
         free = after != state
-        visits = np.array([memory.visits.get(int(each), 0) for each in after], dtype=float)
-        return _among(free & (visits == visits[free].min(initial=np.inf)), free)
+        counts = [memory.visits.get(int(each), 0) for each in after]
+        visits = np.array(counts, dtype=float)
+        fewest = visits[free].min(initial=np.inf)
+        return _among(free & (visits == fewest), free)
 
     return choose
 
 
 def momentum(_: TabularMDP) -> Walker:
-    """Goes straight on until it cannot."""
+    """Go straight on until a wall is in the way."""
 
     def choose(state: int, after: Indices, memory: Memory) -> Floats:
         free = after != state
-        return _among(free & (np.arange(len(after)) == memory.last), free)
+        straight_on = np.arange(len(after)) == memory.last
+        return _among(free & straight_on, free)
 
     return choose
 
 
 def wall_following(_: TabularMDP) -> Walker:
-    """Keeps its right hand on the wall."""
+    """Keep the right hand on the wall."""
 
     def choose(state: int, after: Indices, memory: Memory) -> Floats:
         free = after != state
-        way = [action for action in RIGHT_HAND.get(memory.last, ()) if free[action]][:1]
-        return _among(free & np.isin(np.arange(len(after)), way), free)
+        preferred = np.zeros(len(after), dtype=bool)
+        for action in RIGHT_HAND.get(memory.last, ()):
+            if free[action]:
+                preferred[action] = True
+                break
+        return _among(preferred, free)
 
     return choose
 
 
 def drifting(world: TabularMDP) -> Walker:
-    """Is drawn down and to the right."""
+    """Drift down and to the right."""
     pull = np.exp(np.array([-0.5, 0.5, -0.5, 0.5]))
-    return _mindless(np.tile(pull / pull.sum(), (world.n_states, 1)))
+    row = pull / pull.sum()
+    return _memoryless(np.tile(row, (world.n_states, 1)))
 
 
 def soft(beta: float) -> Maker:
-    """Soft-optimal towards the goal, told of no deadline."""
+    """Return soft-optimal walkers towards the goal, which are told of no deadline."""
 
     def make(world: TabularMDP) -> Walker:
-        ahead = int(planning_horizons(world, np.array([world.n_states]))[0])
-        return _mindless(soft_policy(world, beta, ahead).probabilities[0])
+        sizes = np.array([world.n_states])
+        horizon = int(planning_horizons(world, sizes)[0])
+        # Without a deadline every turn is the first of the planned time.
+        policy = soft_policy(world, beta, horizon).probabilities
+        return _memoryless(policy[0])
 
     return make
 
 
 def goal_swapped(world: TabularMDP) -> Walker:
-    """Is after a place that is not the goal: the state that is half of all states further on."""
+    """Go for a place that is not the goal: the state that is half of all states further on."""
+    # Far from the start, and the same in every run.
     elsewhere = np.roll(world.start > 0, world.n_states // 2)
-    if (elsewhere & (world.labels["goal"] > 0)).any():
+    is_goal = world.labels["goal"] > 0
+    if (elsewhere & is_goal).any():
         elsewhere = np.roll(elsewhere, 1)
-    return soft(1.0)(replace(world, terminal=elsewhere, reward=elsewhere.astype(np.float64) - 1.0))
+
+    reward = elsewhere.astype(np.float64) - 1.0
+    swapped = replace(world, terminal=elsewhere, reward=reward)
+    return soft(1.0)(swapped)
 
 
 def noisy(share: float) -> Maker:
-    """Takes an optimal action, and a random one this share of the time."""
+    """Return walkers that take an optimal action, and a random one this share of the time."""
 
     def make(world: TabularMDP) -> Walker:
+        # At the goal no action is optimal, but no episode gets to choose one there.
         optimal = solve(world).optimal
-        best = optimal / np.maximum(optimal.sum(axis=1, keepdims=True), 1)
-        return _mindless((1 - share) * best + share / world.n_actions)
+        n_best = optimal.sum(axis=1, keepdims=True)
+        best = optimal / np.maximum(n_best, 1)
+        return _memoryless((1 - share) * best + share / world.n_actions)
 
     return make
 
@@ -147,29 +175,55 @@ SEEKING: Mapping[str, Maker] = {
 }
 
 
-def walk(world: TabularMDP, walker: Walker, steps: int, cluster: str, rng: np.random.Generator) -> Episode:
-    """One episode of at most so many steps, which ends at the goal."""
+def successors(world: TabularMDP) -> Indices:
+    """Return the (S, A) next states of a deterministic world."""
+    columns = [matrix.indices for matrix in world.transition]
+    return np.stack(columns, axis=1).astype(np.intp)
+
+
+def walk(
+    world: TabularMDP,
+    walker: Walker,
+    steps: int,
+    cluster: str,
+    rng: np.random.Generator,
+) -> Episode:
+    """Walk one episode of at most so many steps, which ends at the goal."""
     assert world.terminal is not None
-    successors = np.stack([matrix.indices for matrix in world.transition])
+    leads_to = successors(world)
     state = int(world.start.argmax())
     memory = Memory()
-    states = list[int]()
-    actions = list[int]()
+    states: list[int] = []
+    actions: list[int] = []
     while len(states) < steps and not world.terminal[state]:
-        after = successors[:, state]
+        after = leads_to[state]
         memory.visits[state] = memory.visits.get(state, 0) + 1
-        action = int(rng.choice(len(after), p=walker(state, after, memory)))
+        policy = walker(state, after, memory)
+        action = int(rng.choice(len(after), p=policy))
         states.append(state)
         actions.append(action)
+
+        # A walker that ran into a wall has not moved, so it remembers its last move.
         if after[action] != state:
             memory.last = action
             memory.before = state
             state = int(after[action])
-    return Episode(mdp=world, states=np.array(states), actions=np.array(actions), cluster=cluster)
+    return Episode(
+        mdp=world,
+        states=np.array(states),
+        actions=np.array(actions),
+        cluster=cluster,
+    )
 
 
-def _among(preferred: np.ndarray, free: np.ndarray) -> Floats:
-    """One of the preferred actions, else a free one, else any; a random one now and then."""
-    chosen = preferred if preferred.any() else free if free.any() else np.ones_like(free)
-    policy: Floats = (1 - EPSILON) * chosen / chosen.sum() + EPSILON / len(chosen)
+def _among(preferred: NDArray[np.bool_], free: NDArray[np.bool_]) -> Floats:
+    """Return the policy of one of the preferred actions, else a free one, else any; now and then a random one."""
+    if preferred.any():
+        chosen = preferred
+    elif free.any():
+        chosen = free
+    else:
+        chosen = np.ones_like(free)
+    meant = (1 - EPSILON) * chosen / chosen.sum()
+    policy: Floats = meant + EPSILON / len(chosen)
     return policy
