@@ -75,7 +75,7 @@ def test_a_transform_is_held_against_the_base_grids_of_the_other_run(study: Stud
 
 def test_the_figures_are_those_published(study: Study) -> None:
     titles = [figure.title for figure in study.figures]
-    assert "Optimal actions by distance" in titles
+    assert "Accuracy by distance" in titles
     assert titles[-2:] == ["What a transform changes", "With a useless key and without"]
     assert (study.folder / "grids" / "report.html").is_file()
 

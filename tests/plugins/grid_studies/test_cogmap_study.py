@@ -21,7 +21,7 @@ OF_SIZE, SIDE = 2, 7
 
 def numbers(worlds: int) -> list[Measurement]:
     def one(name: str, value: float, **where: str | int) -> Measurement:
-        fit = {"variant": "mlp", "layer": 3, "mark": "pre", "fit": "none"}
+        fit = {"variant": "mlp", "layer": 3, "position": "pre", "fit": "none"}
         return Measurement(name=name, value=value, unit="share", n=9, where={**fit, **where})
 
     return [

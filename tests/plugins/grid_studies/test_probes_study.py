@@ -30,7 +30,7 @@ def run(*measurements: Measurement) -> Run:
 
 
 def one(name: str, value: float, **where: str | int) -> Measurement:
-    return Measurement(name=name, value=value, unit="share", n=9, where={"layer": 3, "mark": "pre", **where})
+    return Measurement(name=name, value=value, unit="share", n=9, where={"layer": 3, "position": "pre", **where})
 
 
 def test_there_is_a_general_plan_and_one_for_each_size() -> None:
@@ -165,7 +165,7 @@ def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(tmp_path: Path)
 
 def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
     """Other sizes, variants and controls than those shown have lines of their own or none."""
-    fit = {"variant": "mlp", "layer": 3, "mark": "pre"}
+    fit = {"variant": "mlp", "layer": 3, "position": "pre"}
     numbers = [
         Measurement(name=name, value=value, unit="share", n=9, where=where)
         for name, value, where in (

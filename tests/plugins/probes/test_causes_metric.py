@@ -115,9 +115,9 @@ def test_numbers_repeat_without_asking_the_model_again(
 
 def test_without_a_linear_probe_there_is_a_reason(tested: Result, catalogue: Catalogue) -> None:
     for config, reason in (
-        ({"variant": "cellwise"}, "no probe 'cogmap' of variant 'cellwise' has read the position 'pre'"),
+        ({"variant": "cellwise"}, "no probe 'cogmap' of variant 'cellwise' has read position 'pre'"),
         ({"probe": "other"}, "no probe 'other'"),
-        ({"mark": "post"}, "has read the mark 'post'"),
+        ({"position": "post"}, "has read position 'post'"),
     ):
         result = rescore(tested.run, [Choice(name="causes", config=config)], catalogue)
         (one,) = [each for each in result.measurements if each.source == "causes"]

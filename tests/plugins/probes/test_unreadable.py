@@ -43,7 +43,7 @@ def test_a_reason_stands_in_the_place_of_every_number(
     assert {failure.stage for failure in result.failures} == {"probe"}
     assert any(reason in failure.reason for failure in result.failures)
     page = unescape((tmp_path / "run" / "report.html").read_text(encoding="utf-8"))
-    assert reason in page.partition("every fit beside its controls")[2]
+    assert reason in page.partition("every fit and its controls")[2]
 
 
 def test_what_was_not_recorded_is_replayed(catalogue: Catalogue, tmp_path: Path) -> None:

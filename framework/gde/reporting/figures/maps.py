@@ -44,7 +44,7 @@ def panels(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Fig
     panel_width = inner["width"]["step"] * len(_ordered(column, found)) + AXIS
     spec: dict[str, Any] = {
         "data": {"values": _rows(keys, found)},
-        "capability": {"field": "panel", "type": "ordinal", "title": panel, "sort": _ordered(panel, found)},
+        "facet": {"field": "panel", "type": "ordinal", "title": panel, "sort": _ordered(panel, found)},
         "columns": max(1, int(PAGE // panel_width)),
         "spec": inner,
     }
