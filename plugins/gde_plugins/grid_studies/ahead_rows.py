@@ -1,7 +1,6 @@
 """Rows on the distance to the goal (Arghal et al. 2026, table 5) and on plans (section 5.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 
 from gde.data.json import Labels
 from gde.data.result import Measurement
@@ -20,7 +19,10 @@ TABLE_5: Mapping[tuple[str, str], tuple[float, float]] = {
 READERS = ("mean", "manhattan", "length")
 HORIZON = 10
 """Number of decoded actions, the end of the episode counted as one."""
-PREFIXES: Mapping[str, Mapping[int, float]] = {"pre": {1: 0.4031}, "post": {1: 0.5392}}
+PREFIXES: Mapping[str, Mapping[int, float]] = {
+    "pre": {1: 0.4031},
+    "post": {1: 0.5392},
+}
 """Position to the printed prefix accuracies, by length; the others are lost in the text that we have."""
 GUESSES = ("random", "marginal")
 LENGTHS: Mapping[str, Mapping[str, float]] = {
@@ -33,26 +35,45 @@ LENGTHS: Mapping[str, Mapping[str, float]] = {
 def distance_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     """Table 5, beside baselines without activations and controls."""
     for (variant, position), (mae, r2) in TABLE_5.items():
-        where: Labels = {"variant": variant, "position": position}
-        for name, title, paper in (("mae", "mean absolute error", mae), ("r2", "R2", r2)):
-            readers = {each: find(numbers, f"distance.{name}.{each}", **where, control="none") for each in READERS}
-            controls = {each: find(numbers, f"distance.{name}", **where, control=each) for each in CONTROLS}
-            readers["decoded positions"] = find(numbers, f"steps.{name}", variant="mlp", position=position, fit="none")
-            yield Comparison(
-                quantity=f"{title}, {variant}, {POSITIONS[position]}",
-                paper=paper,
-                ours=find(numbers, f"distance.{name}", **where, control="none"),
-                source="Arghal et al. (2026), table 5",
-                table="Distance to the goal (appendix F.3)",
-                others={**readers, **controls},
-            )
+        yield _distance_row(numbers, "mae", "mean absolute error", variant, position, mae)
+        yield _distance_row(numbers, "r2", "R2", variant, position, r2)
+
+
+def _distance_row(
+    numbers: Sequence[Measurement],
+    score: str,
+    title: str,
+    variant: str,
+    position: str,
+    paper: float,
+) -> Comparison:
+    name = f"distance.{score}"
+    where: Labels = {"variant": variant, "position": position}
+    others = {}
+    for reader in READERS:
+        others[reader] = find(numbers, f"{name}.{reader}", **where, control="none")
+    # The metric `steps` reads the maps of the MLP, whatever the variant of the row.
+    others["decoded positions"] = find(numbers, f"steps.{score}", variant="mlp", position=position, fit="none")
+    for control in CONTROLS:
+        others[control] = find(numbers, name, **where, control=control)
+
+    return Comparison(
+        quantity=f"{title}, {variant}, {POSITIONS[position]}",
+        paper=paper,
+        ours=find(numbers, name, **where, control="none"),
+        source="Arghal et al. (2026), table 5",
+        table="Distance to the goal (appendix F.3)",
+        others=others,
+    )
 
 
 def plan_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     """Figure 9 and table 6, beside guesses and controls."""
-    for position, n in product(POSITIONS, range(1, HORIZON + 1)):
-        title = f"next {n} actions, {POSITIONS[position]}"
-        yield _plan_row(numbers, f"prefix.{n}", title, position, PREFIXES[position].get(n), "fig. 9")
+    for position, printed in PREFIXES.items():
+        for n in range(1, HORIZON + 1):
+            title = f"next {n} actions, {POSITIONS[position]}"
+            yield _plan_row(numbers, f"prefix.{n}", title, position, printed.get(n), "fig. 9")
+
     for position, lengths in LENGTHS.items():
         for name, paper in lengths.items():
             title = f"length: {name}, {POSITIONS[position]}"
@@ -60,15 +81,23 @@ def plan_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
 
 
 def _plan_row(
-    numbers: Sequence[Measurement], name: str, title: str, position: str, paper: float | None, source: str
+    numbers: Sequence[Measurement],
+    name: str,
+    title: str,
+    position: str,
+    paper: float | None,
+    source: str,
 ) -> Comparison:
     where: Labels = {"variant": "oneshot", "position": position}
     others = {}
+    # Guesses of a length are not measured.
     if name.startswith("prefix"):
         for guess in GUESSES:
-            others[guess] = find(numbers, f"plan.{name.replace('prefix', guess)}", **where, control="none")
+            guessed = name.replace("prefix", guess)
+            others[guess] = find(numbers, f"plan.{guessed}", **where, control="none")
     for control in CONTROLS:
         others[control] = find(numbers, f"plan.{name}", **where, control=control)
+
     return Comparison(
         quantity=title,
         paper=paper,

@@ -14,17 +14,23 @@ METRICS: Mapping[str, str] = {"success": "goal success rate", "accuracy": "accur
 
 def breakdown_figures(result: Result) -> tuple[Figure, ...]:
     """Draw accuracy and divergence by distance, size and density (figure 4 and appendix C)."""
-    return breakdowns([one for one in result.measurements if one.name in SHOWN], frozenset(), result.meanings)
+    shown = [one for one in result.measurements if one.name in SHOWN]
+    return breakdowns(shown, frozenset(), result.meanings)
 
 
 def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:
     """Draw the difference that each transform makes (figure 13); None where nothing was paired."""
-    names = {f"pairs.{metric}.difference": title for metric, title in METRICS.items()}
-    rows = [
-        {"metric": names[one.name], "transform": one.where["transform"], **numbers(one)}
-        for one in pairs
-        if one.name in names and one.value is not None and "transform" in one.where
-    ]
+    titles = {f"pairs.{metric}.difference": title for metric, title in METRICS.items()}
+    rows = []
+    for one in pairs:
+        is_known = one.value is not None
+        if is_known and one.name in titles and "transform" in one.where:
+            row = {
+                "metric": titles[one.name],
+                "transform": one.where["transform"],
+                **numbers(one),
+            }
+            rows.append(row)
     if not rows:
         return None
     return Figure(
@@ -39,9 +45,17 @@ def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     rows = []
     for name, measurements in worlds.items():
         for one in measurements:
-            if one.name in METRICS and one.value is not None and [*one.where] == ["artefact"]:
-                artefact = "no key" if one.where["artefact"] == "none" else str(one.where["artefact"])
-                row = {"metric": METRICS[one.name], "world": f"{name}, {artefact}", **numbers(one)}
+            # Of the artefact and of nothing else, so no breakdown within it.
+            is_whole = [*one.where] == ["artefact"]
+            if is_whole and one.name in METRICS and one.value is not None:
+                artefact = str(one.where["artefact"])
+                if artefact == "none":
+                    artefact = "no key"
+                row = {
+                    "metric": METRICS[one.name],
+                    "world": f"{name}, {artefact}",
+                    **numbers(one),
+                }
                 rows.append(row)
     if not rows:
         return None
@@ -54,12 +68,26 @@ def key_figure(worlds: Mapping[str, Sequence[Measurement]]) -> Figure | None:
 
 def _whiskers(rows: Sequence[Mapping[str, Any]], label: str, title: str) -> dict[str, Any]:
     """Dots with intervals, one panel a metric."""
+    # A sort of null keeps the order of the rows.
     y = {"field": label, "type": "nominal", "sort": None, "title": None}
     x = {"type": "quantitative", "title": title}
-    layers = [
-        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}}},
-        {"mark": {"type": "point", "filled": True, "opacity": 1}, "encoding": {"x": {**x, "field": "value"}}},
-    ]
-    panel = {"encoding": {"y": y, "color": {"value": BLUE}}, "layer": layers, "width": 240, "height": {"step": 26}}
-    facet = {"field": "metric", "type": "nominal", "title": None}
-    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "columns": 2, "spec": panel}
+    interval = {
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
+    }
+    dot = {
+        "mark": {"type": "point", "filled": True, "opacity": 1},
+        "encoding": {"x": {**x, "field": "value"}},
+    }
+    panel = {
+        "encoding": {"y": y, "color": {"value": BLUE}},
+        "layer": [interval, dot],
+        "width": 240,
+        "height": {"step": 26},
+    }
+    return {
+        "data": {"values": [dict(row) for row in rows]},
+        "facet": {"field": "metric", "type": "nominal", "title": None},
+        "columns": 2,
+        "spec": panel,
+    }

@@ -31,7 +31,9 @@ FIT: Labels = {"variant": "mlp", "position": "pre"}
 def belief_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
     """Table 2 and what its footnote asks for in the whole run, beside controls; then table 2 as it is printed."""
     for title, name, printed in (*TABLE_2, *BEYOND):
-        controls = {control: find(numbers, f"beliefs.{name}", **FIT, fit=control) for control in CONTROLS}
+        controls = {}
+        for control in CONTROLS:
+            controls[control] = find(numbers, f"beliefs.{name}", **FIT, fit=control)
         yield Comparison(
             quantity=title,
             paper=printed,
@@ -40,13 +42,15 @@ def belief_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
             table="Actions against decoded maps (section 5.2)",
             others=controls,
         )
+
+    # By size and by density, as printed: the trained probe alone.
     for label, values in SWEPT:
         for value, (title, name, _) in product(values, TABLE_2):
-            part: Labels = {label: value}
+            where: Labels = {**FIT, "fit": "none", label: value}
             yield Comparison(
                 quantity=f"{label} {value:g}: {title}",
                 paper=None,
-                ours=find(numbers, f"beliefs.{name}", **FIT, fit="none", **part),
+                ours=find(numbers, f"beliefs.{name}", **where),
                 source="Arghal et al. (2026), table 2",
                 table=f"Actions against decoded maps by {label} (table 2)",
             )

@@ -9,8 +9,13 @@ from gde.parts.reproduction import Comparison
 from gde_plugins.grid_studies.lookup import find
 
 CHANGES = (
-    *("patching goal", "patching agent", "patching wall"),
-    *("steering goal", "steering agent", "ablation goal", "ablation agent"),
+    "patching goal",
+    "patching agent",
+    "patching wall",
+    "steering goal",
+    "steering agent",
+    "ablation goal",
+    "ablation agent",
 )
 BESIDE: Mapping[str, Sequence[str]] = {
     "patching": ("another grid",),
@@ -29,10 +34,15 @@ CAUSES = "What causes the action (beyond Arghal et al. 2026)"
 
 def cause_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     """The effect of each change at each layer and dose, beside its control and whether it is called a cause."""
+    # Layers and doses are those of the run: they depend on its model and options.
     made = [one.where for one in measurements if one.where.get("change") in CHANGES]
-    for change, layer in product(CHANGES, sorted({int(where["layer"]) for where in made})):
-        for dose in sorted({float(where["dose"]) for where in made if where["change"] == change}):
+    layers = {int(where["layer"]) for where in made}
+    for change, layer in product(CHANGES, sorted(layers)):
+        doses = {float(where["dose"]) for where in made if where["change"] == change}
+        for dose in sorted(doses):
             yield _cause(measurements, change, layer, dose)
+
+    # No effect of patching can be larger than that of the counterfactual prompt itself.
     for thing in ("goal", "agent", "wall"):
         change = f"prompt with another {thing}"
         yield Comparison(
@@ -45,38 +55,43 @@ def cause_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
 
 
 def _cause(measurements: Sequence[Measurement], change: str, layer: int, dose: float) -> Comparison:
+    """The effect of one change, beside its controls and the verdict."""
     kind = change.split()[0]
-    where: Labels = {"change": change, "layer": layer, "dose": dose}
-    others = {control: find(measurements, "causes.effect", **where, control=control) for control in BESIDE[kind]}
-    others.update(_at_wrong_layer(measurements, where))
-    others.update(_normalised_shift(measurements, where))
-    others["p, corrected"] = find(measurements, "causes.p", **where, control="none")
-    others[CALLED.get(kind, "called a cause")] = find(measurements, "causes.called", **where, control="none")
-    at = f"layer {layer}, dose {dose:g}" if kind == "steering" else f"layer {layer}"
+    labels: Labels = {"change": change, "layer": layer, "dose": dose}
+    where: Labels = {**labels, "control": "none"}
+
+    others = {}
+    for control in BESIDE[kind]:
+        others[control] = find(measurements, "causes.effect", **labels, control=control)
+    for one in measurements:
+        # Not every change and dose has these.
+        if _is_at_wrong_layer(one, labels):
+            others[WRONG_LAYER] = one
+    for one in measurements:
+        if one.name == "causes.normalised_shift" and one.where == where:
+            others[SHIFT] = one
+    others["p, corrected"] = find(measurements, "causes.p", **where)
+    verdict = CALLED.get(kind, "called a cause")
+    others[verdict] = find(measurements, "causes.called", **where)
+
+    at = f"layer {layer}"
+    if kind == "steering":
+        at += f", dose {dose:g}"
     return Comparison(
         quantity=f"{change}, {at}: more of the predicted actions",
         paper=None,
-        ours=find(measurements, "causes.effect", **where, control="none"),
+        ours=find(measurements, "causes.effect", **where),
         source="beyond Arghal et al. (2026)",
         table=CAUSES,
         others=others,
     )
 
 
-def _normalised_shift(measurements: Sequence[Measurement], where: Labels) -> Iterator[tuple[str, Measurement]]:
-    """The normalised shift towards the counterfactual grid's actions; an ablation has none."""
-    for one in measurements:
-        if one.name == "causes.normalised_shift" and one.where == {**where, "control": "none"}:
-            yield SHIFT, one
-
-
-def _at_wrong_layer(measurements: Sequence[Measurement], where: Labels) -> Iterator[tuple[str, Measurement]]:
-    """The effect of this layer's direction at another layer; not every change and dose has one."""
-    labels: Labels = {
+def _is_at_wrong_layer(one: Measurement, where: Labels) -> bool:
+    """Whether a measurement is the effect of this layer's direction at another layer."""
+    wanted: Labels = {
         "change": f"{where['change']} at a wrong layer",
         "dose": where["dose"],
         "control": f"direction of layer {where['layer']}",
     }
-    for one in measurements:
-        if one.name == "causes.effect" and {**one.where, **labels} == one.where:
-            yield WRONG_LAYER, one
+    return one.name == "causes.effect" and wanted.items() <= one.where.items()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gde.data.figure import Figure
-from gde.data.json import Labels
+from gde.data.json import Json, Labels
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run
@@ -14,11 +14,15 @@ SIZES = (7, 9, 11, 13, 15)
 DENSITIES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 WORLDS = 10
 """Grids for each pair of size and density (section 4)."""
-MAPS = Choice(name="cogmap", config={"size": max(SIZES), "variants": ["mlp", "linear", "bilinear"]})
+MAPS = Choice(
+    name="cogmap",
+    config={"size": max(SIZES), "variants": ["mlp", "linear", "bilinear"]},
+)
 """The general probe in the two forms of the publication, and in one that is linear in the activations and can peak."""
-LEAST, FEW = 30, 1000
-"""Numbers of training worlds. With fewer than `LEAST` nothing is compared, with fewer than `FEW` there is a warning.
-Arghal et al. (2026) train on several thousand."""
+LEAST = 30
+"""With fewer training worlds nothing is compared."""
+FEW = 1000
+"""With fewer training worlds there is a warning. Arghal et al. (2026) train on several thousand."""
 CONTROLS = ("coordinates", "shuffled", "untrained", "embeddings")
 
 
@@ -36,12 +40,13 @@ class Printed:
     of_sizes: str = ""
 
 
-AGENT, GOAL = "maps.distance.agent", "maps.distance.goal"
-FIG_6, FIG_7 = "section 5.1, fig. 6", "section 5.1, fig. 7"
+FIG_6 = "section 5.1, fig. 6"
+FIG_7 = "section 5.1, fig. 7"
+FIG_8 = "section 5.1, fig. 8"
 PLACELESS = "a form that cannot find places, see docs/statistics.md"
 PRINTED = (
-    Printed("cell accuracy, MLP, before reasoning", 0.75, "section 5.1, fig. 8", "mlp", "pre"),
-    Printed("cell accuracy, MLP, after reasoning", 0.60, "section 5.1, fig. 8", "mlp", "post"),
+    Printed("cell accuracy, MLP, before reasoning", 0.75, FIG_8, "mlp", "pre"),
+    Printed("cell accuracy, MLP, after reasoning", 0.60, FIG_8, "mlp", "post"),
     Printed("cell accuracy, linear, before reasoning", 0.391, f"{FIG_6}; {PLACELESS}", "linear", "pre"),
     Printed(
         "cell accuracy, bilinear, before reasoning", None, "a linear form that can, not printed", "bilinear", "pre"
@@ -70,8 +75,9 @@ class CogmapStudy:
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
         """The study's one plan with `scale` times its ten grids a condition, at least one."""
+        grids: dict[str, Json] = {"size": list(SIZES), "density": list(DENSITIES)}
         plan = Plan(
-            environment=Choice(name="grid", config={"size": list(SIZES), "density": list(DENSITIES)}),
+            environment=Choice(name="grid", config=grids),
             agent=agent,
             probes=(MAPS,),
             metrics=(Choice(name="success"), Choice(name="accuracy"), Choice(name="maps")),
@@ -96,52 +102,86 @@ def map_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     numbers = without_layer(measurements)
     worlds = find(numbers, "maps.worlds", variant="mlp", position="pre", fit="none")
     n = int(worlds.value or 0)
-    warning = f": too few to compare, {n} worlds trained on" if n < LEAST else f": only {n} worlds trained on"
-    table = f"Cognitive maps in first turns (section 5.1){warning if n < FEW else ''}"
+    table = "Cognitive maps in first turns (section 5.1)"
+    if n < LEAST:
+        table += f": too few to compare, {n} worlds trained on"
+    elif n < FEW:
+        table += f": only {n} worlds trained on"
+
     for printed in PRINTED:
         ours = _ours(numbers, printed)
         if n < LEAST:
-            reason = f"fitted on {n} worlds: wanted {LEAST} or more; give a larger --scale"
-            ours = Measurement(name=ours.name, value=None, unit=ours.unit, n=ours.n, reason=reason)
-        of_size = f"; ours of size {ours.where['size']}" if "size" in ours.where else ""
+            ours = Measurement(
+                name=ours.name,
+                value=None,
+                unit=ours.unit,
+                n=ours.n,
+                reason=f"fitted on {n} worlds: wanted {LEAST} or more; give a larger --scale",
+            )
+
+        # Numbers beside a missing one would be compared with the publication in its place.
+        others = {}
+        if ours.value is not None:
+            others = dict(_beside(numbers, ours))
+        source = f"Arghal et al. (2026), {printed.source}"
+        if "size" in ours.where:
+            source += f"; ours of size {ours.where['size']}"
         yield Comparison(
             quantity=printed.quantity,
             paper=printed.value,
             ours=ours,
-            source=f"Arghal et al. (2026), {printed.source}{of_size}",
+            source=source,
             table=table,
-            others={} if ours.value is None else dict(_beside(numbers, ours)),
+            others=others,
         )
-    yield Comparison(quantity="worlds trained on", paper=None, ours=worlds, source="section 5.1", table=table)
+
+    yield Comparison(
+        quantity="worlds trained on",
+        paper=None,
+        ours=worlds,
+        source="section 5.1",
+        table=table,
+    )
 
 
 def without_layer(measurements: Sequence[Measurement]) -> list[Measurement]:
     """The measurements without the label of their layer, where only one layer was read."""
     numbers = []
     for one in measurements:
-        where = {label: value for label, value in one.where.items() if label != "layer"}
+        where = dict(one.where)
+        where.pop("layer", None)
         numbers.append(replace(one, where=where))
     return numbers
 
 
 def _ours(numbers: Sequence[Measurement], printed: Printed) -> Measurement:
+    """The measurement that answers a printed number."""
     where: Labels = {"variant": printed.variant, "position": printed.position, "fit": "none"}
     if not printed.of_sizes:
         return find(numbers, printed.measurement, **where)
+
     sized = []
     for one in numbers:
+        # Of a size, and of nothing else: not of a density.
         is_of_size = one.where == {**where, "size": one.where.get("size")}
-        if one.name == printed.measurement and one.value is not None and is_of_size:
+        if is_of_size and one.name == printed.measurement and one.value is not None:
             sized.append(one)
-    chosen = max if printed.of_sizes == "greatest" else min
-    return chosen(sized, key=lambda one: one.value or 0.0, default=find((), printed.measurement, **where))
+    if not sized:
+        return find((), printed.measurement, **where)
+    if printed.of_sizes == "greatest":
+        return max(sized, key=lambda one: one.value or 0.0)
+    return min(sized, key=lambda one: one.value or 0.0)
 
 
 def _beside(numbers: Sequence[Measurement], ours: Measurement) -> Iterator[tuple[str, Measurement]]:
     """The same quantity of the same size: of baselines and controls."""
+    where = ours.where
     if ours.name == "maps.accuracy":
-        if "size" not in ours.where:
-            yield "less with shuffled labels", find(numbers, "maps.selectivity", **ours.where)
-        yield "commonest class", find(numbers, "maps.accuracy.majority", **ours.where)
+        # Selectivity is not broken down by size.
+        if "size" not in where:
+            yield "less with shuffled labels", find(numbers, "maps.selectivity", **where)
+        yield "commonest class", find(numbers, "maps.accuracy.majority", **where)
+
     for control in CONTROLS:
-        yield control, find(numbers, ours.name, **{**ours.where, "fit": control})
+        of_control: Labels = {**where, "fit": control}
+        yield control, find(numbers, ours.name, **of_control)

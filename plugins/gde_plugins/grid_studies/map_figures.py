@@ -19,15 +19,10 @@ TRUE, DECODED = "true map", "decoded map"
 
 def map_figure(evidence: Evidence, probe: str, variant: str, position: str) -> Figure | None:
     """Draw the first held-out first turn of each size, true and decoded; None where the probe decoded no map."""
-    reports = []
-    for each in evidence.probe_reports:
-        fit = each.fit
-        if (fit.probe, fit.variant, fit.position, fit.control) == (probe, variant, position, "none"):
-            reports.append(each)
-    if not reports or reports[0].decoded.ndim != 4:
+    report = _report(evidence, probe, variant, position)
+    if report is None or report.decoded.ndim != 4:
         return None
 
-    report = reports[0]
     rows: list[dict[str, Any]] = []
     for trajectory, decoded in _shown(evidence, report):
         rows += _cells(trajectory, decoded, report.classes)
@@ -43,14 +38,30 @@ def map_figure(evidence: Evidence, probe: str, variant: str, position: str) -> F
     )
 
 
+def _report(evidence: Evidence, probe: str, variant: str, position: str) -> ProbeReport | None:
+    """The report of a trained fit, of the first layer that was read; None where there is none."""
+    wanted = (probe, variant, position, "none")
+    for report in evidence.probe_reports:
+        fit = report.fit
+        if (fit.probe, fit.variant, fit.position, fit.control) == wanted:
+            return report
+    return None
+
+
 def _shown(evidence: Evidence, report: ProbeReport) -> Iterator[tuple[Trajectory, NDArray[np.float32]]]:
     """One episode of each size, and its first turn as decoded."""
-    row_of = {episode: row for row, (episode, turn) in enumerate(report.rows) if turn == 0}
+    row_of = {}
+    for row, (episode, turn) in enumerate(report.rows):
+        if turn == 0:
+            row_of[episode] = row
+
     seen = set[object]()
     for trajectory in evidence.trajectories:
         key = str(trajectory.key)
         size = trajectory.labels.get("size")
-        if key in row_of and trajectory.turns[0].state is not None and size not in seen:
+        if size in seen or key not in row_of:
+            continue
+        if trajectory.turns[0].state is not None:
             seen.add(size)
             yield trajectory, report.decoded[row_of[key]]
 
@@ -62,19 +73,32 @@ def _cells(one: Trajectory, decoded: NDArray[np.float32], classes: Sequence[str]
     shown = CellMap.from_record(one.world, state)
     on_map = [code for code, kind in enumerate(classes) if kind != PAD]
     grid = f"{shown.height} x {shown.width}"
+
     for row, column in np.ndindex(shown.codes.shape):
-        true = shown.kinds[shown.codes[row, column]]
-        likeliest = on_map[int(decoded[row, column, on_map].argmax())]
+        code = shown.codes[row, column]
+        # Padding is left out of the choice: the map is known to reach this cell.
+        probabilities = decoded[row, column, on_map]
+        likeliest = on_map[int(probabilities.argmax())]
         cell = {"grid": grid, "row": row, "column": column}
-        yield {**cell, "which": TRUE, "kind": true}
+        yield {**cell, "which": TRUE, "kind": shown.kinds[code]}
         yield {**cell, "which": DECODED, "kind": classes[likeliest]}
 
 
 def _panels(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[str, Any]:
     """A row of panels a grid: the true map and the decoded one."""
+    # Kinds without a colour of their own take the spare ones in turn, and share the last.
     spare = iter(OTHERS)
-    colours = [COLOURS.get(kind) or next(spare, OTHERS[-1]) for kind in kinds]
+    colours = []
+    for kind in kinds:
+        colour = COLOURS.get(kind) or next(spare, OTHERS[-1])
+        colours.append(colour)
+
     place = {"type": "ordinal", "axis": None}
+    colour_of_kind = {
+        "field": "kind",
+        "type": "nominal",
+        "scale": {"domain": [*kinds], "range": colours},
+    }
     cell = {
         "mark": {"type": "rect", "stroke": "white", "strokeWidth": 0.5},
         "width": {"step": 12},
@@ -82,12 +106,17 @@ def _panels(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> dict[str
         "encoding": {
             "x": {"field": "column", **place},
             "y": {"field": "row", **place},
-            "color": {"field": "kind", "type": "nominal", "scale": {"domain": [*kinds], "range": colours}},
+            "color": colour_of_kind,
         },
     }
+    # Axes are independent because the grids differ in size.
     facet = {
         "row": {"field": "grid", "type": "nominal", "title": None, "sort": None},
         "column": {"field": "which", "type": "nominal", "title": None, "sort": [TRUE, DECODED]},
     }
-    apart = {"scale": {"x": "independent", "y": "independent"}}
-    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "resolve": apart, "spec": cell}
+    return {
+        "data": {"values": [dict(row) for row in rows]},
+        "facet": facet,
+        "resolve": {"scale": {"x": "independent", "y": "independent"}},
+        "spec": cell,
+    }

@@ -13,10 +13,16 @@ from gde_plugins.grid_studies.cogmap_study import CONTROLS
 from gde_plugins.grid_studies.lookup import find
 
 PROBE, RANDOM, PRINTED = "probe", "random weights", "published"
-SCORES: Mapping[str, str] = {"maps.accuracy": "accuracy", **{f"maps.recall.{kind}": f"{kind} recall" for kind in KINDS}}
+RECALLS = {f"maps.recall.{kind}": f"{kind} recall" for kind in KINDS}
+SCORES: Mapping[str, str] = {"maps.accuracy": "accuracy", **RECALLS}
 READERS = (PROBE, PRINTED, *GUESSES, *CONTROLS)
 DASHES = {"domain": [PROBE, RANDOM], "range": [[1, 0], [4, 3]]}
-DASHED: Mapping[str, Any] = {"field": "reader", "type": "nominal", "scale": DASHES, "legend": None}
+DASHED: Mapping[str, Any] = {
+    "field": "reader",
+    "type": "nominal",
+    "scale": DASHES,
+    "legend": None,
+}
 """Without a legend, which would show dashes in no colour: the caption explains them."""
 
 
@@ -29,7 +35,11 @@ def size_figure(measurements: Sequence[Measurement]) -> Figure | None:
     rows = [*_of_sizes(measurements)]
     if not rows:
         return None
-    encoding = {"x": _place("size"), "color": _kind("position", [*POSITIONS.values()]), "strokeDash": DASHED}
+    encoding = {
+        "x": _place("size"),
+        "color": _kind("position", [*POSITIONS.values()]),
+        "strokeDash": DASHED,
+    }
     return Figure(
         title="Decoded maps by size",
         caption=(
@@ -49,30 +59,39 @@ def prefix_figure(measurements: Sequence[Measurement]) -> Figure | None:
     rows = [*_prefixes(measurements)]
     if not rows:
         return None
+    encoding = {"x": _place("actions"), "color": _kind("reader", READERS)}
     return Figure(
         title="Plans by length",
         caption=(
             "Share of plans whose first actions are all decoded, by how many these are: of the probe, with a band for"
             " its 95 % intervals, of guesses, of controls, and as far as it is printed."
         ),
-        spec=_panels(
-            rows, "position", [*POSITIONS.values()], {"x": _place("actions"), "color": _kind("reader", READERS)}
-        ),
+        spec=_panels(rows, "position", [*POSITIONS.values()], encoding),
     )
 
 
 def _of_sizes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
+    """A row of data for every score of every size."""
     known = [one for one in measurements if one.name in SCORES and one.value is not None]
     readers = {"none": PROBE, "untrained": RANDOM}
     for position, fit in product(POSITIONS, readers):
+        where = {"variant": "mlp", "position": position, "fit": fit}
         for one in known:
             # Of a size, and of nothing else: not of a density.
-            if one.where == {"variant": "mlp", "position": position, "fit": fit, "size": one.where.get("size")}:
-                labels = {"score": SCORES[one.name], "position": POSITIONS[position], "reader": readers[fit]}
-                yield {**labels, "size": one.where["size"], **numbers(one)}
+            size = one.where.get("size")
+            if one.where == {**where, "size": size}:
+                yield {
+                    "score": SCORES[one.name],
+                    "position": POSITIONS[position],
+                    "reader": readers[fit],
+                    "size": size,
+                    **numbers(one),
+                }
 
 
 def _prefixes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
+    """A row of data for every reader and number of actions."""
+    # Reader to the name of its measurement, and the control that it is of.
     readers = {PROBE: ("prefix", "none")}
     for guess in GUESSES:
         readers[guess] = (guess, "none")
@@ -85,30 +104,65 @@ def _prefixes(measurements: Sequence[Measurement]) -> Iterator[dict[str, Any]]:
             one = find(measurements, f"plan.{name}.{n}", variant="oneshot", position=position, control=control)
             if one.value is not None:
                 yield {**labels, "reader": reader, **numbers(one)}
-        if n in PREFIXES[position]:
-            yield {**labels, "reader": PRINTED, "value": PREFIXES[position][n]}
+
+        printed = PREFIXES[position]
+        if n in printed:
+            yield {**labels, "reader": PRINTED, "value": printed[n]}
 
 
 def _place(field: str) -> dict[str, Any]:
-    return {"field": field, "type": "ordinal", "title": field, "axis": {"labelAngle": 0}}
+    """A horizontal axis with upright labels."""
+    return {
+        "field": field,
+        "type": "ordinal",
+        "title": field,
+        "axis": {"labelAngle": 0},
+    }
 
 
 def _kind(field: str, values: Sequence[str]) -> dict[str, Any]:
-    legend = {"symbolType": "stroke", "symbolOpacity": 1}
-    return {"field": field, "type": "nominal", "title": None, "scale": {"domain": [*values]}, "legend": legend}
+    """Colours of the values of a field, the same where some of them have no data."""
+    return {
+        "field": field,
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": [*values]},
+        "legend": {"symbolType": "stroke", "symbolOpacity": 1},
+    }
 
 
 def _panels(
-    rows: Sequence[Mapping[str, Any]], field: str, values: Sequence[str], encoding: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]],
+    field: str,
+    values: Sequence[str],
+    encoding: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Lines of shares, one panel for each value of a field; the probe's with a band for its interval."""
-    share = {"type": "quantitative", "title": None, "scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
+    share = {
+        "type": "quantitative",
+        "title": None,
+        "scale": {"domain": [0, 1]},
+        "axis": {"format": ".0%"},
+    }
+    # Bands of all readers would hide each other.
     band = {
         "transform": [{"filter": f"datum.reader === '{PROBE}'"}],
         "mark": {"type": "area", "opacity": 0.15},
         "encoding": {"y": {**share, "field": "low"}, "y2": {"field": "high"}},
     }
-    line = {"mark": {"type": "line", "point": True}, "encoding": {"y": {**share, "field": "value"}}}
-    panel = {"encoding": dict(encoding), "layer": [band, line], "width": 200, "height": 150}
-    facet = {"field": field, "type": "nominal", "title": None, "sort": [*values]}
-    return {"data": {"values": [dict(row) for row in rows]}, "facet": facet, "columns": 3, "spec": panel}
+    line = {
+        "mark": {"type": "line", "point": True},
+        "encoding": {"y": {**share, "field": "value"}},
+    }
+    panel = {
+        "encoding": dict(encoding),
+        "layer": [band, line],
+        "width": 200,
+        "height": 150,
+    }
+    return {
+        "data": {"values": [dict(row) for row in rows]},
+        "facet": {"field": field, "type": "nominal", "title": None, "sort": [*values]},
+        "columns": 3,
+        "spec": panel,
+    }

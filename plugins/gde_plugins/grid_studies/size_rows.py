@@ -13,11 +13,9 @@ LAYERS_SIZE = 11
 """The size whose grids are probed at three layers (appendix F.1)."""
 SHOWN = {"maps.accuracy": "cell accuracy", "maps.recall.goal": "recall of the goal", "maps.top1.goal": "goal top-1"}
 """Measurements of each layer, with their titles."""
-OF_CLASSES = (
-    "maps.accuracy",
-    *(f"maps.recall.{kind}" for kind in KINDS),
-    *(f"maps.precision.{kind}" for kind in KINDS),
-)
+RECALLS = [f"maps.recall.{kind}" for kind in KINDS]
+PRECISIONS = [f"maps.precision.{kind}" for kind in KINDS]
+OF_CLASSES = ("maps.accuracy", *RECALLS, *PRECISIONS)
 """Measurements of each size."""
 WITHOUT_LAYER = ("coordinates", "embeddings")
 """Controls that read no layer: they are fitted once, and carry the label of the first layer."""
@@ -26,14 +24,16 @@ WITHOUT_LAYER = ("coordinates", "embeddings")
 def layer_rows(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     """Accuracy and localisation at each layer that was read."""
     for one in measurements:
-        if one.name in SHOWN and one.where.get("fit") == "none" and "density" not in one.where:
+        is_trained = one.where.get("fit") == "none"
+        if is_trained and one.name in SHOWN and "density" not in one.where:
+            untrained: Labels = {**one.where, "fit": "untrained"}
             yield Comparison(
                 quantity=f"{SHOWN[one.name]}, layer {one.where['layer']}",
                 paper=None,
                 ours=one,
                 source="Arghal et al. (2026), fig. 14",
                 table=f"Layers, grids of size {LAYERS_SIZE} (appendix F.1)",
-                others={"random weights": find(measurements, one.name, **{**one.where, "fit": "untrained"})},
+                others={"random weights": find(measurements, one.name, **untrained)},
             )
 
 
@@ -48,26 +48,35 @@ def size_rows(own: Mapping[int, Sequence[Measurement]], general: Sequence[Measur
     """
     where: Labels = {"variant": "mlp", "position": "pre"}
     for size, measurements in own.items():
+        # One of the sizes is read at three layers. The others are read at the middle one.
         numbers = without_layer(at_middle_layer(measurements))
         for name in OF_CLASSES:
-            controls = {control: find(numbers, name, **where, fit=control) for control in CONTROLS}
+            others = {"general probe": find(general, name, **where, fit="none", size=size)}
+            for control in CONTROLS:
+                others[control] = find(numbers, name, **where, fit=control)
+
+            title = name.removeprefix("maps.")
             yield Comparison(
-                quantity=f"{name.removeprefix('maps.')}, size {size}",
+                quantity=f"{title}, size {size}",
                 paper=None,
                 ours=find(numbers, name, **where, fit="none"),
                 source="Arghal et al. (2026), fig. 15; of the general probe, fig. 6",
                 table="Probes of one size (appendix F.2)",
-                others={"general probe": find(general, name, **where, fit="none", size=size), **controls},
+                others=others,
             )
 
 
 def at_middle_layer(measurements: Sequence[Measurement]) -> list[Measurement]:
     """The measurements of the middle one of the layers, and of controls that read no layer."""
     layered = [one for one in measurements if "layer" in one.where]
+    if not layered:
+        return []
+
     layers = sorted({int(one.where["layer"]) for one in layered})
+    middle = layers[len(layers) // 2]
     kept = []
     for one in layered:
-        is_middle = one.where["layer"] == layers[len(layers) // 2]
+        is_middle = one.where["layer"] == middle
         if is_middle or one.where.get("fit") in WITHOUT_LAYER:
             kept.append(one)
     return kept

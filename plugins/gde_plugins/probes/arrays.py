@@ -12,3 +12,6 @@ Bools = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 Worlds = NDArray[np.str_]
 """The cluster of each turn."""
+
+CELLS = (1, 2)
+"""The axes of a map in arrays (N, size, size)."""

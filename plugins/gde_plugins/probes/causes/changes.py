@@ -49,11 +49,13 @@ class Layer:
 
     def code(self, thing: str, classes: Sequence[str]) -> int:
         """Index of a class among those that the probe was trained on."""
-        return [*self.readout.trained].index(classes.index(thing))
+        trained: list[int] = self.readout.trained.tolist()
+        return trained.index(classes.index(thing))
 
     def cell(self, place: tuple[int, int]) -> int:
         """Index of a cell in C order."""
-        return place[0] * self.readout.size + place[1]
+        row, column = place
+        return row * self.readout.size + column
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,22 +93,36 @@ def steering(
         directions = _steering_directions(layer, trials, code)
         for dose in doses:
             interventions = tuple(steer(layer.where, each, dose) for each in directions)
-            change = Change(name=name, layer=layer.index, dose=dose, interventions=interventions)
-            yield change, _decoded(change, layer, trials, directions, dose, classes.index(thing))
+            change = Change(
+                name=name,
+                layer=layer.index,
+                dose=dose,
+                interventions=interventions,
+            )
+            decoded = _decoded(change, layer, trials, directions, dose, classes.index(thing))
+            yield change, decoded
 
+        # Drawn once a layer, so that a dose is compared with the same dose of the same random directions.
         randoms = [random_direction(each, rng) for each in directions]
         for dose in doses:
             interventions = tuple(steer(layer.where, each, dose) for each in randoms)
-            control = "random direction"
-            yield Change(name=name, layer=layer.index, dose=dose, control=control, interventions=interventions), None
+            control = Change(
+                name=name,
+                layer=layer.index,
+                dose=dose,
+                control="random direction",
+                interventions=interventions,
+            )
+            yield control, None
 
         if len(layers) > 1:
             farthest = max(layers, key=lambda each: abs(each.index - layer.index))
+            interventions = tuple(steer(farthest.where, each, 1.0) for each in directions)
             elsewhere = Change(
                 name=f"{name} at a wrong layer",
                 layer=farthest.index,
                 control=f"direction of layer {layer.index}",
-                interventions=tuple(steer(farthest.where, each, 1.0) for each in directions),
+                interventions=interventions,
             )
             yield elsewhere, None
 
@@ -116,35 +132,65 @@ def _steering_directions(layer: Layer, trials: Sequence[Trial], code: int) -> li
     margins = []
     units = []
     for trial in trials:
-        cells = layer.cell(trial.counterfactual.here), layer.cell(trial.counterfactual.there)
-        margins.append(_margin(layer, trial, code, cells))
-        units.append(towards(layer.weights, code, cells, layer.shape, layer.among))
-    swap = 2 * np.abs(margins).mean()
-    return [np.float32(swap) * unit for unit in units]
+        here = layer.cell(trial.counterfactual.here)
+        there = layer.cell(trial.counterfactual.there)
+        margins.append(_margin(layer, trial, code, (here, there)))
+        units.append(towards(layer.weights, code, (here, there), layer.shape, layer.among))
+
+    # A unit moves the margin by 1. To swap the scores, a margin becomes its own negative.
+    swap = np.float32(2 * np.abs(margins).mean())
+    return [swap * unit for unit in units]
 
 
 def _margin(layer: Layer, trial: Trial, code: int, cells: tuple[int, int]) -> float:
     """The score of the first cell less that of the second."""
-    first, second = (cell_gradient(layer.weights, code, cell, layer.shape) for cell in cells)
-    centred = trial.plain[layer.index].reshape(-1) - layer.weights.mean
-    place_biases = layer.weights.bias.reshape(-1, layer.weights.n_classes)[:, code]
-    rows = incidence(layer.weights.places, layer.shape)
-    bias = (rows[cells[0]] - rows[cells[1]]) @ place_biases
-    return float(centred @ (first - second) + bias)
+    first, second = cells
+    weights = layer.weights
+    of_first = cell_gradient(weights, code, first, layer.shape)
+    of_second = cell_gradient(weights, code, second, layer.shape)
+    centred = trial.plain[layer.index].reshape(-1) - weights.mean
+    from_activations = centred @ (of_first - of_second)
+
+    biases = weights.bias.reshape(-1, weights.n_classes)
+    rows = incidence(weights.places, layer.shape)
+    from_biases = (rows[first] - rows[second]) @ biases[:, code]
+    return float(from_activations + from_biases)
 
 
 def _decoded(
-    change: Change, layer: Layer, trials: Sequence[Trial], directions: Sequence[Direction], dose: float, code: int
+    change: Change,
+    layer: Layer,
+    trials: Sequence[Trial],
+    directions: Sequence[Direction],
+    dose: float,
+    code: int,
 ) -> Measurement:
     """The share of turns in which the probe finds the thing at its counterfactual place."""
-    steered = [trial.plain[layer.index] + dose * each for trial, each in zip(trials, directions, strict=True)]
-    maps = layer.readout.predict(np.array(steered, dtype=np.float32).reshape(len(trials), -1))
-    places = top(maps[..., code]).tolist()
-    found = [tuple(place) == trial.counterfactual.there for place, trial in zip(places, trials, strict=True)]
-    return Measurement(name="decoded", value=float(np.mean(found)), unit="share", n=len(trials), where=change.where)
+    n_trials = len(trials)
+    steered = []
+    for trial, direction in zip(trials, directions, strict=True):
+        steered.append(trial.plain[layer.index] + dose * direction)
+    activations = np.array(steered, dtype=np.float32)
+
+    maps = layer.readout.predict(activations.reshape(n_trials, -1))
+    places = top(maps[..., code])
+    found = []
+    for place, trial in zip(places.tolist(), trials, strict=True):
+        found.append(tuple(place) == trial.counterfactual.there)
+    return Measurement(
+        name="decoded",
+        value=float(np.mean(found)),
+        unit="share",
+        n=n_trials,
+        where=change.where,
+    )
 
 
-def patching(layers: Sequence[Layer], trials: Sequence[Trial], thing: Different) -> Iterator[Change]:
+def patching(
+    layers: Sequence[Layer],
+    trials: Sequence[Trial],
+    thing: Different,
+) -> Iterator[Change]:
     """Replace the turn's activations by its counterfactual's, at every layer.
 
     Control: those of another turn's counterfactual. The last change asks the counterfactual prompt itself, which shows
@@ -154,16 +200,27 @@ def patching(layers: Sequence[Layer], trials: Sequence[Trial], thing: Different)
     for layer in layers:
         own = tuple(patch(layer.where, trial.patched[layer.index]) for trial in trials)
         yield Change(name=name, layer=layer.index, interventions=own)
+
         if len(trials) > 1:
+            # Every turn gets its neighbour's activations, so none gets its own.
             others = (*own[1:], own[0])
-            yield Change(name=name, layer=layer.index, control="another grid", interventions=others)
+            yield Change(
+                name=name,
+                layer=layer.index,
+                control="another grid",
+                interventions=others,
+            )
 
     requests = tuple(trial.counterfactual_request for trial in trials)
     yield Change(name=f"prompt with another {thing}", layer=EMBEDDING, instead=requests)
 
 
 def ablation(
-    layers: Sequence[Layer], n: int, thing: Different, classes: Sequence[str], rng: np.random.Generator
+    layers: Sequence[Layer],
+    n: int,
+    thing: Different,
+    classes: Sequence[str],
+    rng: np.random.Generator,
 ) -> Iterator[Change]:
     """Remove the subspace that varies with the probe's scores of a thing, in `n` turns.
 
@@ -171,8 +228,17 @@ def ablation(
     """
     name = f"ablation {thing}"
     for layer in layers:
-        axes = subspace(layer.weights, layer.code(thing, classes), layer.shape, layer.among)
+        code = layer.code(thing, classes)
+        axes = subspace(layer.weights, code, layer.shape, layer.among)
         randoms = [random_direction(axis, rng) for axis in axes]
-        yield Change(name=name, layer=layer.index, interventions=(ablate(layer.where, axes),) * n)
-        control = "random subspace"
-        yield Change(name=name, layer=layer.index, control=control, interventions=(ablate(layer.where, randoms),) * n)
+
+        # The subspace belongs to the probe, not to a turn, so all turns lose the same.
+        ablated = ablate(layer.where, axes)
+        yield Change(name=name, layer=layer.index, interventions=(ablated,) * n)
+        ablated_at_random = ablate(layer.where, randoms)
+        yield Change(
+            name=name,
+            layer=layer.index,
+            control="random subspace",
+            interventions=(ablated_at_random,) * n,
+        )

@@ -38,7 +38,10 @@ class Counterfactual:
 
 
 def counterfactual_of(
-    trajectory: Trajectory, turn: Turn, different: Different, rng: np.random.Generator
+    trajectory: Trajectory,
+    turn: Turn,
+    different: Different,
+    rng: np.random.Generator,
 ) -> Counterfactual | None:
     """Choose the nearest counterfactual of a turn, at random among equally near ones.
 
@@ -65,7 +68,10 @@ def counterfactual_of(
     actions = moves(trajectory.world)
     truth = Believed(free=free[None], agent=np.array([agent]), goal=np.array([goal]))
     best_in_truth = truth.optimal(actions)
-    best = _candidate_worlds(different, truth, cells).optimal(actions)
+    candidates = _candidate_worlds(different, truth, cells)
+    best = candidates.optimal(actions)
+
+    # A shared optimal action could not tell whether the agent believes the truth or the counterfactual.
     solvable = best.any(axis=1)
     shares_optimum = (best & best_in_truth).any(axis=1)
     telling = np.flatnonzero(solvable & ~shares_optimum)
@@ -73,14 +79,20 @@ def counterfactual_of(
         return None
 
     origin = goal if different == "goal" else agent
-    distances = np.abs(np.array(cells)[telling] - origin).sum(axis=1)
-    chosen = int(rng.choice(telling[distances == distances.min()]))
+    apart = np.array(cells)[telling] - origin
+    distances = np.abs(apart).sum(axis=1)
+    nearest = telling[distances == distances.min()]
+    chosen = int(rng.choice(nearest))
 
     there = cells[chosen]
-    here = {"goal": goal, "agent": agent, "wall": there}[different]
+    places_of = {"goal": goal, "agent": agent, "wall": there}
+    here = places_of[different]
     text = _redrawn(turn.observation.text, places, _ground(trajectory), different, here, there)
-    optimal = frozenset(name for name, is_best in zip(actions, best[chosen], strict=True) if is_best)
-    return Counterfactual(text=text, best=optimal, here=here, there=there)
+    optimal = set()
+    for name, is_best in zip(actions, best[chosen], strict=True):
+        if is_best:
+            optimal.add(name)
+    return Counterfactual(text=text, best=frozenset(optimal), here=here, there=there)
 
 
 def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] | None:
@@ -96,15 +108,18 @@ def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] 
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
 
-    for first in range(len(lines) - len(symbols) + 1):
-        rows = []
+    height = len(symbols)
+    for first in range(len(lines) - height + 1):
+        found: dict[Position, int] = {}
+        n_rows = 0
         for y, wanted in enumerate(symbols):
-            rows.append(_drawn_row(lines[first + y], "".join(wanted)))
-        if all(row is not None for row in rows):
-            found = {}
-            for y, row in enumerate(rows):
-                for x, index in enumerate(row or ()):
-                    found[y, x] = starts[first + y] + index
+            row = _drawn_row(lines[first + y], "".join(wanted))
+            if row is None:
+                break
+            n_rows += 1
+            for x, index in enumerate(row):
+                found[y, x] = starts[first + y] + index
+        if n_rows == height:
             return found
     return None
 
@@ -112,16 +127,19 @@ def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] 
 def _drawn_row(line: str, wanted: str) -> list[int] | None:
     """Indices in a line of its last symbols, where these are the wanted ones."""
     # With gaps between the cells, each is a word of its own.
-    words = [(match[0], match.start()) for match in re.finditer(r"\S+", line)]
-    last = words[-len(wanted) :]
-    if len(last) == len(wanted) and "".join(word for word, _ in last) == wanted:
-        return [start for _, start in last]
+    width = len(wanted)
+    words = [*re.finditer(r"\S+", line)]
+    last = words[-width:]
+    drawn = "".join(word[0] for word in last)
+    if len(last) == width and drawn == wanted:
+        return [word.start() for word in last]
 
-    drawn = line.rstrip()
-    start = len(drawn) - len(wanted)
-    if start < 0 or not drawn.endswith(wanted):
+    # Without gaps, the row ends the line.
+    line = line.rstrip()
+    start = len(line) - width
+    if start < 0 or not line.endswith(wanted):
         return None
-    return list(range(start, len(drawn)))
+    return list(range(start, len(line)))
 
 
 def _symbols(trajectory: Trajectory, shown: CellMap) -> NDArray[np.str_]:
@@ -134,6 +152,7 @@ def _symbols(trajectory: Trajectory, shown: CellMap) -> NDArray[np.str_]:
 
 
 def _ground(trajectory: Trajectory) -> NDArray[np.str_]:
+    """(height, width) symbols of walls and free cells."""
     rows = trajectory.world.facts["rows"]
     assert isinstance(rows, list | tuple)  # a map has been read from it
     return np.array([[*str(row)] for row in rows])
@@ -141,19 +160,24 @@ def _ground(trajectory: Trajectory) -> NDArray[np.str_]:
 
 def _candidates(different: Different, free: Bools, taken: set[Position]) -> list[Position]:
     """Cells that the thing could move to, or whose wall could be added or removed."""
+    possible = free
     if different == "wall":
+        # The border of a map stays closed.
         possible = np.zeros_like(free)
-        possible[1:-1, 1:-1] = True  # the border of a map stays closed
-    else:
-        possible = free
-    cells = [(int(row), int(column)) for row, column in np.argwhere(possible)]
-    return [cell for cell in cells if cell not in taken]
+        possible[1:-1, 1:-1] = True
+
+    cells = []
+    for row, column in np.argwhere(possible).tolist():
+        if (row, column) not in taken:
+            cells.append((row, column))
+    return cells
 
 
 def _candidate_worlds(different: Different, truth: Believed, cells: list[Position]) -> Believed:
     """One world for each candidate cell."""
     n = len(cells)
     at = np.array(cells, dtype=np.intp)
+    rows, columns = at.T
     worlds = Believed(
         free=np.repeat(truth.free, n, axis=0),
         agent=np.repeat(truth.agent, n, axis=0),
@@ -163,8 +187,10 @@ def _candidate_worlds(different: Different, truth: Believed, cells: list[Positio
         return replace(worlds, goal=at)
     if different == "agent":
         return replace(worlds, agent=at)
+
+    # A wall is added where there is none, and removed where there is one.
     free = worlds.free.copy()
-    free[np.arange(n), at[:, 0], at[:, 1]] ^= True
+    free[np.arange(n), rows, columns] ^= True
     return replace(worlds, free=free)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import Intervention
 from gde.data.completion import ChatRequest, Completion
@@ -20,6 +19,7 @@ from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import Difference, adjusted, holm, paired_difference
 from gde.parts.language_model import WhiteBox
 from gde.seeding import derive
+from gde_plugins.probes.arrays import Doubles
 from gde_plugins.probes.causes import normalised_shift
 from gde_plugins.probes.causes.interventions import deepest_activations, differ
 from gde_plugins.probes.causes.normalised_shift import Actions
@@ -56,7 +56,12 @@ class Change:
     @property
     def where(self) -> Labels:
         """The labels of the change's measurements."""
-        return {"change": self.name, "layer": self.layer, "dose": self.dose, "control": self.control or "none"}
+        return {
+            "change": self.name,
+            "layer": self.layer,
+            "dose": self.dose,
+            "control": self.control or "none",
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +70,7 @@ class _Outcome:
 
     change: Change
     difference: Difference
-    effects: NDArray[np.float64]
+    effects: Doubles
     """(cases,) increase of the share of predicted actions."""
     actions: list[list[str | None]]
     """(cases, samples)."""
@@ -112,7 +117,8 @@ async def causal_effects(
     Raises:
         GdeError: the model refuses a change.
     """
-    plain = await _answers(model, cases, Change(name="", layer=0), samples)
+    nothing = Change(name="", layer=0)
+    plain = await _answers(model, cases, nothing, samples)
     actions_before = await _actions(plain, cases, read)
     before = _predicted_shares(actions_before, cases)
     worlds = [case.world for case in cases]
@@ -120,11 +126,13 @@ async def causal_effects(
 
     outcomes = []
     for change in changes:
+        # A change that does nothing is not asked of the model: its answers are known.
+        actions = actions_before
         reason = forward_passes.reason_against(change)
-        if reason:
-            actions = actions_before
-        else:
-            actions = await _actions(await _answers(model, cases, change, samples), cases, read)
+        if not reason:
+            answers = await _answers(model, cases, change, samples)
+            actions = await _actions(answers, cases, read)
+
         effects = _predicted_shares(actions, cases) - before
         outcome = _Outcome(
             change=change,
@@ -141,25 +149,39 @@ async def causal_effects(
         return measurements
 
     prompts = Change(name="", layer=0, instead=tuple(counterfactuals))
-    counterfactual = await _actions(await _answers(model, cases, prompts, samples), cases, read)
-    streams = [outcome for outcome in outcomes if not outcome.change.instead]
-    return measurements + [_shift(outcome, actions_before, counterfactual, worlds, rng) for outcome in streams]
+    answers = await _answers(model, cases, prompts, samples)
+    counterfactual = await _actions(answers, cases, read)
+    for outcome in outcomes:
+        # Asking the counterfactual prompt itself is no change of the stream.
+        if not outcome.change.instead:
+            measurements.append(_shift(outcome, actions_before, counterfactual, worlds, rng))
+    return measurements
 
 
 def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
     """Whether a change has an effect, p < 5 % after correction, that exceeds the effect of its controls."""
+    # The labels tell one change from all others.
     numbers = {one.name: one for one in measurements if one.where == change.where}
     p = numbers["p"]
     effect = numbers["effect"]
     excess = numbers["excess"]
-    if p.value is None or p.value >= ALPHA or (effect.value or 0) <= 0:
+    if p.value is None or p.value >= ALPHA:
         return False
+    if (effect.value or 0) <= 0:
+        return False
+
+    # Without an interval, as with a single world, the mean has to do.
     if excess.interval is not None and excess.interval[0] <= 0:
         return False
     return (excess.value or 0) > 0
 
 
-async def _answers(model: WhiteBox, cases: Sequence[Case], change: Change, samples: int) -> list[list[Completion]]:
+async def _answers(
+    model: WhiteBox,
+    cases: Sequence[Case],
+    change: Change,
+    samples: int,
+) -> list[list[Completion]]:
     """(cases, samples) answers with a change."""
     requests = change.instead or [case.request for case in cases]
     interventions = change.interventions or [()] * len(cases)
@@ -172,97 +194,144 @@ async def _answers(model: WhiteBox, cases: Sequence[Case], change: Change, sampl
             seeded.append(replace(request, seed=seed, interventions=made))
 
     answers = await asyncio.gather(*map(model.complete, seeded))
-    return [list(answers[first : first + samples]) for first in range(0, len(answers), samples)]
+    by_case = []
+    for first in range(0, len(answers), samples):
+        by_case.append(answers[first : first + samples])
+    return by_case
 
 
 async def _actions(
-    answers: Sequence[Sequence[Completion]], cases: Sequence[Case], read: Read
+    answers: Sequence[Sequence[Completion]],
+    cases: Sequence[Case],
+    read: Read,
 ) -> list[list[str | None]]:
     """(cases, samples) actions of the answers."""
     actions = []
     for case, of_case in zip(cases, answers, strict=True):
-        actions.append([await read(case, answer) for answer in of_case])
+        taken = [await read(case, answer) for answer in of_case]
+        actions.append(taken)
     return actions
 
 
-def _predicted_shares(actions: Actions, cases: Sequence[Case]) -> NDArray[np.float64]:
+def _predicted_shares(actions: Actions, cases: Sequence[Case]) -> Doubles:
     """(cases,) share of the samples with a predicted action."""
     shares = []
     for of_case, case in zip(actions, cases, strict=True):
-        shares.append(np.mean([action in case.predicted for action in of_case]))
+        is_predicted = [action in case.predicted for action in of_case]
+        shares.append(np.mean(is_predicted))
     return np.array(shares, dtype=np.float64)
 
 
 def _share_moved(before: Actions, after: Actions) -> float:
-    changed = []
+    """The share of all samples whose action is another."""
+    moved = []
     for own, others in zip(before, after, strict=True):
-        changed += [one != other for one, other in zip(own, others, strict=True)]
-    return float(np.mean(changed))
+        for one, other in zip(own, others, strict=True):
+            moved.append(one != other)
+    return float(np.mean(moved))
 
 
 class _ForwardPasses:
     """The forward passes of all cases without a change, to compare those with a change to."""
 
-    def __init__(self, model: WhiteBox, plain: Sequence[Sequence[Completion]], changes: Sequence[Change]) -> None:
+    def __init__(
+        self,
+        model: WhiteBox,
+        plain: Sequence[Sequence[Completion]],
+        changes: Sequence[Change],
+    ) -> None:
         self._model = model
+        # One sample each will do: all share the prompt.
         self._answers = [of_case[0] for of_case in plain]
-        every = [each for change in changes for each in change.interventions]
-        self._positions = tuple({intervention.position for of_case in every for intervention in of_case})
-        self._records = deepest_activations(model, self._answers, [()] * len(self._answers), self._positions)
+
+        positions: set[str] = set()
+        for change in changes:
+            for of_case in change.interventions:
+                positions.update(intervention.position for intervention in of_case)
+        self._positions = tuple(positions)
+
+        unchanged: list[tuple[Intervention, ...]] = [()] * len(self._answers)
+        self._records = deepest_activations(model, self._answers, unchanged, self._positions)
 
     def reason_against(self, change: Change) -> str:
         """Why a change is none; empty where it changes the forward pass of every case."""
         if change.instead:
             return ""
+
         changed = deepest_activations(self._model, self._answers, change.interventions, self._positions)
-        same = 0
+        n_same = 0
         for before, after in zip(self._records, changed, strict=True):
-            same += not differ(before, after)
-        return f"it changed nothing in the forward pass of {same} of {len(self._answers)} cases" if same else ""
+            if not differ(before, after):
+                n_same += 1
+        if not n_same:
+            return ""
+        return f"it changed nothing in the forward pass of {n_same} of {len(self._answers)} cases"
 
 
-def _measured(outcomes: Sequence[_Outcome], worlds: Sequence[str], rng: np.random.Generator) -> Iterator[Measurement]:
+def _measured(
+    outcomes: Sequence[_Outcome],
+    worlds: Sequence[str],
+    rng: np.random.Generator,
+) -> Iterator[Measurement]:
     """All measurements but the normalised shift, in the order of the changes."""
-    tested = [one.difference for one in outcomes if not one.change.control and not one.reason]
-    p_values = iter(adjusted([difference.permutation.p_value for difference in tested], holm))
+    # Controls are no hypotheses, so they take no part in the correction.
+    tested = [one for one in outcomes if not one.change.control and not one.reason]
+    raw = [one.difference.permutation.p_value for one in tested]
+    p_values = iter(adjusted(raw, holm))
 
     for one in outcomes:
         n = len(one.effects)
+        numbers: list[Measurement] = []
         if one.reason:
-            names = ("effect", "moved") if one.change.control else ("effect", "moved", "p", "excess")
-            numbers = [unmeasured(name, "share", one.reason) for name in names]
+            names = ["effect", "moved"]
+            if not one.change.control:
+                names += ["p", "excess"]
+            numbers += [unmeasured(name, "share", one.reason) for name in names]
         else:
             effect = one.difference.estimate.measurement("effect", "share")
-            numbers = [effect, Measurement(name="moved", value=one.moved, unit="share", n=n)]
-        if not one.change.control and not one.reason:
-            permutation = replace(one.difference.permutation, p_value=next(p_values))
-            numbers.append(permutation.significance("p", n))
-            numbers.append(_excess(one, outcomes, worlds, rng))
+            moved = Measurement(name="moved", value=one.moved, unit="share", n=n)
+            numbers += [effect, moved]
+            if not one.change.control:
+                permutation = replace(one.difference.permutation, p_value=next(p_values))
+                numbers.append(permutation.significance("p", n))
+                numbers.append(_excess(one, outcomes, worlds, rng))
+
         for number in numbers:
             yield replace(number, where=one.change.where)
 
 
 def _excess(
-    one: _Outcome, outcomes: Sequence[_Outcome], worlds: Sequence[str], rng: np.random.Generator
+    one: _Outcome,
+    outcomes: Sequence[_Outcome],
+    worlds: Sequence[str],
+    rng: np.random.Generator,
 ) -> Measurement:
     """The effect beyond that of the strongest control of the same name and layer."""
+    change = one.change
     controls = []
     for other in outcomes:
-        alike = (other.change.name, other.change.layer) == (one.change.name, one.change.layer)
-        if alike and other.change.control and not other.reason:
+        same_name = other.change.name == change.name
+        same_layer = other.change.layer == change.layer
+        if same_name and same_layer and other.change.control and not other.reason:
             controls.append(other)
     if not controls:
-        return unmeasured("excess", "share", f"{one.change.name} has no control")
+        return unmeasured("excess", "share", f"{change.name} has no control")
 
-    same_dose = [control for control in controls if control.change.dose == one.change.dose]
+    # Not every kind of control has doses.
+    same_dose = [control for control in controls if control.change.dose == change.dose]
     strongest = max(same_dose or controls, key=lambda control: float(control.effects.mean()))
     difference = paired_difference(one.effects, strongest.effects, worlds, rng)
     return difference.estimate.measurement("excess", "share")
 
 
 def _shift(
-    one: _Outcome, before: Actions, counterfactuals: Actions, worlds: Sequence[str], rng: np.random.Generator
+    one: _Outcome,
+    before: Actions,
+    counterfactuals: Actions,
+    worlds: Sequence[str],
+    rng: np.random.Generator,
 ) -> Measurement:
+    """The normalised shift of a change, or the reason why it has none."""
     if one.reason:
         shift = unmeasured(normalised_shift.NAME, "share", one.reason)
     else:

@@ -13,6 +13,7 @@ from gde.data.activations import ActivationRecord, CaptureRequest, Intervention,
 from gde.data.completion import Completion
 from gde.errors import GdeError
 from gde.parts.language_model import WhiteBox
+from gde_plugins.probes.arrays import Doubles
 from gde_plugins.probes.fitting.places import PlaceWeights, incidence
 
 Direction = NDArray[np.float32]
@@ -31,47 +32,82 @@ class Where:
 
 def steer(where: Where, direction: Direction, dose: float = 1.0) -> tuple[Intervention, ...]:
     """Add `dose` times the direction."""
+    # float32, because a Python float would turn the product into float64.
     vector = np.float32(dose) * direction
-    return (Intervention(layer=where.layer, position=where.position, kind="add", vector=vector),)
+    added = Intervention(
+        layer=where.layer,
+        position=where.position,
+        kind="add",
+        vector=vector,
+    )
+    return (added,)
 
 
 def patch(where: Where, counterfactual: Direction) -> tuple[Intervention, ...]:
     """Replace the activations by those of a counterfactual prompt, (tokens, width)."""
-    return (Intervention(layer=where.layer, position=where.position, kind="replace", vector=counterfactual),)
+    replaced = Intervention(
+        layer=where.layer,
+        position=where.position,
+        kind="replace",
+        vector=counterfactual,
+    )
+    return (replaced,)
 
 
 def ablate(where: Where, directions: Sequence[Direction]) -> tuple[Intervention, ...]:
     """Project out the subspace that the directions span, token by token."""
     spanning = np.stack(directions).astype(np.float64)
     alike = spanning.ndim == 2
-    by_token = spanning[:, None] if alike else spanning
-    bases = [_orthonormal_basis(by_token[:, token]) for token in range(by_token.shape[1])]
+    if alike:
+        spanning = spanning[:, None]
+
+    bases = []
+    for token in range(spanning.shape[1]):
+        basis = _orthonormal_basis(spanning[:, token])
+        bases.append(basis)
 
     # An intervention is one vector for every token, so all tokens lose the same number of dimensions.
-    rank = min(len(basis) for basis in bases)
-    axes = np.stack([basis[:rank] for basis in bases], axis=1).astype(np.float32)
-    vectors = axes[:, 0] if alike else axes
-    return tuple(
-        Intervention(layer=where.layer, position=where.position, kind="project_out", vector=each) for each in vectors
-    )
+    rank = min(map(len, bases))
+    of_tokens = [basis[:rank] for basis in bases]
+    vectors = np.stack(of_tokens, axis=1).astype(np.float32)
+    if alike:
+        vectors = vectors[:, 0]
+
+    interventions = []
+    for vector in vectors:
+        projection = Intervention(
+            layer=where.layer,
+            position=where.position,
+            kind="project_out",
+            vector=vector,
+        )
+        interventions.append(projection)
+    return tuple(interventions)
 
 
-def _orthonormal_basis(directions: NDArray[np.float64]) -> NDArray[np.float64]:
+def _orthonormal_basis(directions: Doubles) -> Doubles:
     """(rank, width) orthonormal axes of the span of (k, width) directions."""
     _, singular, axes = np.linalg.svd(directions, full_matrices=False)
-    kept: NDArray[np.float64] = axes[singular > ROUNDING * singular.max()]
+    is_real = singular > ROUNDING * singular.max()
+    kept: Doubles = axes[is_real]
     return kept
 
 
 def random_direction(like: Direction, rng: np.random.Generator) -> Direction:
     """Draw a direction that is as long at every token as the given one: the control of `steer`."""
     drawn = rng.normal(size=like.shape)
-    lengths = np.linalg.norm(like, axis=-1, keepdims=True) / np.linalg.norm(drawn, axis=-1, keepdims=True)
-    return np.asarray(drawn * lengths, dtype=np.float32)
+    wanted = np.linalg.norm(like, axis=-1, keepdims=True)
+    actual = np.linalg.norm(drawn, axis=-1, keepdims=True)
+    factors = wanted / actual
+    return np.asarray(drawn * factors, dtype=np.float32)
 
 
 def towards(
-    weights: PlaceWeights, code: int, cells: tuple[int, int], shape: tuple[int, ...], among: NDArray[np.float32]
+    weights: PlaceWeights,
+    code: int,
+    cells: tuple[int, int],
+    shape: tuple[int, ...],
+    among: Direction,
 ) -> Direction:
     """(tokens, width) the change that moves a class's score from one cell to another by one unit of logits.
 
@@ -89,39 +125,72 @@ def towards(
     Raises:
         GdeError: the activations do not vary with the difference.
     """
-    gradient = cell_gradient(weights, code, cells[1], shape) - cell_gradient(weights, code, cells[0], shape)
-    pattern = _covariance_with(gradient[:, None], among)[:, 0]
+    loses, gains = cells
+    falling = cell_gradient(weights, code, loses, shape)
+    rising = cell_gradient(weights, code, gains, shape)
+    gradient = rising - falling
+
+    pattern = _covariance_with(gradient[:, None], among)
+    pattern = pattern[:, 0]
     if not pattern.any():
         raise GdeError(f"no activation varies with the score of cells {cells}: there is nothing to steer along")
-    return np.asarray(pattern / (gradient @ pattern), dtype=np.float32).reshape(among.shape[1:])
+
+    # Divided by the change of the scores along it, so that one step along it is one unit of logits.
+    per_step = gradient @ pattern
+    direction = np.asarray(pattern / per_step, dtype=np.float32)
+    return direction.reshape(among.shape[1:])
 
 
-def subspace(weights: PlaceWeights, code: int, shape: tuple[int, ...], among: NDArray[np.float32]) -> list[Direction]:
+def subspace(
+    weights: PlaceWeights,
+    code: int,
+    shape: tuple[int, ...],
+    among: Direction,
+) -> list[Direction]:
     """(tokens, width) directions along which activations vary with a class's scores at all places.
 
     Without them, nothing linear in the activations predicts the scores any more (Belrose et al. 2023).
     """
+    n_inputs = len(weights.mean)
     n_places = incidence(weights.places, shape).shape[1]
-    by_place = weights.by_place.reshape(len(weights.mean), n_places, weights.n_classes)[:, :, code]
-    gradients = (by_place / weights.scale[:, None]).astype(np.float64)
-    patterns = _covariance_with(gradients, among)
+    by_place = weights.by_place.reshape(n_inputs, n_places, weights.n_classes)
 
-    varying = [pattern for pattern in patterns.T if pattern.any()]
-    return [np.asarray(pattern, dtype=np.float32).reshape(among.shape[1:]) for pattern in varying]
+    # The read-out takes z-scores. Dividing by the scale gives gradients in the activations themselves.
+    gradients = by_place[:, :, code] / weights.scale[:, None]
+    patterns = _covariance_with(gradients.astype(np.float64), among)
+
+    directions = []
+    for pattern in patterns.T:
+        if pattern.any():
+            direction = np.asarray(pattern, dtype=np.float32)
+            directions.append(direction.reshape(among.shape[1:]))
+    return directions
 
 
-def _covariance_with(gradients: NDArray[np.float64], among: NDArray[np.float32]) -> NDArray[np.float64]:
+def _covariance_with(gradients: Doubles, among: Direction) -> Doubles:
     """(D, K) covariance of the activations (N, tokens, width) with K scores of these gradients (D, K)."""
-    turns = among.reshape(len(among), -1).astype(np.float64)
+    n_turns = len(among)
+    turns = among.reshape(n_turns, -1).astype(np.float64)
     turns = turns - turns.mean(axis=0)
-    covariance: NDArray[np.float64] = turns.T @ (turns @ gradients) / len(turns)
+
+    # Scores first: the covariance of all activations with each other, (D, D), is never formed.
+    scores = turns @ gradients
+    covariance: Doubles = turns.T @ scores / n_turns
     return covariance
 
 
-def cell_gradient(weights: PlaceWeights, code: int, cell: int, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def cell_gradient(
+    weights: PlaceWeights,
+    code: int,
+    cell: int,
+    shape: tuple[int, ...],
+) -> Doubles:
     """(D,) gradient of a class's score at a cell, in the activations as captured."""
-    by_place = weights.by_place.reshape(len(weights.mean), -1, weights.n_classes)[:, :, code].astype(np.float64)
-    gradient: NDArray[np.float64] = by_place @ incidence(weights.places, shape)[cell] / weights.scale
+    n_inputs = len(weights.mean)
+    by_place = weights.by_place.reshape(n_inputs, -1, weights.n_classes)
+    of_class = by_place[:, :, code].astype(np.float64)
+    places = incidence(weights.places, shape)[cell]
+    gradient: Doubles = of_class @ places / weights.scale
     return gradient
 
 
@@ -135,18 +204,32 @@ def deepest_activations(
 
     A change that has no effect on the forward pass leaves these activations as they are.
     """
-    request = CaptureRequest(layers=(model.info.n_layers - 1,), positions=positions)
-    prompts = [prompt_of(completion, change) for completion, change in zip(completions, changes, strict=True)]
+    deepest = model.info.n_layers - 1
+    request = CaptureRequest(layers=(deepest,), positions=positions)
+    prompts = []
+    for completion, change in zip(completions, changes, strict=True):
+        prompts.append(prompt_of(completion, change))
     return model.capture(prompts, request)
 
 
 def differ(one: ActivationRecord, other: ActivationRecord) -> bool:
     """Whether two captures of the same places differ anywhere."""
-    return any(not np.array_equal(values, other.values[place]) for place, values in one.values.items())
+    for place, values in one.values.items():
+        if not np.array_equal(values, other.values[place]):
+            return True
+    return False
 
 
 def prompt_of(completion: Completion, changes: Sequence[Intervention] = ()) -> TokenSequence:
     """The prompt of an answer, to be captured with changes."""
     n_tokens = len(completion.prompt_tokens)
-    positions = {position: places for position, places in completion.positions.items() if max(places) < n_tokens}
-    return TokenSequence(tokens=completion.prompt_tokens, positions=positions, interventions=tuple(changes))
+    # Positions in the answer itself, such as "post", are not in the prompt.
+    positions = {}
+    for position, places in completion.positions.items():
+        if max(places) < n_tokens:
+            positions[position] = places
+    return TokenSequence(
+        tokens=completion.prompt_tokens,
+        positions=positions,
+        interventions=tuple(changes),
+    )

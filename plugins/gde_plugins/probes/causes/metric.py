@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ChatRequest, Completion
@@ -22,7 +21,7 @@ from gde.seeding import derive, generator
 from gde_plugins.probes.causes.changes import Layer, Trial, ablation, patching, steering
 from gde_plugins.probes.causes.counterfactuals import Counterfactual, Different, counterfactual_of
 from gde_plugins.probes.causes.effects import Case, Change, causal_effects, is_cause
-from gde_plugins.probes.causes.interventions import prompt_of
+from gde_plugins.probes.causes.interventions import Direction, prompt_of
 from gde_plugins.probes.causes.replay import action_for, recorded_request, request_for
 from gde_plugins.probes.config import CausesConfig
 from gde_plugins.probes.fitting.places import PlaceWeights
@@ -56,6 +55,7 @@ class Causes:
         """Run all tests, or say why there are none. Probes are fitted to whole runs, so parts of a run have none."""
         if evidence.part:
             return ()
+        # Controls of the probe decode nothing to be tested.
         config = self.config
         wanted = (config.probe, config.variant, config.position, "none")
         reports = []
@@ -70,6 +70,7 @@ class Causes:
             )
             return [unmeasured(NAME, "share", reason)]
 
+        # A report with a reason is of a probe that could not be fitted.
         fitted = [report for report in reports if not report.reason]
         if not fitted:
             return [unmeasured(NAME, "share", f"{reports[0].fit.name}: {reports[0].reason}")]
@@ -97,25 +98,38 @@ class _Tests:
         return measurements
 
     async def _test(self, different: Different) -> list[Measurement]:
+        """Patch, steer and ablate one thing."""
         trials = await self._trials(different)
         if not trials:
             reason = f"no held-out turn has a counterfactual with another {different} in which other actions are best"
-            return [replace(unmeasured(NAME, "share", reason), where={"thing": different})]
+            nothing = unmeasured(NAME, "share", reason)
+            return [replace(nothing, where={"thing": different})]
 
-        found = await self._effects(trials, [*patching(self.layers, trials, different)])
-        decoded = []
+        patched = [*patching(self.layers, trials, different)]
+        found = await self._effects(trials, patched)
+
         # A probe has a direction from place to place for things that are in one cell, as walls are not.
         if different != "wall":
-            doses = self.config.doses
-            steered = [*steering(self.layers, trials, different, self.classes, doses, self._rng("steer"))]
-            found += await self._effects(trials, [change for change, _ in steered])
-            decoded = [measurement for _, measurement in steered if measurement is not None]
-            ablated = [*ablation(self.layers, len(trials), different, self.classes, self._rng("ablate"))]
+            rng = self._rng("steer")
+            steered = []
+            decoded = []
+            for change, of_probe in steering(self.layers, trials, different, self.classes, self.config.doses, rng):
+                steered.append(change)
+                if of_probe is not None:
+                    decoded.append(of_probe)
+            found += await self._effects(trials, steered)
+
+            rng = self._rng("ablate")
+            ablated = [*ablation(self.layers, len(trials), different, self.classes, rng)]
             found += await self._effects(trials, ablated, harmful=True)
-        return [replace(each, name=f"causes.{each.name}") for each in (*found, *decoded)]
+            found += decoded
+        return [replace(each, name=f"causes.{each.name}") for each in found]
 
     async def _effects(
-        self, trials: Sequence[Trial], changes: Sequence[Change], harmful: bool = False
+        self,
+        trials: Sequence[Trial],
+        changes: Sequence[Change],
+        harmful: bool = False,
     ) -> list[Measurement]:
         """Measure the changes of one test.
 
@@ -126,24 +140,39 @@ class _Tests:
         if harmful:
             cases = [self._harmed(case) for case in cases]
             counterfactuals = []
+
         found = await causal_effects(
-            self.model, cases, changes, self._read, self._rng("effects"), self.config.samples, counterfactuals
+            self.model,
+            cases,
+            changes,
+            self._read,
+            self._rng("effects"),
+            self.config.samples,
+            counterfactuals,
         )
         verdicts = []
         for change in changes:
-            if not change.control and change.interventions:
-                value = float(is_cause(found, change))
-                verdict = Measurement(name="called", value=value, unit="share", n=len(cases), where=change.where)
+            # Controls, and prompts that replace the case's own, are not on trial.
+            if change.interventions and not change.control:
+                verdict = Measurement(
+                    name="called",
+                    value=float(is_cause(found, change)),
+                    unit="share",
+                    n=len(cases),
+                    where=change.where,
+                )
                 verdicts.append(verdict)
         return [*found, *verdicts]
 
     def _harmed(self, case: Case) -> Case:
         """The case with the actions of an agent that no longer knows what is optimal."""
         _, turn = self.turn_of[case.request.identity]
-        actions = {*(turn.observation.actions or ()), None}
-        return replace(case, predicted=frozenset(actions - {*(turn.optimal or ())}))
+        possible = {*(turn.observation.actions or ()), None}
+        optimal = turn.optimal or ()
+        return replace(case, predicted=frozenset(possible.difference(optimal)))
 
     async def _read(self, case: Case, answer: Completion) -> str | None:
+        """The action of an answer to a case."""
         trajectory, turn = self.turn_of[case.request.identity]
         return await action_for(self.context, trajectory, turn, answer)
 
@@ -164,10 +193,15 @@ class _Tests:
         """Each layer with its probe, as fitted in the run, and with activations of many prompts."""
         answers: list[Completion | None] = []
         for trajectory in self.evidence.trajectories:
-            answers += [turn.decision.completion for turn in trajectory.turns if self._is_marked(turn)]
+            for turn in trajectory.turns:
+                if self._is_marked(turn):
+                    answers.append(turn.decision.completion)
+
+        # Read in the order of the run, whatever the order of the draw.
         chosen = self._rng("prompts").permutation(len(answers))[:PROMPTS]
+        read = [answers[i] for i in sorted(chosen)]
         indices = tuple(report.fit.layer for report in self.reports)
-        captured = self._capture([answers[i] for i in sorted(chosen)], indices)
+        captured = self._capture(read, indices)
 
         layers = []
         for report in self.reports:
@@ -176,7 +210,13 @@ class _Tests:
             if not isinstance(readout, CogmapReadout) or not isinstance(readout.weights, PlaceWeights):
                 raise GdeError(f"{fit.name}: wanted a linear probe of maps, got {type(readout).__name__}")
             among = np.array([record[fit.layer] for record in captured])
-            layer = Layer(index=fit.layer, position=fit.position, readout=readout, weights=readout.weights, among=among)
+            layer = Layer(
+                index=fit.layer,
+                position=fit.position,
+                readout=readout,
+                weights=readout.weights,
+                among=among,
+            )
             layers.append(layer)
         return layers
 
@@ -187,48 +227,72 @@ class _Tests:
         turns = []
         for trajectory in self.evidence.trajectories:
             for turn in trajectory.turns:
-                row = str(trajectory.key), turn.index
-                if row in held_out and self._is_marked(turn) and turn.optimal:
+                is_held_out = (str(trajectory.key), turn.index) in held_out
+                if is_held_out and turn.optimal and self._is_marked(turn):
                     turns.append((trajectory, turn))
         if not turns:
             raise GdeError("no held-out turn has a known optimum and a prompt that can be asked again")
         return turns
 
     def _is_marked(self, turn: Turn) -> bool:
+        """Whether a turn has a recorded state, and a prompt with the position that is changed."""
         completion = turn.decision.completion
-        return completion is not None and turn.state is not None and self.config.position in completion.positions
+        if completion is None or turn.state is None:
+            return False
+        return self.config.position in completion.positions
 
     async def _trials(self, different: Different) -> list[Trial]:
         """One turn, with its counterfactual, of each of as many worlds as are wanted."""
+        # Worlds in random order, so that a small number of cases is a random sample of them.
         rng = self._rng("trials", different)
         worlds: dict[str, list[tuple[Trajectory, Turn]]] = {}
         for trajectory, turn in self._turns:
-            worlds.setdefault(trajectory.world.cluster, []).append((trajectory, turn))
+            of_world = worlds.setdefault(trajectory.world.cluster, [])
+            of_world.append((trajectory, turn))
 
         paired: list[tuple[Trajectory, Turn, Counterfactual]] = []
         for name in rng.permutation(sorted(worlds)):
             if len(paired) == self.config.cases:
                 break
-            trajectory, turn = worlds[name][int(rng.integers(len(worlds[name])))]
+            turns = worlds[name]
+            drawn = int(rng.integers(len(turns)))
+            trajectory, turn = turns[drawn]
             counterfactual = counterfactual_of(trajectory, turn, different, rng)
             if counterfactual is not None:
                 paired.append((trajectory, turn, counterfactual))
-        return await self._with_activations(paired) if paired else []
 
-    async def _with_activations(self, paired: Sequence[tuple[Trajectory, Turn, Counterfactual]]) -> list[Trial]:
+        if not paired:
+            return []
+        return await self._with_activations(paired)
+
+    async def _with_activations(
+        self,
+        paired: Sequence[tuple[Trajectory, Turn, Counterfactual]],
+    ) -> list[Trial]:
+        """Trials of these turns, with the activations of both prompts at every layer."""
         cases = []
+        own_answers = []
         requests: list[ChatRequest] = []
         for trajectory, turn, counterfactual in paired:
             request = await recorded_request(self.context, trajectory, turn)
+            # Answers to the request are read as the agent would have read them in this turn.
             self.turn_of[request.identity] = trajectory, turn
-            cases.append(Case(request=request, world=trajectory.world.cluster, predicted=counterfactual.best))
+            case = Case(
+                request=request,
+                world=trajectory.world.cluster,
+                predicted=counterfactual.best,
+            )
+            cases.append(case)
+            own_answers.append(turn.decision.completion)
+
             shown = replace(turn.observation, text=counterfactual.text)
             requests.append(await request_for(self.context, trajectory, turn, shown))
 
         answers = await asyncio.gather(*map(self.model.complete, requests))
         indices = tuple(layer.index for layer in self.layers)
-        plain = self._capture([turn.decision.completion for _, turn, _ in paired], indices)
+        plain = self._capture(own_answers, indices)
         patched = self._capture(answers, indices)
+
         trials = []
         for i, (_, _, counterfactual) in enumerate(paired):
             trial = Trial(
@@ -241,11 +305,20 @@ class _Tests:
             trials.append(trial)
         return trials
 
-    def _capture(self, answers: Sequence[Any], layers: tuple[int, ...]) -> list[dict[int, NDArray[np.float32]]]:
+    def _capture(
+        self,
+        answers: Sequence[Any],
+        layers: tuple[int, ...],
+    ) -> list[dict[int, Direction]]:
         """Of each answer's prompt, layer to activations (tokens, width)."""
-        request = CaptureRequest(layers=layers, positions=(self.config.position,))
-        records = self.model.capture([prompt_of(answer) for answer in answers], request)
-        return [{layer: record.values[layer, self.config.position] for layer in layers} for record in records]
+        position = self.config.position
+        request = CaptureRequest(layers=layers, positions=(position,))
+        prompts = [prompt_of(answer) for answer in answers]
+        captured = []
+        for record in self.model.capture(prompts, request):
+            captured.append({layer: record.values[layer, position] for layer in layers})
+        return captured
 
     def _rng(self, *what: str) -> np.random.Generator:
-        return generator(derive(self.evidence.seed, "metric", "causes"), *what)
+        seed = derive(self.evidence.seed, "metric", "causes")
+        return generator(seed, *what)

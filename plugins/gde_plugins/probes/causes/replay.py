@@ -44,32 +44,48 @@ async def recorded_request(context: Context, trajectory: Trajectory, turn: Turn)
     """
     request = await request_for(context, trajectory, turn, turn.observation)
     completion = turn.decision.completion
+    # A record identifies a request together with the name of the model that answered it.
     if completion is None or request.asked_of(completion.model) != completion.request:
         raise GdeError(f"turn {turn.index} of episode {trajectory.key}: the agent no longer asks what it asked then")
     return request
 
 
-async def request_for(context: Context, trajectory: Trajectory, turn: Turn, observation: Observation) -> ChatRequest:
+async def request_for(
+    context: Context,
+    trajectory: Trajectory,
+    turn: Turn,
+    observation: Observation,
+) -> ChatRequest:
     """Build the request that the agent would have made in a turn, given another observation.
 
     Raises:
         GdeError: the agent makes no request, or more than one.
     """
-    requests, _ = await _replay(context, trajectory, turn, observation, turn.decision.completion)
+    recorded = turn.decision.completion
+    requests, _ = await _replay(context, trajectory, turn, observation, recorded)
     if len(requests) != 1:
         where = f"turn {turn.index} of episode {trajectory.key}"
         raise GdeError(f"{where}: wanted an agent that asks its model once a turn, got {len(requests)} requests")
     return requests[0]
 
 
-async def action_for(context: Context, trajectory: Trajectory, turn: Turn, answer: Completion) -> str | None:
+async def action_for(
+    context: Context,
+    trajectory: Trajectory,
+    turn: Turn,
+    answer: Completion,
+) -> str | None:
     """Return the action that the agent takes in a turn, given another answer; None for none."""
     _, action = await _replay(context, trajectory, turn, turn.observation, answer)
     return action
 
 
 async def _replay(
-    context: Context, trajectory: Trajectory, turn: Turn, observation: Observation, answer: Completion | None
+    context: Context,
+    trajectory: Trajectory,
+    turn: Turn,
+    observation: Observation,
+    answer: Completion | None,
 ) -> tuple[list[ChatRequest], str | None]:
     """Return the requests and the action of one turn, after the earlier turns as recorded."""
     model = ReplayModel()
@@ -83,5 +99,9 @@ async def _replay(
     model.requests = []
     model.answer = answer
     decision = await agent.act(observation)
-    allowed = observation.actions is None or decision.action in observation.actions
-    return model.requests, decision.action if allowed else None
+
+    # An action that the environment does not list could not have been taken.
+    action = decision.action
+    if observation.actions is not None and action not in observation.actions:
+        action = None
+    return model.requests, action

@@ -7,6 +7,7 @@ import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
+from gde.data.trajectory import Turn
 from gde.numerics.episodes import unmeasured
 from gde.seeding import generator
 from gde_plugins.probes.arrays import Doubles
@@ -38,20 +39,29 @@ def steps(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    known = _training_pairs(evidence, {*fit.groups.tolist()})
+    """The errors of the reader in the turns of one fit, or the reason why it has none."""
+    held_out = set(fit.groups.tolist())
+    known = _training_pairs(evidence, held_out)
     reason = _reason_against(fit, known)
     if reason:
         yield from fit.under([unmeasured(name, unit, reason) for name, unit in NAMES])
         return
 
-    intercept, slope = line(known[:, 0], known[:, 1])
+    # The line is fitted to true distances, for the reader of decoded ones knows how long ways are in truth.
+    distances, steps = known.T
+    intercept, slope = line(distances, steps)
     agent = top(fit.decoded[..., fit.classes.index("agent")])
     goal = top(fit.decoded[..., fit.classes.index("goal")])
-    predicted = intercept + slope * np.abs(agent - goal).sum(axis=1)
-    truth = np.array([0.0 - turn.value for turn in fit.turns if turn.value is not None])
-    rng = generator(evidence.seed, "metric", "steps", *map(str, fit.where.values()))
-    found = errors(predicted - truth, truth, fit.groups, "", rng)
-    yield from fit.under([replace(one, name=f"steps.{one.name}") for one in found])
+    decoded_distances = np.abs(agent - goal).sum(axis=1)
+    predicted = intercept + slope * decoded_distances
+
+    true = [_steps_of(turn) for turn in fit.turns]
+    truth = np.array([steps for steps in true if steps is not None])
+    labels = map(str, fit.where.values())
+    rng = generator(evidence.seed, "metric", "steps", *labels)
+    for one in errors(predicted - truth, truth, fit.groups, "", rng):
+        renamed = replace(one, name=f"steps.{one.name}")
+        yield from fit.under([renamed])
 
 
 def _reason_against(fit: DecodedTurns, known: Doubles) -> str:
@@ -70,7 +80,15 @@ def _training_pairs(evidence: Evidence, held_out: set[str]) -> Doubles:
         if trajectory.world.cluster in held_out:
             continue
         for turn in trajectory.turns:
+            steps = _steps_of(turn)
             distance = manhattan(trajectory, turn)
-            if turn.value is not None and np.isfinite(turn.value) and distance >= 0:
-                pairs.append((distance, 0.0 - turn.value))
+            # Turns without a way to the goal, or without a map, teach nothing.
+            if steps is not None and np.isfinite(steps) and distance >= 0:
+                pairs.append((distance, steps))
     return np.array(pairs, dtype=np.float64).reshape(-1, 2)
+
+
+def _steps_of(turn: Turn) -> float | None:
+    """Steps to the goal, the optimal return with its sign turned; None where it is not known."""
+    # Subtracted from 0.0, so that the value 0.0 does not become -0.0.
+    return None if turn.value is None else 0.0 - turn.value

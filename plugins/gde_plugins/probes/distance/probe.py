@@ -14,6 +14,7 @@ from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
 from gde_plugins.probes.arrays import Doubles, Floats, Worlds
@@ -47,8 +48,12 @@ class DistanceReadout:
             ValueError: activations that are not finite, naming the row.
         """
         check_finite(inputs)
-        chunks = self.weights.logits(np.asarray(inputs, dtype=np.float32), cell_coordinates(()))
-        return np.concatenate([steps[:, 0, 0] for _, steps in chunks])
+        inputs = np.asarray(inputs, dtype=np.float32)
+        # One cell without coordinates, and one output.
+        chunks = []
+        for _, outputs in self.weights.logits(inputs, cell_coordinates(())):
+            chunks.append(outputs[:, 0, 0])
+        return np.concatenate(chunks)
 
     def arrays(self) -> Mapping[str, Floats]:
         return {**self.weights.arrays(), "baselines": self.baselines}
@@ -82,13 +87,16 @@ class DistanceProbe:
         Raises:
             GdeError: a turn whose optimal value is not known.
         """
-        values = [turn.value for turn in trajectory.turns]
-        known = [0.0 - value for value in values if value is not None and np.isfinite(value)]
-        if len(known) < len(values):
-            raise GdeError(f"distance: episode {trajectory.key} has turns without an optimal value; choose --env grid")
-        predictors = [(manhattan(trajectory, turn), _length(turn)) for turn in trajectory.turns]
-        columns = np.column_stack([known, np.reshape(predictors, (-1, 2))])
-        return ProbeLabels(values=columns.astype(np.float64))
+        rows = []
+        for turn in trajectory.turns:
+            if turn.value is None or not np.isfinite(turn.value):
+                where = f"distance: episode {trajectory.key}"
+                raise GdeError(f"{where} has turns without an optimal value; choose --env grid")
+            # Subtracted from 0.0, so that the value 0.0 does not become -0.0.
+            steps = 0.0 - turn.value
+            rows.append((steps, manhattan(trajectory, turn), _length(turn)))
+        columns = np.array(rows, dtype=np.float64)
+        return ProbeLabels(values=columns.reshape(-1, 1 + len(BESIDE)))
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
         """Fit a network of least squared error; as `linear`, ridge regression on z-scored activations.
@@ -102,14 +110,18 @@ class DistanceProbe:
             weights = _ridge(train.inputs, steps, train.groups)
         else:
             weights = self._network(train.inputs, steps, rng)
+
+        # On nothing, the best line is flat: the mean.
         lines = [(steps.mean(), 0.0)]
-        lines += [line(column, steps[:, 0]) for column in train.labels.T[1:]]
-        return DistanceReadout(weights=weights, baselines=np.array(lines, dtype=np.float32))
+        predictors = train.labels.T[1:]
+        for column in predictors:
+            lines.append(line(column, steps[:, 0]))
+        baselines = np.array(lines, dtype=np.float32)
+        return DistanceReadout(weights=weights, baselines=baselines)
 
     def _network(self, inputs: Floats, steps: Doubles, rng: np.random.Generator) -> CellWeights:
+        """Fit the network to z-scored steps, and return the one whose outputs are steps."""
         config = self.config
-        mean, scale = z_scores(steps)
-        scored = ((steps - mean) / scale).astype(np.float32)
         settings = Settings(
             hidden=config.hidden,
             whiten=config.whiten,
@@ -120,9 +132,23 @@ class DistanceProbe:
             weight_decay=config.weight_decay,
             device=config.device,
         )
-        examples = Examples(inputs=inputs, shape=(), targets=scored, weights=np.ones(scored.shape))
+        mean, scale = z_scores(steps)
+        scored = ((steps - mean) / scale).astype(np.float32)
+        examples = Examples(
+            inputs=inputs,
+            shape=(),
+            targets=scored,
+            weights=np.ones(scored.shape),
+        )
         weights, _ = fit_network(examples, 1, settings, rng, self.prepare)
-        return _in_steps(weights, mean, scale)
+
+        # The output layer is linear, so that it can take the units back.
+        assert weights.output is not None and weights.output_bias is not None
+        return replace(
+            weights,
+            output=weights.output * scale,
+            output_bias=weights.output_bias * scale + mean,
+        )
 
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:  # noqa: ARG002
         return DistanceReadout.from_arrays(arrays)
@@ -135,16 +161,20 @@ class DistanceProbe:
         """
         assert isinstance(readout, DistanceReadout)
         steps = test.labels[:, 0]
-        found = errors(readout.predict(test.inputs) - steps, steps, test.groups, "", rng)
-        columns = np.column_stack([np.zeros(len(steps)), test.labels[:, 1:]])
-        for (intercept, slope), column, name in zip(readout.baselines, columns.T, ("mean", *BESIDE), strict=True):
+        predicted = readout.predict(test.inputs)
+        found = errors(predicted - steps, steps, test.groups, "", rng)
+
+        nothing = np.zeros(len(steps))
+        predictors = (nothing, *test.labels.T[1:])
+        names = ("mean", *BESIDE)
+        for (intercept, slope), column, name in zip(readout.baselines, predictors, names, strict=True):
             if (column == UNKNOWN).any():
-                found += [
-                    Measurement(name=f"{score}.{name}", value=None, unit=unit, n=0, reason=f"{name} is not known")
-                    for score, unit in (("mae", "steps"), ("r2", "share"))
-                ]
+                reason = f"{name} is not known"
+                found.append(unmeasured(f"mae.{name}", "steps", reason))
+                found.append(unmeasured(f"r2.{name}", "share", reason))
             else:
-                found += errors(intercept + slope * column - steps, steps, test.groups, f".{name}", rng)
+                on_line = intercept + slope * column
+                found += errors(on_line - steps, steps, test.groups, f".{name}", rng)
         return found
 
 
@@ -160,37 +190,62 @@ def _ridge(inputs: Floats, steps: Doubles, worlds: Worlds) -> CellWeights:
     fit = RidgeFits(scored, steps)
 
     def error(penalty: float) -> float:
-        return float(((fit.left_out(penalty, rows) - steps) ** 2).mean())
+        misses = fit.left_out(penalty, rows) - steps
+        return float((misses**2).mean())
 
-    penalty = min(sorted(PENALTIES, reverse=True), key=error)
+    # `min` takes the first of equal errors, hence the largest penalty.
+    descending = sorted(PENALTIES, reverse=True)
+    penalty = min(descending, key=error)
     weights = fit.weights(penalty)
+    bias = fit.level - scored.mean(axis=0) @ weights
     return CellWeights(
         mean=mean,
         scale=scale,
         activation=weights.astype(np.float32),
         coordinate=np.zeros((0, 1), dtype=np.float32),
-        bias=(fit.level - scored.mean(axis=0) @ weights).astype(np.float32),
+        bias=bias.astype(np.float32),
     )
 
 
 def errors(
-    misses: NDArray[Any], steps: NDArray[Any], groups: Worlds, suffix: str, rng: np.random.Generator
+    misses: NDArray[Any],
+    steps: NDArray[Any],
+    groups: Worlds,
+    suffix: str,
+    rng: np.random.Generator,
 ) -> list[Measurement]:
     """Measure "mae" and "r2" of predictions that miss the true steps (N,) by `misses` (N,)."""
+    absolute = cluster_mean(np.abs(misses), groups, rng)
+    mae = absolute.measurement(f"mae{suffix}", "steps")
+
     deviations = steps - steps.mean()
-    mae = cluster_mean(np.abs(misses), groups, rng).measurement(f"mae{suffix}", "steps")
     if not deviations.any():
         reason = "all held-out distances are equal"
-        return [mae, Measurement(name=f"r2{suffix}", value=None, unit="share", n=len(misses), reason=reason)]
-    explained = cluster_ratio(deviations**2 - misses**2, deviations**2, groups, rng)
-    return [mae, explained.measurement(f"r2{suffix}", "share")]
+        undefined = Measurement(
+            name=f"r2{suffix}",
+            value=None,
+            unit="share",
+            n=len(misses),
+            reason=reason,
+        )
+        return [mae, undefined]
+
+    variance = deviations**2
+    explained = variance - misses**2
+    r2 = cluster_ratio(explained, variance, groups, rng)
+    return [mae, r2.measurement(f"r2{suffix}", "share")]
 
 
 def line(column: NDArray[Any], steps: Doubles) -> tuple[float, float]:
     """Intercept and slope of least squares; the mean alone where the column does not vary."""
-    spread = column - column.mean()
-    slope = float(spread @ steps / (spread @ spread)) if spread.any() else 0.0
-    return float(steps.mean() - slope * column.mean()), slope
+    mean = column.mean()
+    spread = column - mean
+    slope = 0.0
+    if spread.any():
+        covariance = spread @ steps
+        slope = float(covariance / (spread @ spread))
+    intercept = float(steps.mean() - slope * mean)
+    return intercept, slope
 
 
 def manhattan(trajectory: Trajectory, turn: Turn) -> float:
@@ -203,7 +258,8 @@ def manhattan(trajectory: Trajectory, turn: Turn) -> float:
         goal = shown.place_of("goal")
     except ValueError:
         return UNKNOWN
-    return float(np.abs(np.subtract(agent, goal)).sum())
+    apart = np.subtract(agent, goal)
+    return float(np.abs(apart).sum())
 
 
 def _length(turn: Turn) -> float:
@@ -212,9 +268,3 @@ def _length(turn: Turn) -> float:
     if completion is None or completion.n_completion is None:
         return UNKNOWN
     return float(completion.n_completion)
-
-
-def _in_steps(weights: CellWeights, mean: Floats, scale: Floats) -> CellWeights:
-    """The network whose outputs are those of `weights` in units of `scale` from `mean`."""
-    assert weights.output is not None and weights.output_bias is not None
-    return replace(weights, output=weights.output * scale, output_bias=weights.output_bias * scale + mean)

@@ -43,8 +43,10 @@ class Design:
         if whiten:
             with one_thread():
                 inputs, axes = whitened(scored)
+
+        # Several fits may hold the same design, so none may write to it.
         for array in (mean, scale, inputs, *axes):
-            array.flags.writeable = False  # several fits may hold it
+            array.flags.writeable = False
         return cls(mean=mean, scale=scale, axes=axes, inputs=inputs)
 
     def on_scores(self, weights: Floats) -> Floats:
@@ -74,6 +76,7 @@ class LatestDesign(local):
         """The design of activations (N, D) as captured."""
         made_of = _fingerprint(captured, whiten)
         if self._design is None or made_of != self._made_of:
+            # Released first, so that two designs are never held at once.
             self._design = None
             self._design = Design.of(captured, whiten)
             self._made_of = made_of
@@ -82,7 +85,8 @@ class LatestDesign(local):
 
 def _fingerprint(captured: NDArray[Any], whiten: bool) -> bytes:
     """A hash of type, shape and every bit: activations can be compared without holding them."""
-    digest = sha256(repr((whiten, captured.dtype.str, captured.shape)).encode())
+    description = repr((whiten, captured.dtype.str, captured.shape))
+    digest = sha256(description.encode())
     digest.update(np.ascontiguousarray(captured).data)
     return digest.digest()
 
@@ -96,15 +100,22 @@ def whitened(scored: Floats) -> tuple[Floats, Axes]:
     Returns:
         The inputs (N, rank) along the axes, and these axes.
     """
-    # The eigenvectors of the Gram matrix take a fifth of the time of a singular value decomposition. The axes that are
-    # lost have next to no variance.
+    # The eigenvectors of the Gram matrix, (N, N) or (D, D), whichever is smaller, take a fifth of the time of a
+    # singular value decomposition. The axes that are lost have next to no variance.
     n_turns, width = scored.shape
     by_turns = n_turns < width
-    gram = scored @ scored.T if by_turns else scored.T @ scored
+    if by_turns:
+        gram = scored @ scored.T
+    else:
+        gram = scored.T @ scored
     squared, vectors = eigh(gram)
+
     kept = squared > LEAST_VARIANCE * squared[-1]
     kept[-1] = True  # inputs that never vary have one axis, of length 0
-    squared = np.maximum(squared[kept][::-1], np.finfo(np.float32).tiny)
+
+    # Eigenvalues ascend; the axes are wanted by falling variance.
+    squared = squared[kept][::-1]
+    squared = np.maximum(squared, np.finfo(np.float32).tiny)
     vectors = vectors[:, kept][:, ::-1]
     shrunk = np.sqrt(squared / n_turns + 1)
     if not by_turns:
@@ -115,4 +126,5 @@ def whitened(scored: Floats) -> tuple[Floats, Axes]:
     # stored turn by turn, as training takes them.
     lengths = np.sqrt(squared)
     inputs = np.ascontiguousarray(vectors * (lengths / shrunk), dtype=np.float32)
-    return inputs, (scored.T, np.asarray(vectors / (lengths * shrunk), dtype=np.float32))
+    onto_axes = np.asarray(vectors / (lengths * shrunk), dtype=np.float32)
+    return inputs, (scored.T, onto_axes)

@@ -37,9 +37,14 @@ def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Par
     """
     turns = torch.addmm(parameters["bias"], batch.inputs, parameters["activation"])
     cells = batch.coordinates @ parameters["coordinate"]
-    gradients = {name: torch.zeros_like(parameters[name]) for name in SECOND_LAYER if name in parameters}
+
+    gradients = {}
+    for name in SECOND_LAYER:
+        if name in parameters:
+            gradients[name] = torch.zeros_like(parameters[name])
     at_turns = torch.empty_like(turns)
     at_cells = torch.zeros_like(cells)
+
     n_queried = batch.cells.shape[1]
     n_hidden = turns.shape[1]
     step = max(1, FLOATS_AT_ONCE // (n_queried * n_hidden))
@@ -47,14 +52,21 @@ def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Par
     for start in range(0, len(turns), step):
         rows = slice(start, start + step)
         queried = batch.cells[rows].flatten()
+        targets = batch.targets[rows].flatten()
+        weights = batch.weights[rows].flatten()
+
+        # `_second_layer` turns the sums into hidden units in place, which the way back needs.
         first = _sums(turns[rows], cells, queried)
         logits = _second_layer(parameters, first)
-        loss, at_logits = _loss(logits, batch.targets[rows].flatten(), batch.weights[rows].flatten())
-        at_first = _back_to_first_layer(parameters, gradients, first, at_logits)
-        at_turns[rows] = at_first.view(-1, n_queried, n_hidden).sum(1)
-        at_cells.index_add_(0, queried, at_first)
+        loss, at_logits = _loss(logits, targets, weights)
         total += loss
 
+        at_first = _back_to_first_layer(parameters, gradients, first, at_logits)
+        by_turn = at_first.view(-1, n_queried, n_hidden)
+        at_turns[rows] = by_turn.sum(1)
+        at_cells.index_add_(0, queried, at_first)
+
+    # The first layer is linear in both shares, so its gradients are products with what they were computed from.
     gradients["activation"] = batch.inputs.t() @ at_turns
     gradients["bias"] = at_turns.sum(0)
     gradients["coordinate"] = batch.coordinates.t() @ at_cells
@@ -63,8 +75,10 @@ def loss_and_gradients(parameters: Parameters, batch: Batch) -> tuple[float, Par
 
 def _sums(turns: Tensor, cells: Tensor, queried: Tensor) -> Tensor:
     """(B * K, H) sums of the turns' shares (B, H) and of the shares (cells, H) of the cells queried (B * K,)."""
+    n_turns, n_hidden = turns.shape
     sums = cells.index_select(0, queried)
-    sums.view(len(turns), -1, turns.shape[1]).add_(turns[:, None])
+    by_turn = sums.view(n_turns, -1, n_hidden)
+    by_turn.add_(turns[:, None])
     return sums
 
 
@@ -72,25 +86,41 @@ def _second_layer(parameters: Parameters, first: Tensor) -> Tensor:
     """(rows, C) logits of (rows, H) sums, which become hidden units in place where there is an output layer."""
     if "output" not in parameters:
         return first
-    return linear(first.relu_(), parameters["output"], parameters["output_bias"])
+    hidden = first.relu_()
+    return linear(hidden, parameters["output"], parameters["output_bias"])
 
 
-def _back_to_first_layer(parameters: Parameters, gradients: Parameters, hidden: Tensor, at_logits: Tensor) -> Tensor:
+def _back_to_first_layer(
+    parameters: Parameters,
+    gradients: Parameters,
+    hidden: Tensor,
+    at_logits: Tensor,
+) -> Tensor:
     """Add to the output layer's gradients; return the gradient (rows, H) in the sums. Overwrites hidden units."""
     if "output" not in parameters:
         return at_logits
     gradients["output"].addmm_(at_logits.t(), hidden)
     gradients["output_bias"] += at_logits.sum(0)
-    return (at_logits @ parameters["output"]).mul_(hidden.sign_())
+
+    # The derivative of relu is the sign of its output, 1 or 0.
+    at_hidden = at_logits @ parameters["output"]
+    return at_hidden.mul_(hidden.sign_())
 
 
 def _loss(logits: Tensor, targets: Tensor, weights: Tensor) -> tuple[float, Tensor]:
     """Cross-entropy of class indices or squared error of numbers, weighted and summed; and its gradient in `logits`."""
-    if targets.is_floating_point():
-        errors = logits - targets[:, None]
-        return float(errors.square()[:, 0] @ weights), 2 * errors * weights[:, None]
-    log_probabilities = logits.log_softmax(1)
     truth = targets[:, None]
-    loss = -float(log_probabilities.gather(1, truth)[:, 0] @ weights)
-    gradient = log_probabilities.exp_().scatter_add_(1, truth, torch.full_like(truth, -1, dtype=logits.dtype))
+    if targets.is_floating_point():
+        errors = logits - truth
+        squares = errors.square()[:, 0]
+        gradient = 2 * errors * weights[:, None]
+        return float(squares @ weights), gradient
+
+    log_probabilities = logits.log_softmax(1)
+    of_truth = log_probabilities.gather(1, truth)[:, 0]
+    loss = -float(of_truth @ weights)
+
+    # The gradient of cross-entropy in the logits: the probabilities, less 1 at the true class.
+    minus_one = torch.full_like(truth, -1, dtype=logits.dtype)
+    gradient = log_probabilities.exp_().scatter_add_(1, truth, minus_one)
     return loss, gradient.mul_(weights[:, None])

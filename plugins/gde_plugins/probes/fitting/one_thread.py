@@ -1,7 +1,7 @@
-"""One thread for what a probe computes, so that its numbers are the same however many the machine has.
+"""Computing in one thread, so that a probe's numbers do not depend on the number of cores.
 
-Threads that share a sum add it up in another order than one thread does, and gradient descent carries the last digits
-on until what is read from a probe is another.
+Threads that share a sum add it up in another order than one thread does. Gradient descent amplifies the difference in
+the last digits until the probe's scores change.
 """
 
 import sys
@@ -16,16 +16,16 @@ from threadpoolctl import ThreadpoolController
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """While the context lasts, NumPy, SciPy and torch compute in one thread, whatever they were told before.
+    """Limit NumPy, SciPy and torch to one thread as long as the context lasts.
 
-    Contexts may be nested, and several threads may be inside at once, each computing in itself alone. What holds for
-    the whole process, BLAS and MKL, is limited when the first comes and restored when the last has gone, so another
-    thread is slower meanwhile. `torch.set_num_threads` must not be called by others as long as anybody is inside.
+    Contexts may be nested, and several threads may be inside at once. The limits of BLAS and MKL hold for the whole
+    process: the first context sets them and the last one restores them, so other threads are slower meanwhile. Others
+    must not call `torch.set_num_threads` as long as a context lasts.
     """
     torch = _loaded()
-    visit = object()
+    visit = object()  # stands for this context alone
     before = torch.get_num_threads() if torch else 1
-    # OpenMP's number belongs to this thread. What restores it must not know of BLAS, which it would restore as well.
+    # OpenMP's limit belongs to this thread. The controller selects OpenMP alone: it would restore BLAS as well.
     with ThreadpoolController().select(user_api="openmp").limit(limits=1):
         try:
             _PROCESS.enter(visit, torch, before)
@@ -35,10 +35,10 @@ def one_thread() -> Iterator[None]:
 
 
 class _Process:
-    """What is set for all threads at once, as long as anybody is inside."""
+    """The limits of the whole process, and the contexts that need them."""
 
     def __init__(self) -> None:
-        # The thread that holds the lock may take it again: it may be the one to free a context that was interrupted.
+        # Reentrant: garbage collection may close an interrupted context in the thread that holds the lock.
         self._lock = RLock()
         self._told = False
         self._restored = ExitStack()
@@ -48,11 +48,13 @@ class _Process:
         with self._lock:
             self._inside.add(visit)
             if len(self._inside) == 1:
-                self._restored.callback(_for_all, _for_all(_limited).restore_original_limits)
+                blas = _for_all(_limited)
+                self._restored.callback(_for_all, blas.restore_original_limits)
             if torch and not self._told:
                 self._restored.callback(self._restore, torch, before)
                 self._told = True
-            if torch:  # also where another thread has told it: it reads the number when a thread first computes
+            # Torch reads its number when a thread first computes, so every thread sets it anew.
+            if torch:
                 torch.set_num_threads(1)
 
     def _restore(self, torch: Any, threads: int) -> None:
@@ -60,7 +62,7 @@ class _Process:
         self._told = False
 
     def leave(self, visit: object) -> None:
-        """Also where it was interrupted on its way in."""
+        """Restore the limits with the last context, even one that was interrupted in `enter`."""
         with self._lock:
             self._inside.discard(visit)
             if not self._inside:
@@ -68,26 +70,29 @@ class _Process:
 
 
 def _limited() -> Any:
-    """Limits BLAS, and knows what it was told before."""
+    """Limit BLAS; the result restores it."""
     return ThreadpoolController().select(user_api="blas").limit(limits=1)
 
 
 def _for_all(tell: Callable[[], Any]) -> Any:
-    """What `tell` gives. Since 3.8 threadpoolctl lets OpenBLAS be told by one thread alone, the one that did it first;
-    here whoever comes first tells it, and whoever is the last to go."""
-    let_go = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", _nobody)
-    let_go(force=True)
-    told = tell()
-    let_go(force=True)
-    return told
+    """Call `tell` with the right to set OpenBLAS, and return its result.
+
+    Since version 3.8 threadpoolctl lets only the thread that set OpenBLAS first set it again. Here the first context
+    sets it and the last restores it, and these may be in different threads.
+    """
+    give_up = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", _without_owner)
+    give_up(force=True)
+    result = tell()
+    give_up(force=True)
+    return result
 
 
-def _nobody(*, force: bool) -> None:
-    """Before 3.8."""
+def _without_owner(*, force: bool) -> None:
+    """Do nothing: threadpoolctl before version 3.8 has no such right."""
 
 
 def _loaded() -> Any:
-    """Torch; None before it is loaded, and while another thread is loading it: then nobody computes with it."""
+    """The module torch; None before it is loaded, or while another thread is loading it."""
     torch = sys.modules.get("torch")
     return torch if hasattr(torch, "set_num_threads") else None
 

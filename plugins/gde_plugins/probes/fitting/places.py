@@ -53,18 +53,33 @@ class PlaceWeights:
 
     def arrays(self) -> dict[str, Floats]:
         """All parameters by name, without `places` and `n_classes`."""
-        return {"mean": self.mean, "scale": self.scale, "by_place": self.by_place, "bias": self.bias}
+        return {
+            "mean": self.mean,
+            "scale": self.scale,
+            "by_place": self.by_place,
+            "bias": self.bias,
+        }
 
     @classmethod
     def from_arrays(cls, places: Places, n_classes: int, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`; other names are ignored."""
-        kept = {name: arrays[name] for name in ("mean", "scale", "by_place", "bias")}
-        return cls(places=places, n_classes=n_classes, **kept)
+        return cls(
+            places=places,
+            n_classes=n_classes,
+            mean=arrays["mean"],
+            scale=arrays["scale"],
+            by_place=arrays["by_place"],
+            bias=arrays["bias"],
+        )
 
     def probabilities(self, inputs: Floats, shape: tuple[int, ...]) -> Floats:
         """(N, *shape, C) softmax for every cell."""
-        scores = ((inputs - self.mean) / self.scale) @ self.by_place + self.bias
-        logits = incidence(self.places, shape) @ scores.reshape(len(inputs), -1, self.n_classes)
+        scored = (inputs - self.mean) / self.scale
+        scores = scored @ self.by_place + self.bias
+        by_place = scores.reshape(len(inputs), -1, self.n_classes)
+
+        # A cell's logits are the sum of the scores of the places that it is at.
+        logits = incidence(self.places, shape) @ by_place
         probabilities = np.asarray(softmax(logits, axis=-1), dtype=np.float32)
         return probabilities.reshape(len(inputs), *shape, -1)
 
@@ -77,5 +92,8 @@ def incidence(places: Places, shape: tuple[int, ...]) -> Floats:
 
     # Rows first, then columns: one-hot vectors of each side of the map.
     indices = np.indices(shape).reshape(len(shape), n_cells)
-    sides = [np.eye(side, dtype=np.float32)[index] for side, index in zip(shape, indices, strict=True)]
+    sides = []
+    for side, index in zip(shape, indices, strict=True):
+        one_hot = np.eye(side, dtype=np.float32)
+        sides.append(one_hot[index])
     return np.concatenate(sides, axis=1)

@@ -1,18 +1,18 @@
-"""Ridge regression on every cell's class: what stands linearly in the activations, read out to the end.
+"""Ridge regression of every cell's class on the activations, in closed form.
 
-Gradient descent that is stopped after some epochs finds what is large in the activations before what is small. This
-read-out has no such preference but its penalty, which is chosen by predicting training worlds left out:
+Gradient descent that stops after some epochs finds large directions of the activations before small ones. Ridge
+regression has no such preference beyond its penalty, which is chosen by predicting left-out training worlds:
 
     scores(h, cell) = z(h) @ W[cell] + b[cell],   W minimising |onehot - scores|^2 + penalty * |W|^2
 
-No fit is repeated for that: the residuals of a world's turns when it is left out are (I - H)^-1 times those of the
-whole fit, H being their block of the matrix that maps targets to fitted values. Scores become probabilities by
+Leaving a world out needs no new fit. The residuals of its turns are then (I - H)^-1 times those of the whole fit,
+where H is their block of the matrix that maps targets to fitted values. Scores become probabilities by
 softmax(scores / temperature), with the temperature of least log loss on left-out worlds.
 
-A class that is in one cell of every turn, as an agent is, has a penalty of its own: the one under which its cell is
-named best. The squared error of a single cell hardly falls when it is found, and that of all classes is dominated by
-the walls. A large penalty makes the scores of such a class small beside those of other classes, so they are multiplied
-by the slope of the targets on left-out predictions, where that is above 1.
+A class that is in one cell of every turn, such as the agent, has a penalty of its own: the one that names its cell
+best. The squared error would not do, because it hardly falls when a single cell is found, and walls dominate the sum
+over classes. A large penalty makes the scores of such a class small beside those of other classes. They are therefore
+multiplied by the slope of the targets on left-out predictions, where that is above 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,13 @@ TEMPERATURES = (1e-2, 1e1)
 
 
 @one_thread()
-def fit_ridge(inputs: Floats, codes: Codes, n_classes: int, worlds: Worlds, penalties: Sequence[float]) -> PlaceWeights:
+def fit_ridge(
+    inputs: Floats,
+    codes: Codes,
+    n_classes: int,
+    worlds: Worlds,
+    penalties: Sequence[float],
+) -> PlaceWeights:
     """Fit the read-out to activations as captured.
 
     Args:
@@ -55,22 +61,33 @@ def fit_ridge(inputs: Floats, codes: Codes, n_classes: int, worlds: Worlds, pena
 
     # argmin takes the first of equal losses, hence the largest penalty.
     descending = sorted(penalties, reverse=True)
-    losses = [_losses(fits.left_out(penalty, rows), codes) for penalty in descending]
+    losses = []
+    for penalty in descending:
+        predicted = fits.left_out(penalty, rows)
+        losses.append(_losses(predicted, codes))
     chosen = [descending[i] for i in np.argmin(losses, axis=0)]
 
+    # Factors and temperature are fitted on left-out predictions too, for the fit itself is surer than it should be.
     left_out = _by_class(lambda penalty: fits.left_out(penalty, rows), chosen)
-    factors = _factors(left_out - fits.level, targets - fits.level, _alone(codes, n_classes))
-    temperature, _ = _calibrated(fits.level + factors * (left_out - fits.level), codes)
+    deviations = left_out - fits.level
+    alone = _alone(codes, n_classes)
+    factors = _factors(deviations, targets - fits.level, alone)
+    temperature, _ = _calibrated(fits.level + factors * deviations, codes)
 
+    # z(h) @ W + b = level + (z(h) - mean of z) @ W, so the bias takes the mean's share away.
     by_place = factors * _by_class(fits.weights, chosen)
-    bias = fits.level - np.tensordot(scored.mean(axis=0), by_place, axes=1)
+    at_mean = np.tensordot(scored.mean(axis=0), by_place, axes=1)
+    bias = fits.level - at_mean
+
+    warm_weights = (by_place / temperature).astype(np.float32)
+    warm_bias = (bias / temperature).astype(np.float32)
     return PlaceWeights(
         places="cellwise",
         n_classes=n_classes,
         mean=mean,
         scale=scale,
-        by_place=(by_place / temperature).astype(np.float32).reshape(len(mean), -1),
-        bias=(bias / temperature).astype(np.float32).ravel(),
+        by_place=warm_weights.reshape(len(mean), -1),
+        bias=warm_bias.ravel(),
     )
 
 
@@ -80,7 +97,7 @@ def rows_of_worlds(worlds: Worlds) -> list[Indices]:
     Raises:
         ValueError: fewer than two worlds.
     """
-    of_world = np.unique(worlds, return_inverse=True)[1]
+    _, of_world = np.unique(worlds, return_inverse=True)
     n_worlds = int(of_world.max()) + 1
     if n_worlds < 2:
         raise ValueError("ridge chooses its penalty by predicting left-out worlds: wanted 2 to train on, got 1")
@@ -92,28 +109,42 @@ class RidgeFits:
 
     def __init__(self, inputs: Doubles, targets: Doubles) -> None:
         self.level: Doubles = targets.mean(axis=0)
-        self._targets = (targets - self.level).reshape(len(targets), -1)
+        deviations = targets - self.level
+        self._targets = deviations.reshape(len(targets), -1)
+
+        # One decomposition serves every penalty, which only rescales the singular values.
         centred = inputs - inputs.mean(axis=0)
-        self._turns, self._lengths, self._axes = svd(centred, full_matrices=False, check_finite=False)
-        self._along = self._turns.T @ self._targets  # exactly 0 of targets that are the same in every turn
+        decomposed = svd(centred, full_matrices=False, check_finite=False)
+        self._turns, self._lengths, self._axes = decomposed
+        # Exactly 0 for targets that are the same in every turn.
+        self._along = self._turns.T @ self._targets
 
     def weights(self, penalty: float) -> Doubles:
         """(D, ...) weights of a fit that is `level` where the inputs have their mean."""
-        shrunk = self._lengths / (self._lengths**2 + penalty)
+        penalised = self._lengths**2 + penalty
+        shrunk = self._lengths / penalised
         weights = self._axes.T @ (shrunk[:, None] * self._along)
         return np.asarray(weights.reshape(-1, *self.level.shape))
 
     def left_out(self, penalty: float, groups: Sequence[Indices]) -> Doubles:
         """(N, ...) predictions of each group of rows by the fit to all others."""
-        kept = self._lengths**2 / (self._lengths**2 + penalty)
-        residuals = self._targets - (self._turns * kept) @ self._along
+        squares = self._lengths**2
+        kept = squares / (squares + penalty)
+        fitted = (self._turns * kept) @ self._along
+        residuals = self._targets - fitted
+        n_turns = len(residuals)
+
         predicted = np.empty_like(residuals)
         for rows in groups:
+            # The rows' block of the hat matrix H. The intercept adds 1 / N to each of its elements.
             turns = self._turns[rows]
-            fitted_by = (turns * kept) @ turns.T + 1 / len(residuals)
-            residual = np.linalg.solve(np.eye(len(rows)) - fitted_by, residuals[rows])
+            hat = (turns * kept) @ turns.T + 1 / n_turns
+            identity = np.eye(len(rows))
+            residual = np.linalg.solve(identity - hat, residuals[rows])
             predicted[rows] = self._targets[rows] - residual
-        return np.asarray(predicted.reshape(-1, *self.level.shape) + self.level)
+
+        shaped = predicted.reshape(-1, *self.level.shape)
+        return np.asarray(shaped + self.level)
 
 
 def _losses(scores: Doubles, codes: Codes) -> Doubles:
@@ -125,8 +156,11 @@ def _losses(scores: Doubles, codes: Codes) -> Doubles:
     n_classes = scores.shape[-1]
     of_class = np.eye(n_classes, dtype=bool)[codes]
     alone = _alone(codes, n_classes)
-    squared_error = ((scores - of_class)[..., ~alone] ** 2).mean()
+
+    errors = (scores - of_class)[..., ~alone]
+    squared_error = (errors**2).mean()
     losses = np.full(n_classes, squared_error)
+
     for code in np.flatnonzero(alone):
         cells = of_class[..., code].argmax(axis=1)
         _, losses[code] = _calibrated(scores[..., code], cells)
@@ -135,7 +169,11 @@ def _losses(scores: Doubles, codes: Codes) -> Doubles:
 
 def _alone(codes: Codes, n_classes: int) -> Bools:
     """(C,) whether a class is in one cell of every turn."""
-    return np.array([((codes == code).sum(axis=1) == 1).all() for code in range(n_classes)])
+    alone = []
+    for code in range(n_classes):
+        n_cells = (codes == code).sum(axis=1)
+        alone.append((n_cells == 1).all())
+    return np.array(alone)
 
 
 def _factors(scores: Doubles, targets: Doubles, alone: Bools) -> Doubles:
@@ -147,23 +185,32 @@ def _factors(scores: Doubles, targets: Doubles, alone: Bools) -> Doubles:
     along = (scores * targets).sum(axis=(0, 1))
     squares = (scores**2).sum(axis=(0, 1))
     shrunk = alone & (along > squares)
-    return np.asarray(np.divide(along, squares, out=np.ones_like(along), where=shrunk))
+    # `where` divides the shrunk classes alone. The others keep the 1 of `out`.
+    factors = np.divide(along, squares, out=np.ones_like(along), where=shrunk)
+    return np.asarray(factors)
 
 
 def _by_class(fit: Callable[[float], Doubles], penalties: Sequence[float]) -> Doubles:
     """(..., C), each class from the fit at its own of C penalties."""
     fits = {penalty: fit(penalty) for penalty in set(penalties)}
-    return np.stack([fits[penalty][..., code] for code, penalty in enumerate(penalties)], axis=-1)
+    of_classes = []
+    for code, penalty in enumerate(penalties):
+        of_classes.append(fits[penalty][..., code])
+    return np.stack(of_classes, axis=-1)
 
 
 def _calibrated(scores: Doubles, codes: Codes) -> tuple[float, float]:
     """The temperature of least log loss of softmax(scores / temperature), of scores (..., K), and that loss."""
-    true = np.take_along_axis(scores, codes[..., None], axis=-1)[..., 0]
+    true = np.take_along_axis(scores, codes[..., None], axis=-1)
+    true = true[..., 0]
 
     def loss(exponent: float) -> float:
         temperature = np.exp(exponent)
-        log_losses = logsumexp(scores / temperature, axis=-1) - true / temperature
+        totals = logsumexp(scores / temperature, axis=-1)
+        log_losses = totals - true / temperature
         return float(log_losses.mean())
 
+    # Searched by its logarithm: temperatures differ by factors, not by differences.
     found = minimize_scalar(loss, bounds=np.log(TEMPERATURES), method="bounded")
-    return float(np.exp(found.x)), float(found.fun)
+    temperature = float(np.exp(found.x))
+    return temperature, float(found.fun)

@@ -52,28 +52,52 @@ class Examples:
 
 @one_thread()
 def fit_network(
-    examples: Examples, n_outputs: int, settings: Settings, rng: np.random.Generator, prepare: Prepare = Design.of
+    examples: Examples,
+    n_outputs: int,
+    settings: Settings,
+    rng: np.random.Generator,
+    prepare: Prepare = Design.of,
 ) -> tuple[CellWeights, list[float]]:
-    """The network fitted to activations as captured, and the loss of every step.
+    """Fit the network to activations as captured; return it and the loss of every step.
 
-    One thread computes, for the sake of the numbers and of time: the matrices of a step are small, and where another
-    process holds a core, threads that wait for each other after every product take many times as long.
+    One thread computes, so that the numbers are the same on any machine. It is also faster where another process
+    holds a core: the matrices of a step are small, and threads would wait for each other after every product.
     """
     design = prepare(examples.inputs, settings.whiten)
-    start = CellWeights.initial(design.inputs.shape[1], len(examples.shape), n_outputs, settings.hidden, rng)
-    learned, losses = train(start, replace(examples, inputs=design.inputs), settings, rng)
-    activation = design.on_scores(learned.activation)
-    return replace(learned, mean=design.mean, scale=design.scale, activation=activation), losses
+    n_inputs = design.inputs.shape[1]
+    n_coordinates = len(examples.shape)
+    start = CellWeights.initial(n_inputs, n_coordinates, n_outputs, settings.hidden, rng)
+
+    normalised = replace(examples, inputs=design.inputs)
+    learned, losses = train(start, normalised, settings, rng)
+
+    # The network was trained on the design's inputs. From here on it reads activations as captured.
+    fitted = replace(
+        learned,
+        mean=design.mean,
+        scale=design.scale,
+        activation=design.on_scores(learned.activation),
+    )
+    return fitted, losses
 
 
 def train(
-    start: CellWeights, examples: Examples, settings: Settings, rng: np.random.Generator
+    start: CellWeights,
+    examples: Examples,
+    settings: Settings,
+    rng: np.random.Generator,
 ) -> tuple[CellWeights, list[float]]:
-    """The network learned from inputs that are normalised already, and the loss of every step."""
-    learned = {name: array for name, array in start.arrays().items() if name not in FIXED}
-    parameters = {name: torch.tensor(array, device=settings.device) for name, array in learned.items()}
+    """Train the network on inputs that are normalised already; return it and the loss of every step."""
+    parameters = {}
+    for name, array in start.arrays().items():
+        if name not in FIXED:
+            parameters[name] = torch.tensor(array, device=settings.device)
+
     optimizer = torch.optim.AdamW(
-        parameters.values(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
+        parameters.values(),
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        fused=True,
     )
     steps = settings.epochs * ceil(len(examples.inputs) / settings.batch)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
@@ -86,12 +110,15 @@ def train(
         optimizer.step()
         cosine.step()
         losses.append(loss)
+
     trained = {name: parameter.cpu().numpy() for name, parameter in parameters.items()}
     return replace(start, **trained), losses
 
 
 def sample_cells(
-    weights: NDArray[np.float64], n_cells: int, rng: np.random.Generator
+    weights: NDArray[np.float64],
+    n_cells: int,
+    rng: np.random.Generator,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Priority sampling (Duffield et al. 2007): heavy cells nearly always, light ones now and then.
 
@@ -106,13 +133,21 @@ def sample_cells(
     Returns:
         Their indices and weights, both (N, min(n_cells, cells)).
     """
-    if n_cells >= weights.shape[1]:
-        return np.tile(np.arange(weights.shape[1]), (len(weights), 1)), weights
-    priority = weights / (1 - rng.random(weights.shape))
+    n_turns, n_all = weights.shape
+    if n_cells >= n_all:
+        every = np.tile(np.arange(n_all), (n_turns, 1))
+        return every, weights
+
+    # `random` is below 1 and may be 0. One less it is never 0.
+    uniform = 1 - rng.random(weights.shape)
+    priority = weights / uniform
     order = np.argpartition(-priority, n_cells, axis=1)
     taken = order[:, :n_cells]
-    highest_not_taken = np.take_along_axis(priority, order[:, n_cells : n_cells + 1], axis=1)
-    return taken, np.maximum(np.take_along_axis(weights, taken, axis=1), highest_not_taken)
+    next_best = order[:, n_cells : n_cells + 1]
+
+    own = np.take_along_axis(weights, taken, axis=1)
+    highest_not_taken = np.take_along_axis(priority, next_best, axis=1)
+    return taken, np.maximum(own, highest_not_taken)
 
 
 def _batches(examples: Examples, settings: Settings, rng: np.random.Generator) -> Iterator[Batch]:
@@ -122,14 +157,25 @@ def _batches(examples: Examples, settings: Settings, rng: np.random.Generator) -
     for _ in range(settings.epochs):
         order = rng.permutation(n_turns)
         for start in range(0, n_turns, settings.batch):
-            yield _batch(examples, order[start : start + settings.batch], coordinates, settings, rng)
+            turns = order[start : start + settings.batch]
+            yield _batch(examples, turns, coordinates, settings, rng)
 
 
 def _batch(
-    examples: Examples, turns: NDArray[np.intp], coordinates: Tensor, settings: Settings, rng: np.random.Generator
+    examples: Examples,
+    turns: NDArray[np.intp],
+    coordinates: Tensor,
+    settings: Settings,
+    rng: np.random.Generator,
 ) -> Batch:
+    """The given turns, each with sampled cells."""
     weights = examples.weights[turns]
-    cells, importance = sample_cells(weights, settings.cells or weights.shape[1], rng)
+    n_cells = settings.cells or weights.shape[1]
+    cells, importance = sample_cells(weights, n_cells, rng)
+
+    # Divided by the number of all cells, sampled or not: sampled sums stand for the sums over all.
+    shares = (importance / weights.size).astype(np.float32)
+    targets = np.take_along_axis(examples.targets[turns], cells, axis=1)
 
     def tensor(array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(settings.device)
@@ -138,6 +184,6 @@ def _batch(
         inputs=tensor(examples.inputs[turns]),
         cells=tensor(cells),
         coordinates=coordinates,
-        targets=tensor(np.take_along_axis(examples.targets[turns], cells, axis=1)),
-        weights=tensor((importance / weights.size).astype(np.float32)),
+        targets=tensor(targets),
+        weights=tensor(shares),
     )

@@ -44,7 +44,14 @@ class CellWeights:
     """(C,); None for a linear probe."""
 
     @classmethod
-    def initial(cls, n_inputs: int, n_coordinates: int, n_outputs: int, hidden: int, rng: np.random.Generator) -> Self:
+    def initial(
+        cls,
+        n_inputs: int,
+        n_coordinates: int,
+        n_outputs: int,
+        hidden: int,
+        rng: np.random.Generator,
+    ) -> Self:
         """Uniform weights within 1/sqrt(fan-in), for inputs that are normalised already.
 
         The two parts of the first layer are scaled each by its own fan-in: with a common one, two coordinates
@@ -62,19 +69,30 @@ class CellWeights:
             bound = 1 / sqrt(max(fan_in, 1))
             return rng.uniform(-bound, bound, shape).astype(np.float32)
 
+        # The order of the draws is part of every fitted probe.
         width = hidden or n_outputs
+        activation = uniform(n_inputs, n_inputs, width)
+        bias = uniform(n_inputs, width)
+        output = None
+        output_bias = None
+        if hidden:
+            output = uniform(hidden, n_outputs, hidden)
+            output_bias = uniform(hidden, n_outputs)
+        coordinate = uniform(n_coordinates, n_coordinates, width)
+
         return cls(
             mean=np.zeros(n_inputs, np.float32),
             scale=np.ones(n_inputs, np.float32),
-            activation=uniform(n_inputs, n_inputs, width),
-            bias=uniform(n_inputs, width),
-            output=uniform(hidden, n_outputs, hidden) if hidden else None,
-            output_bias=uniform(hidden, n_outputs) if hidden else None,
-            coordinate=uniform(n_coordinates, n_coordinates, width),
+            activation=activation,
+            coordinate=coordinate,
+            bias=bias,
+            output=output,
+            output_bias=output_bias,
         )
 
     def arrays(self) -> dict[str, Floats]:
         """All parameters by name; those of an absent output layer are left out."""
+        # By introspection, so that a new parameter is saved without more ado.
         arrays = {}
         for field in fields(self):
             array = getattr(self, field.name)
@@ -85,8 +103,11 @@ class CellWeights:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`; other names are ignored."""
-        names = [field.name for field in fields(cls) if field.name in arrays]
-        return cls(**{name: arrays[name] for name in names})
+        own = {}
+        for field in fields(cls):
+            if field.name in arrays:
+                own[field.name] = arrays[field.name]
+        return cls(**own)
 
     def logits(self, inputs: NDArray[Any], coordinates: Floats) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Yield rows and their outputs (rows, cells, C), in chunks of bounded memory and of `inputs`' type.
@@ -95,27 +116,35 @@ class CellWeights:
             inputs: (N, D) activations as captured.
             coordinates: (cells, A) as `cell_coordinates` gives them.
         """
+        # The two shares of the first layer are computed apart: one per cell, one per turn.
         cells = coordinates.astype(inputs.dtype) @ self.coordinate + self.bias
         step = max(1, FLOATS_AT_ONCE // cells.size)
         for start in range(0, len(inputs), step):
             rows = slice(start, start + step)
-            turns = (inputs[rows] - self.mean) / self.scale @ self.activation
-            yield rows, self._second_layer(turns[:, None, :] + cells)
+            scored = (inputs[rows] - self.mean) / self.scale
+            turns = scored @ self.activation
+            first = turns[:, None, :] + cells
+            yield rows, self._second_layer(first)
 
     def _second_layer(self, first: NDArray[Any]) -> NDArray[Any]:
+        """The logits from the sums of the first layer, which are overwritten."""
         if self.output is None:
             return first
         hidden = np.maximum(first, 0, out=first)
-        return np.asarray(hidden @ self.output.T + self.output_bias)
+        logits = hidden @ self.output.T + self.output_bias
+        return np.asarray(logits)
 
 
 def z_scores(inputs: NDArray[Any]) -> tuple[Floats, Floats]:
     """Mean and standard deviation (D,) of the columns; 1 instead of the standard deviation of a constant one."""
     mean = inputs.mean(axis=0, dtype=np.float64)
     deviation = inputs.std(axis=0, dtype=np.float64)
+
     # Rounding alone makes a constant column vary a little.
-    negligible = deviation <= 1e-7 * np.abs(mean) + np.finfo(np.float32).tiny
-    return mean.astype(np.float32), np.where(negligible, 1, deviation).astype(np.float32)
+    rounding = 1e-7 * np.abs(mean) + np.finfo(np.float32).tiny
+    is_constant = deviation <= rounding
+    scale = np.where(is_constant, 1, deviation)
+    return mean.astype(np.float32), scale.astype(np.float32)
 
 
 def cell_coordinates(shape: tuple[int, ...]) -> Floats:
@@ -124,19 +153,30 @@ def cell_coordinates(shape: tuple[int, ...]) -> Floats:
     Every turn queries the same cells, so these are the z-scores over all training rows as well. Labels without a
     grid have shape (): one cell without coordinates.
     """
-    indices = np.indices(shape, dtype=np.float64).reshape(len(shape), prod(shape)).T
+    n_cells = prod(shape)
+    by_side = np.indices(shape, dtype=np.float64).reshape(len(shape), n_cells)
+    indices = by_side.T
     mean, scale = z_scores(indices)
-    return ((indices - mean) / scale).astype(np.float32)
+    scored = (indices - mean) / scale
+    return scored.astype(np.float32)
 
 
-def class_probabilities(weights: CellWeights, inputs: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def class_probabilities(
+    weights: CellWeights,
+    inputs: NDArray[Any],
+    shape: tuple[int, ...],
+) -> NDArray[Any]:
     """(N, *shape, C) softmax of the outputs for every cell, of `inputs`' type."""
-    last_bias = weights.bias if weights.output_bias is None else weights.output_bias
+    last_bias = weights.output_bias
+    if last_bias is None:
+        last_bias = weights.bias
+
+    n_turns = len(inputs)
     n_classes = len(last_bias)
-    probabilities = np.empty((len(inputs), prod(shape), n_classes), dtype=inputs.dtype)
+    probabilities = np.empty((n_turns, prod(shape), n_classes), dtype=inputs.dtype)
     for rows, logits in weights.logits(inputs, cell_coordinates(shape)):
         probabilities[rows] = softmax(logits, axis=-1)
-    return probabilities.reshape(len(inputs), *shape, n_classes)
+    return probabilities.reshape(n_turns, *shape, n_classes)
 
 
 def check_finite(inputs: NDArray[Any]) -> None:
@@ -145,7 +185,8 @@ def check_finite(inputs: NDArray[Any]) -> None:
     Raises:
         ValueError: names the first row with an infinite or undefined value.
     """
-    _check_rows(np.isfinite(inputs).all(axis=1))
+    finite = np.isfinite(inputs).all(axis=1)
+    _check_rows(finite)
 
 
 def check_tokens(inputs: NDArray[Any]) -> None:
@@ -154,13 +195,19 @@ def check_tokens(inputs: NDArray[Any]) -> None:
     Raises:
         ValueError: names the first row with another infinite or undefined value, or without any token.
     """
-    n_tokens = (~np.isnan(inputs).all(axis=2)).sum(axis=1)
-    is_token = np.arange(inputs.shape[1]) < n_tokens[:, None]
+    is_padding = np.isnan(inputs).all(axis=2)
+    n_tokens = (~is_padding).sum(axis=1)
+    places = np.arange(inputs.shape[1])
+
+    # Padding before a token, or in a part of one, puts a NaN where a token is expected.
+    is_token = places < n_tokens[:, None]
     is_finite = np.isfinite(inputs).all(axis=2)
-    _check_rows((is_finite == is_token).all(axis=1) & (n_tokens > 0))
+    as_expected = (is_finite == is_token).all(axis=1)
+    _check_rows(as_expected & (n_tokens > 0))
 
 
 def _check_rows(finite: Bools) -> None:
+    """Name the first row that is False."""
     if not finite.all():
         row = np.argmin(finite)
         raise ValueError(f"activations must be finite, got an infinite or undefined value in row {row}")

@@ -1,20 +1,21 @@
 """The metric `beliefs`: is an action optimal on the decoded map? (Arghal et al. 2026, section 5.2 and table 2)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
+from gde.data.view import moves
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
 from gde.seeding import generator
-from gde_plugins.probes.arrays import Bools, Doubles, Indices
+from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Indices
 from gde_plugins.probes.maps.estimates import mean_distance
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
-from gde_plugins.probes.maps.policies import Believed, Moves
+from gde_plugins.probes.maps.policies import Believed
 
 SAMPLES = 32
 """Maps drawn from each decoded distribution."""
@@ -43,6 +44,7 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
     """
     if evidence.part:
         return ()
+
     fits = [fit for fit in decoded_turns(evidence) if fit.turns]
     if not fits:
         return [unmeasured("beliefs.accuracy.decoded", "share", NONE_DECODED)]
@@ -53,9 +55,12 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
 
     measurements: list[Measurement] = []
     for fit in fits:
-        parts = [*fit.parts()] if fit.where["fit"] == "none" else []
-        for part in (fit, *parts):
-            measurements += part.under([*_measured(_judged(part, evidence.seed), evidence.seed)])
+        parts = [fit]
+        if fit.where["fit"] == "none":
+            parts += fit.parts()
+        for part in parts:
+            judged = _judged(part, evidence.seed)
+            measurements += part.under([*_measured(judged, evidence.seed)])
     return measurements
 
 
@@ -75,20 +80,28 @@ class _Judged:
 
     def is_best(self, optimal: Bools) -> Bools:
         """(N,) whether the action taken is among the optimal ones (N, A)."""
-        chosen: Bools = (self.taken >= 0) & optimal[np.arange(len(optimal)), self.taken]
+        turns = np.arange(len(optimal))
+        # -1 would index the last action.
+        is_usable = self.taken >= 0
+        chosen: Bools = is_usable & optimal[turns, self.taken]
         return chosen
 
 
 def _judged(fit: DecodedTurns, seed: int) -> _Judged:
-    moves = _moves(fit)
-    names = [*moves]
+    """Solve the decoded maps of some turns, the likeliest and sampled ones."""
+    # The same in all worlds of a run.
+    actions = moves(fit.trajectories[0].world)
+    names = [*actions]
+    n_turns = len(fit.turns)
 
     # Maps without a way are left out of the expectation, and so are turns of which no sampled map has one.
-    rng = generator(seed, "metric", "beliefs", "maps", *map(str, fit.where.values()))
-    n_ways = np.zeros(len(fit.turns))
-    n_best = np.zeros((len(fit.turns), len(names)))
+    labels = map(str, fit.where.values())
+    rng = generator(seed, "metric", "beliefs", "maps", *labels)
+    n_ways = np.zeros(n_turns)
+    n_best = np.zeros((n_turns, len(names)))
     for _ in range(SAMPLES):
-        optimal = Believed.sampled(fit.decoded, fit.classes, rng).optimal(moves)
+        sampled = Believed.sampled(fit.decoded, fit.classes, rng)
+        optimal = sampled.optimal(actions)
         n_ways += optimal.any(axis=1)
         n_best += optimal
     with np.errstate(invalid="ignore"):
@@ -97,48 +110,62 @@ def _judged(fit: DecodedTurns, seed: int) -> _Judged:
     true = []
     taken = []
     for turn in fit.turns:
+        best = turn.optimal or ()
+        true.append([name in best for name in names])
         action = turn.decision.action
-        true.append([name in (turn.optimal or ()) for name in names])
         taken.append(names.index(action) if action in names else -1)
-    decoded = Believed.likeliest(fit.decoded, fit.classes).optimal(moves)
-    return _Judged(fit=fit, true=np.array(true), decoded=decoded, taken=np.array(taken), expected=expected)
 
-
-def _moves(fit: DecodedTurns) -> Moves:
-    moves = fit.trajectories[0].world.facts["moves"]
-    assert isinstance(moves, Mapping)
-    return {str(action): (move[0], move[1]) for action, move in moves.items()}  # type: ignore[index,misc]
+    likeliest = Believed.likeliest(fit.decoded, fit.classes)
+    return _Judged(
+        fit=fit,
+        true=np.array(true),
+        decoded=likeliest.optimal(actions),
+        taken=np.array(taken),
+        expected=expected,
+    )
 
 
 def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
+    """All measurements of some turns, see `beliefs`."""
     fit = judged.fit
     untrained = fit.untrained("agent", "goal")
-    every: Bools = np.ones(len(judged.true), dtype=bool)
-    placed: Bools = np.full(len(every), not untrained)
+    n_turns = len(judged.true)
+
+    # The turns that a number is of. The places of agent and goal mean nothing where they were never trained on.
+    every: Bools = np.ones(n_turns, dtype=bool)
+    placed: Bools = np.full(n_turns, not untrained)
     valid: Bools = placed & judged.decoded.any(axis=1)
+
     true = judged.is_best(judged.true)
     decoded = judged.is_best(judged.decoded)
-    some_both: Bools = np.asarray((judged.true & judged.decoded).any(axis=1))
+    both = judged.true & judged.decoded
+    some_both: Bools = np.asarray(both.any(axis=1))
     wrong: Bools = valid & ~true
-    for name, hits, among, reason in (
-        ("beliefs.accuracy.true", true, every, ""),
-        ("beliefs.valid", valid, placed, ""),
-        ("beliefs.accuracy.decoded", decoded, valid, NO_WAY),
-        ("beliefs.agreement", true & decoded, valid, NO_WAY),
-        ("beliefs.agreement.released", some_both, valid, NO_WAY),
-        ("beliefs.recovery", decoded, wrong, NO_ERROR),
-        ("beliefs.recovery.released", some_both, wrong, NO_ERROR),
-    ):
-        yield _averaged(fit, name, hits.astype(np.float64), among, seed, untrained or reason)
+    shares = (
+        ("accuracy.true", true, every, ""),
+        ("valid", valid, placed, ""),
+        ("accuracy.decoded", decoded, valid, NO_WAY),
+        ("agreement", true & decoded, valid, NO_WAY),
+        ("agreement.released", some_both, valid, NO_WAY),
+        ("recovery", decoded, wrong, NO_ERROR),
+        ("recovery.released", some_both, wrong, NO_ERROR),
+    )
+    for name, hits, among, reason in shares:
+        values = hits.astype(np.float64)
+        yield _averaged(fit, f"beliefs.{name}", values, among, seed, untrained or reason)
 
-    known: Bools = placed & ~np.isnan(judged.expected).any(axis=1)
-    of_action = np.where(judged.taken >= 0, judged.expected[np.arange(len(known)), judged.taken], 0.0)
+    unknown = np.isnan(judged.expected).any(axis=1)
+    known: Bools = placed & ~unknown
+    of_taken = judged.expected[np.arange(n_turns), judged.taken]
+    of_action = np.where(judged.taken >= 0, of_taken, 0.0)
     of_chance = judged.expected.mean(axis=1)
-    for name, values in (("beliefs.expected", of_action), ("beliefs.expected.chance", of_chance)):
-        yield _averaged(fit, name, np.where(known, values, 0.0), known, seed, untrained or NO_WAY)
+    expectations = {"expected": of_action, "expected.chance": of_chance}
+    for name, probabilities in expectations.items():
+        values = np.where(known, probabilities, 0.0)
+        yield _averaged(fit, f"beliefs.{name}", values, known, seed, untrained or NO_WAY)
 
-    for kind in ("agent", "goal"):
-        yield _spread(fit, kind, seed)
+    yield _spread(fit, "agent", seed)
+    yield _spread(fit, "goal", seed)
 
 
 def _spread(fit: DecodedTurns, kind: str, seed: int) -> Measurement:
@@ -146,29 +173,44 @@ def _spread(fit: DecodedTurns, kind: str, seed: int) -> Measurement:
     code = fit.classes.index(kind)
     called = fit.decoded.argmax(axis=-1) == code
     true = fit.cells == code
-    known = called.any(axis=(1, 2)) & true.any(axis=(1, 2))
+    known = called.any(axis=CELLS) & true.any(axis=CELLS)
+
     values = np.zeros(len(known))
     for turn in np.flatnonzero(known):
         values[turn] = mean_distance(called[turn], true[turn])
-    return _averaged(fit, f"beliefs.spread.{kind}", values, known, seed, f"no cell was decoded as {kind}", "cells")
+    reason = f"no cell was decoded as {kind}"
+    return _averaged(fit, f"beliefs.spread.{kind}", values, known, seed, reason, "cells")
 
 
 def _averaged(
-    fit: DecodedTurns, name: str, values: Doubles, among: Bools, seed: int, reason: str, unit: str = "share"
+    fit: DecodedTurns,
+    name: str,
+    values: Doubles,
+    among: Bools,
+    seed: int,
+    reason: str,
+    unit: str = "share",
 ) -> Measurement:
     """The mean of some turns' values within each trajectory, then over trajectories."""
     if not among.any():
         return unmeasured(name, unit, reason)
+
     values_of: dict[str, list[float]] = {}
     cluster_of: dict[str, str] = {}
     for row in np.flatnonzero(among):
         trajectory = fit.trajectories[row]
         key = str(trajectory.key)
-        values_of.setdefault(key, []).append(float(values[row]))
+        value = float(values[row])
+        values_of.setdefault(key, []).append(value)
         cluster_of[key] = trajectory.world.cluster
 
     means = [float(np.mean(each)) for each in values_of.values()]
     clusters = [*cluster_of.values()]
-    rng = generator(seed, "metric", name, *map(str, fit.where.values()))
-    estimate = cluster_share if unit == "share" else cluster_mean
-    return estimate(means, clusters, rng).measurement(name, unit)
+    labels = map(str, fit.where.values())
+    rng = generator(seed, "metric", name, *labels)
+    # Shares have an interval even where all worlds agree.
+    if unit == "share":
+        estimate = cluster_share(means, clusters, rng)
+    else:
+        estimate = cluster_mean(means, clusters, rng)
+    return estimate.measurement(name, unit)

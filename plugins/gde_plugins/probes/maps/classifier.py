@@ -56,6 +56,7 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             device: where torch trains.
             random_state: None, a seed or a `numpy.random.RandomState`.
         """
+        # scikit-learn clones estimators by these attributes, so they are kept unchecked and unchanged.
         self.hidden = hidden
         self.whiten = whiten
         self.epochs = epochs
@@ -70,11 +71,20 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *, prepare: Prepare = Design.of) -> Self:
         """Fit to activations (N, D) and labels (N, *shape); fits that share `prepare` may share its design matrix."""
         X, codes = self._encoded(X, y)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        weights = class_weights(codes, len(self.classes_)) if self.balanced else np.ones(codes.shape)
+        n_classes = len(self.classes_)
+        # A RandomState, which scikit-learn asks for, seeds the generator that all draws come from.
+        seed = check_random_state(self.random_state).randint(2**31)
+        rng = np.random.default_rng(seed)
+
+        if self.balanced:
+            weights = class_weights(codes, n_classes)
+        else:
+            weights = np.ones(codes.shape)
         examples = Examples(inputs=X, shape=self.shape_, targets=codes, weights=weights)
         settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
-        self.weights_, self.loss_curve_ = fit_network(examples, len(self.classes_), settings, rng, prepare)
+
+        fitted = fit_network(examples, n_classes, settings, rng, prepare)
+        self.weights_, self.loss_curve_ = fitted
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -90,17 +100,25 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of cells that are right."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+        right = self.predict(X) == np.asarray(y)
+        return float(np.mean(right))
 
     def _encoded(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Checked activations and the cells' class indices (N, cells); notes the classes and the grid's shape."""
-        y = None if y is None else np.asarray(y)
-        flat = y if np.ndim(y) < 3 else y.reshape(len(y), -1)
+        # None is left for scikit-learn to refuse, with its own message.
+        if y is not None:
+            y = np.asarray(y)
+        # scikit-learn checks labels of at most two dimensions.
+        flat = y
+        if np.ndim(y) >= 3:
+            flat = y.reshape(len(y), -1)
         X, flat = validate_data(self, X, flat, multi_output=True, dtype=[np.float64, np.float32])
         check_classification_targets(flat.ravel())
+
         self.classes_, codes = np.unique(flat, return_inverse=True)
         self.shape_ = np.shape(y)[1:]
-        return X, codes.reshape(len(X), -1).astype(np.int64)
+        by_turn = codes.reshape(len(X), -1)
+        return X, by_turn.astype(np.int64)
 
 
 def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:

@@ -10,11 +10,13 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import paired_difference
 from gde.seeding import generator
-from gde_plugins.probes.arrays import Bools, Doubles, Floats
+from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Floats
 from gde_plugins.probes.maps.estimates import Scores
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, true_map
-from gde_plugins.probes.maps.scores import distances, likeliest_on_map, of_known
+from gde_plugins.probes.maps.scores import distances, largest_side, likeliest_on_map, of_known
 
+THINGS = ("agent", "goal")
+"""Classes that are in one cell of every map."""
 NONE_DECODED = "no probe decoded maps; choose --probe cogmap"
 
 
@@ -39,11 +41,14 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     """
     if evidence.part:
         return ()
+
+    # The published scores are of first turns alone.
     fits = []
     for turns in decoded_turns(evidence):
         is_first = np.array([turn.index == 0 for turn in turns.turns])
-        fits.append(turns.take(is_first))
-    fits = [fit for fit in fits if fit.turns]
+        first_turns = turns.take(is_first)
+        if first_turns.turns:
+            fits.append(first_turns)
     if not fits:
         return [unmeasured("maps.accuracy", "share", NONE_DECODED)]
 
@@ -55,95 +60,147 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
 
 
 def _measured(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
+    """Scores of all turns and of each size and density; baselines beside the trained fit alone."""
     parts = [fit, *fit.parts()]
     for part in parts:
         yield from part.under(_scores(part, evidence.seed))
+
+    # A reader without activations is the same for all fits, so it is scored once.
     if fit.where["fit"] == "none":
-        worlds, prior = _training_prior(fit, evidence)
-        yield from fit.under([Measurement(name="maps.worlds", value=float(worlds), unit="count", n=worlds)])
+        n_worlds, prior = _training_prior(fit, evidence)
+        worlds = Measurement(name="maps.worlds", value=float(n_worlds), unit="count", n=n_worlds)
+        yield from fit.under([worlds])
         for part in parts:
             yield from part.under(_majority_scores(part, prior, evidence.seed))
 
 
 def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
-    scores = Scores(fit.groups, generator(seed, "metric", "maps", *map(str, fit.where.values())))
+    """Scores of every class on the true map, and of the places of agent and goal."""
+    labels = map(str, fit.where.values())
+    rng = generator(seed, "metric", "maps", *labels)
+    scores = Scores(fit.groups, rng)
+
     named = likeliest_on_map(fit.decoded, fit.classes)
     on_map = fit.cells != fit.classes.index(PAD)
     right = (named == fit.cells) & on_map
     scores.share("maps.accuracy", right, on_map, "")
-    for code, name in enumerate(fit.classes):
-        if name != PAD:
-            true = fit.cells == code
-            called = (named == code) & on_map
-            scores.share(f"maps.recall.{name}", right & true, true, f"no {name} cell on the held-out maps")
-            scores.share(f"maps.precision.{name}", right & called, called, f"no cell was decoded as {name}")
 
-    size = int(on_map.any(axis=1).sum(axis=1).max())
-    located = Scores(scores.groups, scores.rng)
-    for name in ("agent", "goal"):
+    for code, name in enumerate(fit.classes):
+        if name == PAD:
+            continue
+        true = fit.cells == code
+        called = (named == code) & on_map
+        scores.share(f"maps.recall.{name}", right & true, true, f"no {name} cell on the held-out maps")
+        scores.share(f"maps.precision.{name}", right & called, called, f"no cell was decoded as {name}")
+
+    # Places are scored as the probe itself scores them: over all cells, padding included.
+    likeliest = fit.decoded.argmax(axis=-1)
+    size = largest_side(on_map)
+    located = Scores(fit.groups, rng)
+    for name in THINGS:
         code = fit.classes.index(name)
         true = fit.cells == code
-        located.located(name, distances(fit.decoded, fit.cells, code), true.any(axis=(1, 2)), size)
-        located.spread(name, fit.decoded.argmax(axis=-1) == code, true, size)
-    return of_known([*scores.measurements, *located.under("maps")], fit.unknown)
+        present = true.any(axis=CELLS)
+        missed_by = distances(fit.decoded, fit.cells, code)
+        located.located(name, missed_by, present, size)
+        located.spread(name, likeliest == code, true, size)
+
+    measurements = scores.measurements + located.under("maps")
+    return of_known(measurements, fit.unknown)
 
 
 def _training_prior(fit: DecodedTurns, evidence: Evidence) -> tuple[int, Floats]:
     """The number of training worlds, and (size, size, C) frequencies of classes in their first turns."""
-    held_out = {*fit.groups.tolist()}
+    held_out = set(fit.groups.tolist())
     size = fit.cells.shape[1]
     worlds = set()
     first_maps = []
     for trajectory in evidence.trajectories:
-        if not trajectory.turns or trajectory.world.cluster in held_out:
+        world = trajectory.world.cluster
+        if not trajectory.turns or world in held_out:
             continue
-        worlds.add(trajectory.world.cluster)
+
+        worlds.add(world)
         first = trajectory.turns[0]
         if first.state is not None:
-            first_maps.append(true_map(trajectory, first, size))
-    if not first_maps:
-        return 0, np.zeros((size, size, len(fit.classes)), dtype=np.float32)
+            cells = true_map(trajectory, first, size)
+            first_maps.append(cells)
 
-    cells = np.array(first_maps)
-    prior = [(cells == code).mean(axis=0) for code in range(len(fit.classes))]
-    return len(worlds), np.stack(prior, axis=-1).astype(np.float32)
+    n_classes = len(fit.classes)
+    if not first_maps:
+        return 0, np.zeros((size, size, n_classes), dtype=np.float32)
+
+    all_cells = np.array(first_maps)
+    frequencies = []
+    for code in range(n_classes):
+        of_class = all_cells == code
+        frequencies.append(of_class.mean(axis=0))
+    prior = np.stack(frequencies, axis=-1)
+    return len(worlds), prior.astype(np.float32)
 
 
 def _majority_scores(fit: DecodedTurns, prior: Floats, seed: int) -> list[Measurement]:
     """The accuracy of a reader who names each cell's commonest class in training."""
-    scores = Scores(fit.groups, generator(seed, "metric", "maps", "majority"))
-    named = np.broadcast_to(likeliest_on_map(prior, fit.classes), fit.cells.shape)
+    rng = generator(seed, "metric", "maps", "majority")
+    scores = Scores(fit.groups, rng)
+
+    commonest = likeliest_on_map(prior, fit.classes)
+    named = np.broadcast_to(commonest, fit.cells.shape)
     on_map = fit.cells != fit.classes.index(PAD)
-    scores.share("maps.accuracy.majority", (named == fit.cells) & on_map, on_map, "")
+    right = (named == fit.cells) & on_map
+    scores.share("maps.accuracy.majority", right, on_map, "")
     return scores.measurements
 
 
-def _selectivity(fit: DecodedTurns, fits: Sequence[DecodedTurns], evidence: Evidence) -> Iterator[Measurement]:
+def _selectivity(
+    fit: DecodedTurns,
+    fits: Sequence[DecodedTurns],
+    evidence: Evidence,
+) -> Iterator[Measurement]:
     """What a trained fit has right beyond the same probe fitted to shuffled labels, on the same turns."""
     if fit.where["fit"] != "none":
         return
+
+    # Turns are compared one by one, so a control of other turns is none.
     wanted = {**fit.where, "fit": "shuffled"}
-    controls = [one for one in fits if one.where == wanted and len(one.turns) == len(fit.turns)]
+    controls = []
+    for other in fits:
+        if other.where == wanted and len(other.turns) == len(fit.turns):
+            controls.append(other)
     if not controls:
         return
-    for (suffix, has_cells, ours), (_, _, theirs) in zip(_right(fit), _right(controls[0]), strict=True):
+
+    shares = zip(_shares_right(fit), _shares_right(controls[0]), strict=True)
+    for (suffix, has_cells, ours), (_, _, theirs) in shares:
         name = f"maps.selectivity{suffix}"
         if not has_cells.any():
-            reason = f"no {suffix.lstrip('.')} cell on the held-out maps"
+            thing = suffix.lstrip(".")
+            reason = f"no {thing} cell on the held-out maps"
             yield from fit.under([unmeasured(name, "share", reason)])
             continue
-        rng = generator(evidence.seed, "metric", "maps", f"selectivity{suffix}", *map(str, fit.where.values()))
-        difference = paired_difference(ours[has_cells], theirs[has_cells], fit.groups[has_cells], rng)
+
+        # Every number has a generator of its own, so that none changes when another is added.
+        labels = map(str, fit.where.values())
+        rng = generator(evidence.seed, "metric", "maps", f"selectivity{suffix}", *labels)
+        worlds = fit.groups[has_cells]
+        with_labels = ours[has_cells]
+        with_shuffled = theirs[has_cells]
+        difference = paired_difference(with_labels, with_shuffled, worlds, rng)
         measurement = difference.estimate.measurement(name, "share")
         yield from fit.under(of_known([measurement], fit.unknown))
 
 
-def _right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
+def _shares_right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
     """For all cells, agent and goal: suffix of the name, (N,) which maps have such cells, (N,) share that is right."""
     on_map = fit.cells != fit.classes.index(PAD)
-    right = (likeliest_on_map(fit.decoded, fit.classes) == fit.cells) & on_map
-    yield "", on_map.any(axis=(1, 2)), right.sum(axis=(1, 2)) / on_map.sum(axis=(1, 2))
-    for name in ("agent", "goal"):
+    named = likeliest_on_map(fit.decoded, fit.classes)
+    right = (named == fit.cells) & on_map
+    n_right = right.sum(axis=CELLS)
+    n_cells = on_map.sum(axis=CELLS)
+    yield "", on_map.any(axis=CELLS), n_right / n_cells
+
+    for name in THINGS:
         code = fit.classes.index(name)
+        has_thing = (fit.cells == code).any(axis=CELLS)
         is_found = distances(fit.decoded, fit.cells, code) == 0
-        yield f".{name}", (fit.cells == code).any(axis=(1, 2)), is_found.astype(np.float64)
+        yield f".{name}", has_thing, is_found.astype(np.float64)

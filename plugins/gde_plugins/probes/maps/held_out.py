@@ -65,27 +65,38 @@ class DecodedTurns:
             known = {value for value in values if value is not None}
             for value in sorted(known):
                 rows = np.array([each == value for each in values])
+                # Where every turn has the value, the part would be the whole again.
                 if not rows.all():
-                    yield replace(self.take(rows), where={**self.where, label: value})
+                    part = self.take(rows)
+                    yield replace(part, where={**self.where, label: value})
 
     def under(self, measurements: Sequence[Measurement]) -> Iterator[Measurement]:
         """The measurements with the labels of these turns."""
         for one in measurements:
-            yield replace(one, where={**self.where, **one.where})
+            labels = {**self.where, **one.where}
+            yield replace(one, where=labels)
 
 
 def decoded_turns(evidence: Evidence) -> Iterator[DecodedTurns]:
     """The turns of every fit that decoded maps, in the order of the reports, without failed episodes."""
-    trajectories = {str(one.key): one for one in evidence.trajectories if one.ending != "failed"}
+    trajectories = {}
+    for trajectory in evidence.trajectories:
+        if trajectory.ending != "failed":
+            trajectories[str(trajectory.key)] = trajectory
+
     for report in evidence.probe_reports:
-        if report.decoded.ndim == 4 and {"agent", "goal", "wall"} <= {*report.classes}:
+        # Probes of other things report fewer dimensions, or other classes.
+        is_map = report.decoded.ndim == 4
+        if is_map and {"agent", "goal", "wall"} <= {*report.classes}:
             yield _turns_of(report, trajectories)
 
 
 def _turns_of(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> DecodedTurns:
+    """The turns of a report whose episodes are among the given ones."""
     fit = report.fit
     size = report.decoded.shape[1]
 
+    # Rows of failed episodes are left out of the decoded maps too, so that all arrays stay aligned.
     rows = []
     played = []
     turns = []
@@ -99,13 +110,27 @@ def _turns_of(report: ProbeReport, trajectories: Mapping[str, Trajectory]) -> De
             turns.append(turn)
             maps.append(true_map(trajectory, turn, size))
 
-    never_decoded = [name for code, name in enumerate(report.classes) if not report.decoded[..., code].any()]
+    # A probe gives a class that it never saw in training no probability anywhere.
+    never_decoded = set()
+    for code, name in enumerate(report.classes):
+        probabilities = report.decoded[..., code]
+        if not probabilities.any():
+            never_decoded.add(name)
+
+    where: Labels = {
+        "variant": fit.variant,
+        "layer": fit.layer,
+        "position": fit.position,
+        "fit": fit.control,
+    }
+    # Shaped even where there are no turns.
+    cells = np.array(maps, dtype=np.int64).reshape(-1, size, size)
     return DecodedTurns(
-        where={"variant": fit.variant, "layer": fit.layer, "position": fit.position, "fit": fit.control},
+        where=where,
         trajectories=tuple(played),
         turns=tuple(turns),
         decoded=report.decoded[rows],
-        cells=np.array(maps, dtype=np.int64).reshape(-1, size, size),
+        cells=cells,
         classes=report.classes,
         unknown=frozenset(never_decoded),
     )

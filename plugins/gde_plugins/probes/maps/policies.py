@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gde.data.cell_map import PAD
-from gde_plugins.probes.arrays import Bools, Codes, Floats, Indices
+from gde_plugins.probes.arrays import CELLS, Bools, Codes, Floats, Indices
 
 Moves = Mapping[str, tuple[int, int]]
 """Action to rows and columns moved."""
@@ -31,63 +31,97 @@ class Believed:
         Padding is wall.
         """
         named = decoded.argmax(axis=-1)
-        free = (named != classes.index("wall")) & (named != classes.index(PAD))
-        agent = top(decoded[..., classes.index("agent")])
-        goal = top(decoded[..., classes.index("goal")])
-        return cls(free=_opened(free, agent, goal), agent=agent, goal=goal)
+        is_wall = named == classes.index("wall")
+        is_padding = named == classes.index(PAD)
+        closed = is_wall | is_padding
+
+        agent = top(_of_class(decoded, classes, "agent"))
+        goal = top(_of_class(decoded, classes, "goal"))
+        free = _opened(~closed, agent, goal)
+        return cls(free=free, agent=agent, goal=goal)
 
     @classmethod
-    def sampled(cls, decoded: Floats, classes: Sequence[str], rng: np.random.Generator) -> "Believed":
+    def sampled(
+        cls,
+        decoded: Floats,
+        classes: Sequence[str],
+        rng: np.random.Generator,
+    ) -> "Believed":
         """Draw one map from each decoded distribution (N, size, size, C).
 
         The places of agent and goal are drawn by their probabilities over all cells. Every other cell is drawn by its
         own, closed (wall or padding) or free, given that it is neither agent nor goal.
         """
-        of_agent = decoded[..., classes.index("agent")]
-        of_goal = decoded[..., classes.index("goal")]
+        of_agent = _of_class(decoded, classes, "agent")
+        of_goal = _of_class(decoded, classes, "goal")
         agent = _drawn_cells(of_agent, rng)
         goal = _drawn_cells(of_goal, rng)
+        of_wall = _of_class(decoded, classes, "wall")
+        of_padding = _of_class(decoded, classes, PAD)
+        closed = of_wall + of_padding
 
-        closed = decoded[..., classes.index("wall")] + decoded[..., classes.index(PAD)]
+        # Compared without a division by the other classes' sum, which is 0 where agent and goal have all probability.
         others = decoded.sum(axis=-1) - of_agent - of_goal
-        free = rng.random(closed.shape) * np.maximum(others, 1e-12) >= closed
-        return cls(free=_opened(free, agent, goal), agent=agent, goal=goal)
+        thresholds = rng.random(closed.shape) * np.maximum(others, 1e-12)
+        free = _opened(thresholds >= closed, agent, goal)
+        return cls(free=free, agent=agent, goal=goal)
 
     def optimal(self, moves: Moves) -> Bools:
         """(N, A) actions that begin a shortest way; none where there is no way, or nowhere to go."""
         # A closed border around every map, so that a step off the map needs no case of its own.
-        steps = _steps_to(self.goal + 1, np.pad(self.free, ((0, 0), (1, 1), (1, 1))), moves)
+        free = np.pad(self.free, ((0, 0), (1, 1), (1, 1)))
+        steps = _steps_to(self.goal + 1, free, moves)
+
         maps = np.arange(len(steps))
         row, column = (self.agent + 1).T
         now = steps[maps, row, column]
+        has_way = now > 0
 
         best = []
         for down, right in moves.values():
             after = steps[maps, row + down, column + right]
-            best.append((now > 0) & (after >= 0) & (after == now - 1))
+            is_open = after >= 0
+            is_nearer = after == now - 1
+            best.append(has_way & is_open & is_nearer)
         return np.stack(best, axis=1)
+
+
+def _of_class(decoded: Floats, classes: Sequence[str], name: str) -> Floats:
+    """(N, size, size) probabilities of one class."""
+    return decoded[..., classes.index(name)]
 
 
 def top(probabilities: Floats) -> Indices:
     """(N, 2) row and column of the highest of (N, size, size)."""
-    best = probabilities.reshape(len(probabilities), -1).argmax(axis=1)
-    return np.stack(np.divmod(best, probabilities.shape[2]), axis=1)
+    n, _, width = probabilities.shape
+    flat = probabilities.reshape(n, -1)
+    best = flat.argmax(axis=1)
+    return np.stack(np.divmod(best, width), axis=1)
 
 
 def _drawn_cells(probabilities: Floats, rng: np.random.Generator) -> Indices:
     """(N, 2) cells drawn by their probabilities (N, size, size), which need not sum to one."""
-    flat = probabilities.reshape(len(probabilities), -1)
-    summed = np.cumsum(flat.astype(np.float64), axis=1)
-    thresholds = rng.random((len(summed), 1)) * summed[:, -1:]
-    drawn = np.minimum((summed < thresholds).sum(axis=1), summed.shape[1] - 1)
-    return np.stack(np.divmod(drawn, probabilities.shape[2]), axis=1)
+    n, _, width = probabilities.shape
+    flat = probabilities.reshape(n, -1).astype(np.float64)
+
+    # Inverse transform sampling: the first cell whose cumulative sum reaches a uniform share of the total.
+    summed = np.cumsum(flat, axis=1)
+    totals = summed[:, -1:]
+    thresholds = rng.random((n, 1)) * totals
+    drawn = (summed < thresholds).sum(axis=1)
+
+    last = summed.shape[1] - 1
+    drawn = np.minimum(drawn, last)
+    return np.stack(np.divmod(drawn, width), axis=1)
 
 
 def _opened(free: Bools, *places: Indices) -> Bools:
     """The maps with a cell of each freed."""
     opened = free.copy()
+    maps = np.arange(len(free))
     for place in places:
-        opened[np.arange(len(free)), place[:, 0], place[:, 1]] = True
+        row, column = place.T
+        opened[maps, row, column] = True
     return opened
 
 
@@ -95,14 +129,19 @@ def _steps_to(goal: Indices, free: Bools, moves: Moves) -> Codes:
     """(N, H, W) steps to the goal, -1 where there is no way; the border of every map is closed."""
     steps = np.full(free.shape, -1, dtype=np.int64)
     frontier = np.zeros(free.shape, dtype=bool)
-    frontier[np.arange(len(free)), goal[:, 0], goal[:, 1]] = True
+    row, column = goal.T
+    frontier[np.arange(len(free)), row, column] = True
+
     n_steps = 0
     while frontier.any():
         steps[frontier] = n_steps
+
         # Cells from which an action leads into the frontier. What is rolled round lands on the closed border.
         reached = np.zeros_like(frontier)
         for down, right in moves.values():
-            reached |= np.roll(frontier, (-down, -right), axis=(1, 2))
-        frontier = reached & free & (steps < 0)
+            reached |= np.roll(frontier, (-down, -right), axis=CELLS)
+
+        is_new = steps < 0
+        frontier = reached & free & is_new
         n_steps += 1
     return steps

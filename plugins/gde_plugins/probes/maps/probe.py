@@ -57,28 +57,35 @@ class CogmapReadout:
         else:
             probabilities = class_probabilities(self.weights, inputs, shape)
 
+        # Outputs are of the classes that training showed. The others keep a probability of 0.
         maps = np.zeros((len(inputs), *shape, self.n_classes), dtype=np.float32)
         maps[..., self.trained] = probabilities
         return maps
 
     def arrays(self) -> Mapping[str, Floats]:
         """The network's arrays, "prior", and "trained", the classes trained on."""
-        return {**self.weights.arrays(), "prior": self.prior, "trained": self.trained.astype(np.float32)}
+        arrays = dict(self.weights.arrays())
+        arrays["prior"] = self.prior
+        arrays["trained"] = self.trained.astype(np.float32)
+        return arrays
 
     @classmethod
     def from_arrays(cls, variant: str, arrays: Mapping[str, Floats]) -> Self:
         """The inverse of `arrays`, of a readout of this variant."""
+        trained = arrays["trained"].astype(np.int64)
+        prior = arrays["prior"]
+        size, _, n_classes = prior.shape
         weights: CellWeights | PlaceWeights
         if variant in PLACES:
-            weights = PlaceWeights.from_arrays(PLACES[variant], len(arrays["trained"]), arrays)
+            weights = PlaceWeights.from_arrays(PLACES[variant], len(trained), arrays)
         else:
             weights = CellWeights.from_arrays(arrays)
         return cls(
             weights=weights,
-            size=arrays["prior"].shape[0],
-            n_classes=arrays["prior"].shape[-1],
-            trained=arrays["trained"].astype(np.int64),
-            prior=arrays["prior"],
+            size=size,
+            n_classes=n_classes,
+            trained=trained,
+            prior=prior,
         )
 
 
@@ -119,8 +126,13 @@ class CogmapProbe:
         """
         check_finite(train.inputs)
         codes = train.labels.astype(np.int64)
-        frequencies = [(codes == code).mean(axis=0) for code in range(len(train.classes))]
+        n_classes = len(train.classes)
+        frequencies = []
+        for code in range(n_classes):
+            of_class = codes == code
+            frequencies.append(of_class.mean(axis=0))
         prior = np.stack(frequencies, axis=-1)
+
         weights: CellWeights | PlaceWeights
         if variant in PLACES:
             weights, trained = self._places(variant, train, rng)
@@ -129,36 +141,56 @@ class CogmapProbe:
         return CogmapReadout(
             weights=weights,
             size=self.config.size,
-            n_classes=len(train.classes),
+            n_classes=n_classes,
             trained=trained,
             prior=prior.astype(np.float32),
         )
 
-    def _network(self, linear: bool, train: ProbeDataset, rng: np.random.Generator) -> tuple[CellWeights, Codes]:
+    def _network(
+        self,
+        linear: bool,
+        train: ProbeDataset,
+        rng: np.random.Generator,
+    ) -> tuple[CellWeights, Codes]:
         """The probe of the publication, and the classes that it was trained on."""
+        # A network without hidden units is the linear probe.
         config = self.config
+        hidden = config.hidden
+        learning_rate = config.learning_rate
+        if linear:
+            hidden = 0
+            learning_rate = config.linear_learning_rate
+
         classifier = CogmapClassifier(
-            hidden=0 if linear else config.hidden,
+            hidden=hidden,
             whiten=config.whiten,
             epochs=config.epochs,
             batch=config.batch,
             cells=config.cells,
-            learning_rate=config.linear_learning_rate if linear else config.learning_rate,
+            learning_rate=learning_rate,
             weight_decay=config.weight_decay,
             balanced=config.balance == "classes",
             device=config.device,
             random_state=int(rng.integers(2**31)),
-        ).fit(train.inputs, train.labels, prepare=self.prepare)
+        )
+        # The design matrix takes as long as a linear fit, so all variants share one.
+        classifier.fit(train.inputs, train.labels, prepare=self.prepare)
         return classifier.weights_, classifier.classes_
 
-    def _places(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> tuple[PlaceWeights, Codes]:
+    def _places(
+        self,
+        variant: str,
+        train: ProbeDataset,
+        rng: np.random.Generator,
+    ) -> tuple[PlaceWeights, Codes]:
         """A linear probe of places, and the classes that it was trained on."""
         trained, codes = np.unique(train.labels, return_inverse=True)
         codes = codes.reshape(len(train.labels), -1).astype(np.int64)
+        n_classes = len(trained)
         if variant == "ridge":
-            weights = fit_ridge(train.inputs, codes, len(trained), train.groups, self.config.penalties)
+            weights = fit_ridge(train.inputs, codes, n_classes, train.groups, self.config.penalties)
         else:
-            weights = self._descended(PLACES[variant], train.inputs, codes, len(trained), rng)
+            weights = self._descended(PLACES[variant], train.inputs, codes, n_classes, rng)
         return weights, trained.astype(np.int64)
 
     def _descended(
@@ -175,9 +207,16 @@ class CogmapProbe:
         from gde_plugins.probes.fitting.training import Examples, Settings
 
         config = self.config
-        balanced = config.balance == "classes"
-        weights = class_weights(codes, n_classes) if balanced else np.ones(codes.shape)
-        shape = (config.size, config.size)
+        if config.balance == "classes":
+            weights = class_weights(codes, n_classes)
+        else:
+            weights = np.ones(codes.shape)
+        examples = Examples(
+            inputs=inputs,
+            shape=(config.size, config.size),
+            targets=codes,
+            weights=weights,
+        )
         settings = Settings(
             hidden=0,
             whiten=config.whiten,
@@ -188,7 +227,6 @@ class CogmapProbe:
             weight_decay=config.weight_decay,
             device=config.device,
         )
-        examples = Examples(inputs=inputs, shape=shape, targets=codes, weights=weights)
         return fit_places(places, examples, n_classes, settings, rng, self.prepare)
 
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
@@ -200,6 +238,7 @@ class CogmapProbe:
         decoded = readout.predict(test.inputs)
         cells = test.labels.astype(np.int64)
         measurements = score_maps(decoded, cells, test.groups, test.classes, rng, readout.prior)
+        # Their scores would be those of a probability of 0, and say nothing about the activations.
         unknown = {name for code, name in enumerate(test.classes) if code not in readout.trained}
         return of_known(measurements, unknown)
 

@@ -1,6 +1,6 @@
 """How well decoded maps agree with the true ones."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from gde.data.cell_map import PAD
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
-from gde_plugins.probes.arrays import Bools, Codes, Floats, Indices, Worlds
+from gde_plugins.probes.arrays import CELLS, Bools, Codes, Floats, Indices, Worlds
 from gde_plugins.probes.maps.estimates import Scores
 
 NO_INTERIOR = "no map has cells within its outermost ones"
@@ -50,30 +50,54 @@ def score_maps(
     inside = interior(on_map)
     likeliest = decoded.argmax(axis=-1)
 
+    # All scores draw from one generator, so their order is part of the numbers.
     _by_class(scores, likeliest, cells, classes, inside)
     right: Bools = likeliest == cells
-    scores.share("accuracy", right, np.ones_like(right), "nothing was held out")
+    everywhere = np.ones_like(right)
+    scores.share("accuracy", right, everywhere, "nothing was held out")
     scores.share("accuracy.interior", right & inside, inside, NO_INTERIOR)
-    _on_map(scores, "", likeliest_on_map(decoded, classes), cells, on_map, classes)
+    named = likeliest_on_map(decoded, classes)
+    _on_map(scores, "", named, cells, on_map, classes)
 
     for code, name in enumerate(classes):
-        if name != PAD:
-            scores.ranking(f"auc.{name}", decoded[..., code], (cells == code) & inside, (cells != code) & inside)
+        if name == PAD:
+            continue
+        of_class = (cells == code) & inside
+        others = (cells != code) & inside
+        scores.ranking(f"auc.{name}", decoded[..., code], of_class, others)
     scores.brier(decoded, cells, on_map)
 
     if prior is not None:
         _baselines(scores, prior, cells, on_map, classes)
 
-    size = int(on_map.any(axis=1).sum(axis=1).max())
-    for code in _single(cells, classes):
-        present = (cells == code).any(axis=(1, 2))
-        scores.located(classes[code], distances(decoded, cells, code), present, size)
-        scores.spread(classes[code], likeliest == code, cells == code, size)
+    size = largest_side(on_map)
+    for code, name in enumerate(classes):
+        true = cells == code
+        # A class that no map has twice is a thing with one place.
+        is_single = true.sum(axis=CELLS).max(initial=0) <= 1
+        if is_single and name != PAD:
+            missed_by = distances(decoded, cells, code)
+            present = true.any(axis=CELLS)
+            scores.located(name, missed_by, present, size)
+            scores.spread(name, likeliest == code, true, size)
     scores.calibration(decoded, cells, on_map)
     return scores.measurements
 
 
-def _by_class(scores: Scores, likeliest: Indices, cells: Codes, classes: Sequence[str], inside: Bools) -> None:
+def largest_side(on_map: Bools) -> int:
+    """The greatest width of the maps (N, size, size), True where a cell belongs to the map."""
+    columns = on_map.any(axis=1)
+    widths = columns.sum(axis=1)
+    return int(widths.max())
+
+
+def _by_class(
+    scores: Scores,
+    likeliest: Indices,
+    cells: Codes,
+    classes: Sequence[str],
+    inside: Bools,
+) -> None:
     """Add recall and precision of every class."""
     right = likeliest == cells
     for code, name in enumerate(classes):
@@ -83,42 +107,64 @@ def _by_class(scores: Scores, likeliest: Indices, cells: Codes, classes: Sequenc
         scores.share(f"precision.{name}", right & called, called, f"no cell was decoded as {name}")
 
         # Outermost cells are always walls, which a probe finds without reading anything.
-        if name != PAD and (true & ~inside).any():
+        borders = (true & ~inside).any()
+        if borders and name != PAD:
             true = inside & true
             absent = f"no {name} cell within the outermost cells of the held-out maps"
             scores.share(f"recall.interior.{name}", right & true, true, absent)
+
             called = inside & called
             uncalled = f"no cell within the outermost ones was decoded as {name}"
             scores.share(f"precision.interior.{name}", right & called, called, uncalled)
 
 
-def _on_map(scores: Scores, suffix: str, named: Indices, cells: Codes, on_map: Bools, classes: Sequence[str]) -> None:
+def _on_map(
+    scores: Scores,
+    suffix: str,
+    named: Indices,
+    cells: Codes,
+    on_map: Bools,
+    classes: Sequence[str],
+) -> None:
     """Add the accuracy and mean recall of a reader on the true map."""
     right = named == cells
     scores.share(f"accuracy.grid{suffix}", right & on_map, on_map, "nothing was held out")
-    kinds = [cells == code for code, name in enumerate(classes) if name != PAD]
-    present = [kind for kind in kinds if kind.any()]
-    scores.macro(f"recall.macro{suffix}", [right & kind for kind in present], present)
 
-
-def _baselines(scores: Scores, prior: Floats, cells: Codes, on_map: Bools, classes: Sequence[str]) -> None:
-    """Add the scores of readers who know nothing but the frequencies of classes in training."""
-    inside = interior(on_map)
-    by_cell = np.broadcast_to(likeliest_on_map(prior, classes), cells.shape)
-    within = inside.any(axis=0)
-    overall = prior[within].sum(axis=0) if within.any() else prior.sum(axis=(0, 1))
-    everywhere = np.full(cells.shape, likeliest_on_map(overall, classes))
-
-    for suffix, named in ((".majority", by_cell), (".constant", everywhere)):
-        _on_map(scores, suffix, named, cells, on_map, classes)
-        scores.share(f"accuracy.interior{suffix}", (named == cells) & inside, inside, NO_INTERIOR)
-
-
-def _single(cells: Codes, classes: Sequence[str]) -> Iterator[int]:
-    """The classes that no map has twice, padding excepted: a thing of them has one place."""
+    present = []
+    hits = []
     for code, name in enumerate(classes):
-        if name != PAD and (cells == code).sum(axis=(1, 2)).max(initial=0) <= 1:
-            yield code
+        of_class = cells == code
+        if name != PAD and of_class.any():
+            present.append(of_class)
+            hits.append(right & of_class)
+    scores.macro(f"recall.macro{suffix}", hits, present)
+
+
+def _baselines(
+    scores: Scores,
+    prior: Floats,
+    cells: Codes,
+    on_map: Bools,
+    classes: Sequence[str],
+) -> None:
+    """Add the scores of readers who know nothing but the frequencies of classes in training."""
+    commonest = likeliest_on_map(prior, classes)
+    by_cell = np.broadcast_to(commonest, cells.shape)
+
+    # The border of a map is wall. Counted in, it would make wall the commonest class of any map.
+    inside = interior(on_map)
+    within = inside.any(axis=0)
+    if within.any():
+        overall = prior[within].sum(axis=0)
+    else:
+        overall = prior.sum(axis=(0, 1))
+    constant = np.full(cells.shape, likeliest_on_map(overall, classes))
+
+    readers = {".majority": by_cell, ".constant": constant}
+    for suffix, named in readers.items():
+        _on_map(scores, suffix, named, cells, on_map, classes)
+        right = named == cells
+        scores.share(f"accuracy.interior{suffix}", right & inside, inside, NO_INTERIOR)
 
 
 def of_known(measurements: Sequence[Measurement], unknown: Collection[str]) -> list[Measurement]:
@@ -141,6 +187,7 @@ def never_trained(name: str) -> str:
 
 def interior(mapped: Bools) -> Bools:
     """(N, size, size) True where a cell and all of its four neighbours belong to the map."""
+    # Padded, so that the neighbours of the outermost cells exist and are off the map.
     grid = np.pad(mapped, ((0, 0), (1, 1), (1, 1)))
     above = grid[:, :-2, 1:-1]
     below = grid[:, 2:, 1:-1]
@@ -153,13 +200,22 @@ def interior(mapped: Bools) -> Bools:
 def likeliest_on_map(decoded: Floats, classes: Sequence[str]) -> Indices:
     """(...) likeliest class of each cell that is not padding, from (..., C)."""
     pad = classes.index(PAD)
-    named: Indices = np.delete(decoded, pad, axis=-1).argmax(axis=-1)
-    return named + (named >= pad)
+    others = np.delete(decoded, pad, axis=-1)
+    named: Indices = others.argmax(axis=-1)
+
+    # Classes after padding were counted one too low.
+    is_after = named >= pad
+    return named + is_after
 
 
 def distances(decoded: Floats, cells: Codes, code: int) -> Codes:
     """(N,) Manhattan distance of the likeliest to the true cell of a class; no meaning where a map has none."""
-    size = cells.shape[1]
-    found = np.divmod(decoded[..., code].reshape(len(cells), -1).argmax(axis=1), size)
-    truth = np.divmod((cells == code).reshape(len(cells), -1).argmax(axis=1), size)
-    return np.asarray(np.abs(np.subtract(found, truth)).sum(axis=0))
+    n, size, _ = cells.shape
+    probabilities = decoded[..., code].reshape(n, -1)
+    is_true = (cells == code).reshape(n, -1)
+
+    # argmax of truth values is the first true one, and 0 where there is none.
+    found = np.divmod(probabilities.argmax(axis=1), size)
+    truth = np.divmod(is_true.argmax(axis=1), size)
+    apart = np.abs(np.subtract(found, truth))
+    return np.asarray(apart.sum(axis=0))

@@ -24,17 +24,38 @@ class PlanDecoder(nn.Module):
     scale: Tensor
 
     def __init__(
-        self, *, form: Form, inputs: int, width: int, depth: int, heads: int, horizon: int, kinds: int, dropout: float
+        self,
+        *,
+        form: Form,
+        inputs: int,
+        width: int,
+        depth: int,
+        heads: int,
+        horizon: int,
+        kinds: int,
+        dropout: float,
     ) -> None:
         super().__init__()
         self.form = form
         self.kinds = kinds
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(inputs))
-        self.bottleneck = nn.Sequential(nn.Linear(inputs, width), nn.LayerNorm(width))
+
+        # Modules draw their first weights as they are made, so their order is part of the numbers.
+        self.bottleneck = nn.Sequential(
+            nn.Linear(inputs, width),
+            nn.LayerNorm(width),
+        )
         self.queries = nn.Parameter(torch.randn(horizon, width) * 0.15)
         self.named = nn.Embedding(kinds + 1, width)  # the last stands for nothing named yet
-        layer = nn.TransformerDecoderLayer(width, heads, 4 * width, dropout=dropout, batch_first=True, norm_first=True)
+        layer = nn.TransformerDecoderLayer(
+            width,
+            heads,
+            4 * width,
+            dropout=dropout,
+            batch_first=True,
+            norm_first=True,
+        )
         self.decoder = nn.TransformerDecoder(layer, depth, norm=nn.LayerNorm(width))
         self.head = nn.Linear(width, kinds)
 
@@ -45,15 +66,23 @@ class PlanDecoder(nn.Module):
             tokens: (B, T, D), NaN after the last token of a row.
             before: (B, H) kinds of the actions, of which each is shown to those after it; autoregressive alone.
         """
+        # Attention leaves absent tokens out, but NaN times 0 is still NaN.
         absent = torch.isnan(tokens[:, :, 0])
-        seen = torch.where(absent[..., None], 0.0, (tokens - self.mean) / self.scale)
+        scored = (tokens - self.mean) / self.scale
+        seen = torch.where(absent[..., None], 0.0, scored)
+
         queries = self.queries.expand(len(tokens), -1, -1)
         mask = None
         if before is not None:
+            # Shifted by one, so that no query sees its own action, and masked, so that none sees later ones.
             nothing = torch.full_like(before[:, :1], self.kinds)
-            queries = queries + self.named(torch.cat([nothing, before[:, :-1]], dim=1))
-            mask = nn.Transformer.generate_square_subsequent_mask(before.shape[1], device=tokens.device)
-        found = self.decoder(queries, self.bottleneck(seen), tgt_mask=mask, memory_key_padding_mask=absent)
+            shifted = torch.cat([nothing, before[:, :-1]], dim=1)
+            queries = queries + self.named(shifted)
+            horizon = before.shape[1]
+            mask = nn.Transformer.generate_square_subsequent_mask(horizon, device=tokens.device)
+
+        memory = self.bottleneck(seen)
+        found = self.decoder(queries, memory, tgt_mask=mask, memory_key_padding_mask=absent)
         logits: Tensor = self.head(found)
         return logits
 
@@ -62,16 +91,24 @@ class PlanDecoder(nn.Module):
         """(N, H, C) of each action; autoregressive, given the likeliest ones before it."""
         self.eval()
         device = self.mean.device
-        parts = torch.from_numpy(np.array(tokens)).split(256)  # type: ignore[no-untyped-call]
-        chunks = [self._decoded(part.to(device)) for part in parts]
-        return torch.cat(chunks).softmax(-1).cpu().numpy()
+        # Copied, because torch takes no array that is read-only.
+        inputs = torch.from_numpy(np.array(tokens))
+        chunks = []
+        for part in inputs.split(256):  # type: ignore[no-untyped-call]
+            chunks.append(self._decoded(part.to(device)))
+        logits = torch.cat(chunks)
+        return logits.softmax(-1).cpu().numpy()
 
     def _decoded(self, tokens: Tensor) -> Tensor:
+        """(B, H, C) logits; autoregressive, of each action given those named before it."""
         if self.form == "oneshot":
             logits: Tensor = self(tokens)
             return logits
-        named = torch.zeros(len(tokens), len(self.queries), dtype=torch.long, device=tokens.device)
-        for place in range(named.shape[1]):
+
+        n_turns = len(tokens)
+        horizon = len(self.queries)
+        named = torch.zeros(n_turns, horizon, dtype=torch.long, device=tokens.device)
+        for place in range(horizon):
             logits = self(tokens, named)
             named[:, place] = logits[:, place].argmax(-1)
         return logits
@@ -93,22 +130,33 @@ def fit_decoder(
     Cross-entropy, where the weight of an action falls by `decay` from each to the next, and those after a plan's end
     (-1) have none; AdamW on half a cosine; gradients are clipped at norm 1.
     """
-    present = tokens[~np.isnan(tokens[:, :, 0])]
+    is_present = ~np.isnan(tokens[:, :, 0])
+    present = tokens[is_present]
+    mean = present.mean(axis=0, dtype=np.float64)
     deviation = present.std(axis=0, dtype=np.float64)
-    decoder.mean.copy_(torch.from_numpy(present.mean(axis=0, dtype=np.float64)))
-    decoder.scale.copy_(torch.from_numpy(np.where(deviation > 1e-7, deviation, 1.0)))
+    # Rounding alone makes a constant activation vary a little.
+    scale = np.where(deviation > 1e-7, deviation, 1.0)
+    decoder.mean.copy_(torch.from_numpy(mean))
+    decoder.scale.copy_(torch.from_numpy(scale))
+
+    n_turns, horizon = plans.shape
     device = decoder.mean.device
     inputs = torch.from_numpy(np.array(tokens))
     targets = torch.from_numpy(plans)
-    weights = decay ** torch.arange(plans.shape[1], dtype=torch.float32, device=device)
+    places = torch.arange(horizon, dtype=torch.float32, device=device)
+    weights = decay**places
 
     optimizer = torch.optim.AdamW(decoder.parameters(), lr=learning_rate)
-    steps = epochs * math.ceil(len(plans) / batch)
+    steps = epochs * math.ceil(n_turns / batch)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
+
     decoder.train()
     for _ in range(epochs):
-        for rows in torch.from_numpy(rng.permutation(len(plans))).split(batch):  # type: ignore[no-untyped-call]
-            loss = _loss(decoder, inputs[rows].to(device), targets[rows].to(device), weights)
+        order = torch.from_numpy(rng.permutation(n_turns))
+        for rows in order.split(batch):  # type: ignore[no-untyped-call]
+            seen = inputs[rows].to(device)
+            wanted = targets[rows].to(device)
+            loss = _loss(decoder, seen, wanted, weights)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(decoder.parameters(), 1.0)
@@ -116,11 +164,20 @@ def fit_decoder(
             cosine.step()
 
 
-def _loss(decoder: PlanDecoder, tokens: Tensor, plans: Tensor, weights: Tensor) -> Tensor:
+def _loss(
+    decoder: PlanDecoder,
+    tokens: Tensor,
+    plans: Tensor,
+    weights: Tensor,
+) -> Tensor:
     """Weighted mean over the actions before the ends of the plans."""
-    before = plans.clamp(min=0) if decoder.form == "autoregressive" else None
+    # Places after the end are -1, which is no class. Any will do, for their weight is 0.
+    classes = plans.clamp(min=0)
+    before = classes if decoder.form == "autoregressive" else None
     logits = decoder(tokens, before)
-    losses = nn.functional.cross_entropy(logits.transpose(1, 2), plans.clamp(min=0), reduction="none")
-    shares = (plans >= 0) * weights
+    losses = nn.functional.cross_entropy(logits.transpose(1, 2), classes, reduction="none")
+
+    is_action = plans >= 0
+    shares = is_action * weights
     total: Tensor = (losses * shares).sum() / shares.sum()
     return total

@@ -51,8 +51,13 @@ class PlanReadout:
 
     def arrays(self) -> Mapping[str, Floats]:
         """The decoder's parameters, "marginal" and "heads" (1,)."""
-        learned = {name: tensor.cpu().numpy() for name, tensor in self.decoder.state_dict().items()}
-        return {**learned, "marginal": self.marginal, "heads": np.array([self.heads], np.float32)}
+        arrays = {}
+        for name, tensor in self.decoder.state_dict().items():
+            arrays[name] = tensor.cpu().numpy()
+        arrays["marginal"] = self.marginal
+        # Of all sizes of the decoder this alone does not show in the shapes of its parameters.
+        arrays["heads"] = np.array([self.heads], np.float32)
+        return arrays
 
 
 @dataclass(frozen=True)
@@ -78,20 +83,22 @@ class PlanProbe:
         Raises:
             GdeError: the environment does not list its actions, or not the same in all turns.
         """
-        listed = {turn.observation.actions for turn in trajectory.turns}
-        if None in listed or len(listed) > 1:
-            wanted = "an environment that tells its actions, the same in every turn"
-            raise GdeError(f"plan: wanted {wanted}; episode {trajectory.key} is of another")
-        actions = [*(next(iter(listed), None) or ())]
-
+        actions = _listed_actions(trajectory)
         horizon = self.config.horizon
         taken = [turn.decision.action for turn in trajectory.turns]
-        n_decoded = len(taken) if self.config.turns == "all" else min(1, len(taken))
-        plans = np.full((len(taken), horizon), OVER, dtype=np.int64)
+        n_turns = len(taken)
+        n_decoded = n_turns
+        if self.config.turns == "first":
+            n_decoded = min(1, n_turns)
+
+        plans = np.full((n_turns, horizon), OVER, dtype=np.int64)
         for turn in range(n_decoded):
+            # Decisions that named no action changed nothing, so they are no part of the plan.
             ahead = [1 + actions.index(action) for action in taken[turn:] if action in actions]
-            if len(ahead) < horizon:
-                plans[turn, : len(ahead) + 1] = [*ahead, END]
+            n_ahead = len(ahead)
+            if n_ahead < horizon:
+                plans[turn, :n_ahead] = ahead
+                plans[turn, n_ahead] = END
         return ProbeLabels(values=plans)
 
     def fit(self, variant: str, train: ProbeDataset, rng: np.random.Generator) -> Readout:
@@ -100,27 +107,33 @@ class PlanProbe:
         Raises:
             ValueError: activations that are not finite, naming the row, or no plan that is short enough.
         """
+        config = self.config
         plans, rows = _plans(train)
         if not len(plans):
-            raise ValueError(f"no training turn has fewer than {self.config.horizon} actions to come")
+            raise ValueError(f"no training turn has fewer than {config.horizon} actions to come")
         check_tokens(train.inputs)
-        config = self.config
+
+        n_inputs = train.inputs.shape[-1]
         kinds = int(plans.max()) + 1
         # Attention wants a width that the number of heads divides.
-        width = config.width or min(WIDEST, train.inputs.shape[-1])
+        width = config.width or min(WIDEST, n_inputs)
         width = ceil(width / config.heads) * config.heads
+
+        # Torch draws from one generator for the whole process, which is left as it was.
         with torch.random.fork_rng(), one_thread():
-            torch.manual_seed(int(rng.integers(2**31)))
+            seed = int(rng.integers(2**31))
+            torch.manual_seed(seed)
             decoder = PlanDecoder(
                 form=_form(variant),
-                inputs=train.inputs.shape[-1],
+                inputs=n_inputs,
                 width=width,
                 depth=config.depth,
                 heads=config.heads,
                 horizon=config.horizon,
                 kinds=kinds,
                 dropout=config.dropout,
-            ).to(config.device)
+            )
+            decoder = decoder.to(config.device)
             fit_decoder(
                 decoder,
                 train.inputs[rows],
@@ -131,27 +144,37 @@ class PlanProbe:
                 decay=config.decay,
                 rng=rng,
             )
-        return PlanReadout(decoder=decoder, marginal=_marginal(plans, kinds), heads=config.heads)
+        return PlanReadout(
+            decoder=decoder,
+            marginal=_marginal(plans, kinds),
+            heads=config.heads,
+        )
 
     def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
         state = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         marginal = state.pop("marginal").numpy()
         heads = int(state.pop("heads").item())
+
+        # The sizes of the decoder show in the shapes and names of its parameters.
+        horizon, kinds = marginal.shape
         width, inputs = state["bottleneck.0.weight"].shape
-        layers = [name for name in state if name.startswith("decoder.layers.")]
-        depth = 1 + max(int(name.split(".")[2]) for name in layers)
+        layers = set()
+        for name in state:
+            if name.startswith("decoder.layers."):
+                layers.add(name.split(".")[2])
         decoder = PlanDecoder(
             form=_form(variant),
             inputs=inputs,
             width=width,
-            depth=depth,
+            depth=len(layers),
             heads=heads,
-            horizon=len(marginal),
-            kinds=marginal.shape[1],
+            horizon=horizon,
+            kinds=kinds,
             dropout=0.0,
         )
         decoder.load_state_dict(state)
-        return PlanReadout(decoder=decoder.to(self.config.device), marginal=marginal, heads=heads)
+        decoder = decoder.to(self.config.device)
+        return PlanReadout(decoder=decoder, marginal=marginal, heads=heads)
 
     def score(self, readout: Readout, test: ProbeDataset, rng: np.random.Generator) -> Sequence[Measurement]:
         """Score the decoded plans, see `score_plans`."""
@@ -167,15 +190,39 @@ def _form(variant: str) -> PlanVariant:
     return "autoregressive" if variant == "autoregressive" else "oneshot"
 
 
+def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:
+    """The admissible actions of an episode.
+
+    Raises:
+        GdeError: the environment does not list its actions, or not the same in all turns.
+    """
+    listed = {turn.observation.actions for turn in trajectory.turns}
+    if None in listed or len(listed) > 1:
+        wanted = "an environment that tells its actions, the same in every turn"
+        raise GdeError(f"plan: wanted {wanted}; episode {trajectory.key} is of another")
+    if not listed:
+        return ()
+    [actions] = listed
+    return actions or ()
+
+
 def _plans(dataset: ProbeDataset) -> tuple[Codes, Indices]:
     """(M, H) plans and the rows that have one."""
     labels = dataset.labels.astype(np.int64)
-    rows = np.flatnonzero(labels[:, 0] != OVER)
+    is_decoded = labels[:, 0] != OVER
+    rows = np.flatnonzero(is_decoded)
     return labels[rows], rows
 
 
 def _marginal(plans: Codes, kinds: int) -> Floats:
     """(H, C) share of each action at each place."""
-    counts = np.stack([(plans == kind).sum(axis=0) for kind in range(kinds)], axis=-1)
-    totals = np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-    return np.asarray(counts / totals, dtype=np.float32)
+    counts = []
+    for kind in range(kinds):
+        of_kind = plans == kind
+        counts.append(of_kind.sum(axis=0))
+    by_place = np.stack(counts, axis=-1)
+
+    # A place that no plan reaches has no actions, and shares of 0.
+    totals = by_place.sum(axis=-1, keepdims=True)
+    shares = by_place / np.maximum(totals, 1)
+    return np.asarray(shares, dtype=np.float32)

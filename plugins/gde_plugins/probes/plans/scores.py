@@ -37,10 +37,13 @@ def score_plans(
     """
     if not len(plans):
         return [unmeasured("prefix.1", "share", NO_PLAN)]
+
     named = decoded.argmax(axis=-1)
+    commonest = marginal.argmax(axis=-1)
     n_actions = decoded.shape[-1] - 1
-    prefixes = _prefixes(named, plans, marginal.argmax(axis=-1), n_actions, groups, rng)
-    return [*prefixes, *_lengths(named, plans, groups, rng)]
+    measurements = [*_prefixes(named, plans, commonest, n_actions, groups, rng)]
+    measurements += _lengths(named, plans, groups, rng)
+    return measurements
 
 
 def _prefixes(
@@ -51,33 +54,63 @@ def _prefixes(
     groups: Worlds,
     rng: np.random.Generator,
 ) -> Iterator[Measurement]:
+    """Shares of the plans of each length whose first actions are all right."""
     right = np.logical_and.accumulate(named == plans, axis=1)
     guessed = np.logical_and.accumulate(commonest == plans, axis=1)
-    for n in range(1, plans.shape[1] + 1):
-        long = plans[:, n - 1] >= 0
-        for name, hits in (("prefix", right), ("marginal", guessed)):
-            if not long.any():
-                yield unmeasured(f"{name}.{n}", "share", f"no held-out plan has {n} actions")
-            else:
-                estimate = cluster_share(hits[long, n - 1], groups[long], rng)
+    readers = {"prefix": right, "marginal": guessed}
+    chance = float(max(n_actions, 1))
+    horizon = plans.shape[1]
+
+    for n in range(1, horizon + 1):
+        # Shorter plans have -1 here, and are not asked.
+        last = n - 1
+        long = plans[:, last] >= 0
+        for name, hits in readers.items():
+            if long.any():
+                estimate = cluster_share(hits[long, last], groups[long], rng)
                 yield estimate.measurement(f"{name}.{n}", "share")
-        chance = float(max(n_actions, 1)) ** -n
-        yield Measurement(name=f"random.{n}", value=chance, unit="share", n=int(long.sum()))
+            else:
+                yield unmeasured(f"{name}.{n}", "share", f"no held-out plan has {n} actions")
+        yield Measurement(
+            name=f"random.{n}",
+            value=chance**-n,
+            unit="share",
+            n=int(long.sum()),
+        )
 
 
-def _lengths(named: Indices, plans: Codes, groups: Worlds, rng: np.random.Generator) -> Iterator[Measurement]:
+def _lengths(
+    named: Indices,
+    plans: Codes,
+    groups: Worlds,
+    rng: np.random.Generator,
+) -> Iterator[Measurement]:
+    """How well the number of actions before the end is decoded."""
     decoded = _ends(named == 0)
     true = _ends(plans == 0)
     errors = decoded - true
-    yield cluster_share(errors == 0, groups, rng).measurement("length.exact", "share")
-    for name, values in (("decoded", decoded), ("true", true), ("bias", errors)):
-        yield cluster_mean(values, groups, rng).measurement(f"length.{name}", "actions")
+    exact = cluster_share(errors == 0, groups, rng)
+    yield exact.measurement("length.exact", "share")
+
+    means = {"decoded": decoded, "true": true, "bias": errors}
+    for name, values in means.items():
+        estimate = cluster_mean(values, groups, rng)
+        yield estimate.measurement(f"length.{name}", "actions")
+
+    # The publication prints the median, which one plan without an end cannot carry away.
     median = float(np.median(np.abs(errors)))
-    yield Measurement(name="length.error", value=median, unit="actions", n=len(errors))
+    yield Measurement(
+        name="length.error",
+        value=median,
+        unit="actions",
+        n=len(errors),
+    )
 
 
 def _ends(is_end: Bools) -> Codes:
     """(N,) actions before the first end; all of them where there is none."""
-    ends = is_end.any(axis=1)
-    places: Codes = np.where(ends, is_end.argmax(axis=1), is_end.shape[1]).astype(np.int64)
+    has_end = is_end.any(axis=1)
+    first = is_end.argmax(axis=1)
+    horizon = is_end.shape[1]
+    places: Codes = np.where(has_end, first, horizon).astype(np.int64)
     return places
