@@ -14,7 +14,7 @@ WIDE = np.linspace(-1, 1, 2880, dtype=np.float32)
 
 
 def change(**different: Any) -> Intervention:
-    return Intervention(**{"layer": 3, "mark": "pre", "kind": "add", "vector": WIDE, **different})
+    return Intervention(**{"layer": 3, "position": "pre", "kind": "add", "vector": WIDE, **different})
 
 
 def nudged(entry: int) -> Any:
@@ -34,7 +34,7 @@ def test_one_entry_of_2880_makes_another_request(entry: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "different", [{"layer": 2}, {"mark": "post"}, {"kind": "replace"}, {"vector": WIDE[None]}, {"vector": -WIDE}]
+    "different", [{"layer": 2}, {"position": "post"}, {"kind": "replace"}, {"vector": WIDE[None]}, {"vector": -WIDE}]
 )
 def test_everything_counts(different: dict[str, Any]) -> None:
     assert change(**different).identity != change().identity
