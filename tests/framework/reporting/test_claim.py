@@ -63,7 +63,7 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
         for name, value in found.items()
     ]
     said = words(claim(with_numbers(result, *rivals)).behaviour)
-    assert "goal-directedness towards goal 3.75 nats, next wall 0.20 nats" in said
+    assert "MEG towards goal 3.75 nats, next wall 0.20 nats" in said
     assert "row" not in said
 
 
