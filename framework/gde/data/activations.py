@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 EMBEDDING = -1
 """The layer index that stands for the input embeddings, below layer 0."""
-
-
 InterventionKind = Literal["add", "replace", "project_out"]
 KINDS: tuple[InterventionKind, ...] = get_args(InterventionKind)
 
@@ -45,26 +43,34 @@ class Intervention:
     """(width,) for all tokens of the position, or (tokens of the position, width). A read-only copy is kept."""
 
     def __post_init__(self) -> None:
+        # A copy: a change of the caller's array would change the identity.
         vector = np.array(self.vector, dtype=np.float32, order="C")
         vector.flags.writeable = False
         object.__setattr__(self, "vector", vector)
+
         if self.kind not in KINDS:
             raise ValueError(f"an intervention must be one of {', '.join(KINDS)}, got {self.kind!r}")
         if vector.ndim not in {1, 2} or not vector.size:
             raise ValueError(f"the vector of an intervention must be (width,) or (tokens, width), got {vector.shape}")
         if not np.isfinite(vector).all():
             raise ValueError("the vector of an intervention must be finite")
-        if self.kind == "project_out" and not vector.any(axis=-1).all():
-            raise ValueError("a zero vector has no direction that could be projected out")
+        if self.kind == "project_out":
+            has_direction = vector.any(axis=-1)
+            if not has_direction.all():
+                raise ValueError("a zero vector has no direction that could be projected out")
 
     @cached_property
     def identity(self) -> str:
         """Equal for equal changes; every entry of the vector counts."""
         place = f"{self.layer} {self.position!r} {self.kind} {self.vector.shape} "
-        return sha256(place.encode() + self.vector.astype("<f4").tobytes()).hexdigest()
+        # A fixed byte order gives the same identity on every machine.
+        entries = self.vector.astype("<f4").tobytes()
+        return sha256(place.encode() + entries).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Intervention) and self.identity == other.identity
+        if not isinstance(other, Intervention):
+            return False
+        return self.identity == other.identity
 
     def __hash__(self) -> int:
         return hash(self.identity)
@@ -78,8 +84,10 @@ class Intervention:
                 changed = np.broadcast_to(self.vector, stream.shape)
             case "project_out":
                 vector = self.vector.astype(np.float64)
-                direction = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
-                changed = stream - (stream * direction).sum(axis=-1, keepdims=True) * direction
+                length = np.linalg.norm(vector, axis=-1, keepdims=True)
+                direction = vector / length
+                along = (stream * direction).sum(axis=-1, keepdims=True)
+                changed = stream - along * direction
         return changed.astype(stream.dtype)
 
 
@@ -98,14 +106,14 @@ class ActivationRecord:
     """The activations of one sequence in the residual stream."""
 
     values: Mapping[tuple[int, str], NDArray[np.float32]]
-    """(layer, position) to a read-only (tokens of the position, width) array; absent where the sequence lacks the
-    position."""
+    """(layer, position) to a read-only (tokens of the position, width) array.
+
+    A position that the sequence lacks is absent."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActivationTable:
-    """All activations of a run at one layer and position. A position may have another number of tokens in every
-    turn."""
+    """All activations of a run at one layer and position. The number of tokens may differ between turns."""
 
     values: NDArray[np.float32]
     """(S, width), C-ordered: the marked tokens of all turns, those of a turn together and in order."""
@@ -123,22 +131,27 @@ class ActivationTable:
         fewest = self.lengths.min()
         most = self.lengths.max()
         if fewest < most:
-            advice = 'let the probe say `inputs = "tokens"` to be given them one by one'
+            advice = 'set `inputs = "tokens"` on the probe, which then gets them one by one'
             raise ValueError(f"wanted equally many marked tokens in every turn, got {fewest} to {most}: {advice}")
         return self.values.reshape(len(self.lengths), -1)
 
     def padded(self) -> NDArray[np.float32]:
         """(N, T, width), T the tokens of the longest turn, with NaN after the last token of a shorter one.
 
-        A probe that takes padding for activations gets no number at all.
+        NaN, because a probe that takes padding for activations should get no number at all.
 
         Raises:
             ValueError: activations that are not finite and could be taken for padding.
         """
         if not np.isfinite(self.values).all():
             raise ValueError("wanted finite activations, got some that are not")
-        there = np.arange(self.lengths.max()) < self.lengths[:, None]
-        padded = np.full((*there.shape, self.values.shape[-1]), np.nan, dtype=np.float32)
+
+        # (N, T) True for the tokens that a turn has.
+        indices = np.arange(self.lengths.max())
+        there = indices < self.lengths[:, None]
+
+        width = self.values.shape[-1]
+        padded = np.full((*there.shape, width), np.nan, dtype=np.float32)
         padded[there] = self.values
         padded.flags.writeable = False
         return padded

@@ -1,16 +1,16 @@
 """A world as a map of named kinds of cells with things in them, read from its record alone.
 
-These facts are read. A state may tell all but `kinds`, and then overrides its world:
+A map comes from these facts of a world. A state may override all of them but `kinds`:
 
 - `rows`: equally long texts, one symbol a cell.
 - `cells`: symbol to kind of cell; default {"#": "wall", "_": "empty"}.
 - `kinds`: every kind of cell that the environment has, the same in all its worlds; default `KINDS`. The classes of a
   decoder are these, in this order, and `PAD`.
-- `things`: fact to {"kind": ..., "letter": ..., "color": ...}; default agent and goal. The named facts are places of
-  things. `kind` is the kind of cell that a thing makes of its place; a thing without one is drawn and not decoded.
-  `letter` is drawn; default the first letter of the fact. `color` is one of `COLORS`; default that of its kind.
-- each of these facts: [row, column]; or, for a thing that faces some way or has more to tell, {"place": [row, column],
-  "direction": [rows, columns], "note": text}; null, or no such fact, while the thing is not there.
+- `things`: name to {"kind": ..., "letter": ..., "color": ...}; default agent and goal. `kind` replaces the kind of the
+  cell that holds the thing; a thing without a kind is drawn, but not decoded. `letter` is drawn; default the first
+  letter of the name. `color` is one of `COLORS`; default that of its kind.
+- a fact by the name of each thing: [row, column]; or, for a thing with a direction or a note, {"place": [row, column],
+  "direction": [rows, columns], "note": text}; null or absent while the thing is not there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,14 @@ Position = tuple[int, int]
 """(row, column), counted from the top left corner."""
 KINDS = ("empty", "agent", "goal", "wall")
 CELLS: Mapping[str, Json] = {"#": "wall", "_": "empty"}
-THINGS: Mapping[str, Json] = {"agent": {"kind": "agent"}, "goal": {"kind": "goal"}}
+THINGS: Mapping[str, Json] = {
+    "agent": {"kind": "agent"},
+    "goal": {"kind": "goal"},
+}
 COLORS = ("blue", "green", "grey", "purple", "red", "yellow")
-"""What things can be drawn in."""
+"""The colours of things."""
 PAD = "pad"
-"""What lies outside a map that is smaller than what a decoder decodes; no kind of any world."""
+"""The class outside a map that is smaller than the decoded square; no kind of any world."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +43,14 @@ class Thing:
     name: str
     place: Position
     kind: str = ""
-    """The kind of cell that it makes of its place; empty for a thing that leaves the cell what it is."""
+    """The kind of its cell; empty for a thing that leaves the cell as it is."""
     letter: str = ""
     color: str = ""
-    """One of `COLORS`; empty for a thing that is drawn like all of its kind."""
+    """One of `COLORS`; empty for the colour of its kind."""
     direction: Position | None = None
-    """(rows, columns) of one step the way it faces."""
+    """(rows, columns) of one step ahead."""
     note: str = ""
-    """What else there is to say of it, e.g. "red, locked"."""
+    """More about it, e.g. "red, locked"."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,21 +65,28 @@ class CellMap:
     codes: NDArray[np.int64]
     """(height, width) index into `kinds`, things included."""
     things: tuple[Thing, ...] = ()
-    """Those that are there. Of several in one cell the first is seen."""
+    """The things that are there. Of several in one cell the first is seen."""
 
     def __post_init__(self) -> None:
-        if PAD in self.kinds or len(set(self.kinds)) < len(self.kinds):
+        names_are_distinct = len(set(self.kinds)) == len(self.kinds)
+        if PAD in self.kinds or not names_are_distinct:
             raise ValueError(f"`kinds` of a map: wanted distinct names other than {PAD!r}, got {list(self.kinds)}")
+
         known = range(len(self.kinds))
-        if self.codes.ndim != 2 or not self.codes.size or not np.isin(self.codes, known).all():
+        is_map = self.codes.ndim == 2 and self.codes.size > 0
+        if not is_map or not np.isin(self.codes, known).all():
             raise ValueError(f"codes of a map: wanted (height, width) indices of {len(self.kinds)} kinds")
+
         height, width = self.codes.shape
         for thing in self.things:
             row, column = thing.place
-            if not (0 <= row < height and 0 <= column < width):
+            is_inside = 0 <= row < height and 0 <= column < width
+            if not is_inside:
                 raise ValueError(f"{thing.name!r}: wanted a place on a map of {height}x{width}, got {thing.place}")
             if thing.color not in ("", *COLORS):
                 raise ValueError(f"color of {thing.name!r}: wanted one of {', '.join(COLORS)}, got {thing.color!r}")
+
+        # Maps are shared between the parts of a report.
         self.codes.flags.writeable = False
 
     @classmethod
@@ -84,19 +94,27 @@ class CellMap:
         """The map at one moment.
 
         Raises:
-            ValueError: a fact is missing or is not what this module says; it is named.
+            ValueError: a fact is missing or malformed. The message names it.
         """
         facts: dict[str, Json] = {**world.facts, **state.facts}
         kinds = kinds_of(world)
-        things = _things(facts, kinds)
+        rank = {kind: place for place, kind in enumerate(kinds)}
 
         # A record keeps no order of facts, so the order of kinds says which of two things in a cell is seen.
-        rank = {kind: i for i, kind in enumerate(kinds)}
-        things.sort(key=lambda thing: (rank.get(thing.kind, len(kinds)), thing.name))
+        def order(thing: Thing) -> tuple[int, str]:
+            return rank.get(thing.kind, len(kinds)), thing.name
+
+        things = _things(facts, kinds)
+        things.sort(key=order)
 
         # The map without things checks their places before they are written into its cells.
-        ground = cls(kinds=kinds, codes=_ground(facts, kinds), things=tuple(things))
+        ground = cls(
+            kinds=kinds,
+            codes=_ground(facts, kinds),
+            things=tuple(things),
+        )
         codes = ground.codes.copy()
+        # In reverse, so that the first thing of a cell is written last.
         for thing in reversed(things):
             if thing.kind:
                 codes[thing.place] = rank[thing.kind]
@@ -118,7 +136,8 @@ class CellMap:
         """
         if max(self.height, self.width) > size:
             raise ValueError(f"a {self.height}x{self.width} map does not fit into {size}x{size}")
-        cells = np.full((size, size), len(self.kinds), dtype=np.int64)
+        pad = len(self.kinds)
+        cells = np.full((size, size), pad, dtype=np.int64)
         cells[: self.height, : self.width] = self.codes
         return cells
 
@@ -128,11 +147,12 @@ class CellMap:
         Raises:
             ValueError: there is no such kind.
         """
-        here: NDArray[np.bool_] = self.codes == _index(kind, self.kinds, "of a map")
+        code = _index(kind, self.kinds, "of a map")
+        here: NDArray[np.bool_] = self.codes == code
         return here
 
     def place_of(self, name: str) -> Position:
-        """Where the thing of this name is.
+        """The place of the thing of this name.
 
         Raises:
             ValueError: it is not there.
@@ -150,11 +170,12 @@ def kinds_of(world: World) -> tuple[str, ...]:
     Raises:
         ValueError: the fact `kinds` is no list of names.
     """
-    return tuple(_texts(world.facts.get("kinds", KINDS), "`kinds` of a map: wanted a list of names"))
+    kinds = world.facts.get("kinds", KINDS)
+    return tuple(_texts(kinds, "`kinds` of a map: wanted a list of names"))
 
 
 def decoded_classes(kinds: Sequence[str]) -> tuple[str, ...]:
-    """What a decoder of maps of these kinds tells apart, in this order."""
+    """The classes that a decoder of maps of these kinds tells apart, in this order."""
     return (*kinds, PAD)
 
 
@@ -177,9 +198,12 @@ def _ground(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> NDArray[np.int
     told = facts.get("cells", CELLS)
     if not isinstance(told, Mapping):
         raise ValueError(f"`cells` of a map: wanted symbol to kind, got {told!r}")
-    codes = {symbol: _index(kind, kinds, f"for the symbol {symbol!r}") for symbol, kind in told.items()}
+    codes = {}
+    for symbol, kind in told.items():
+        codes[symbol] = _index(kind, kinds, f"for the symbol {symbol!r}")
+
     symbols = list("".join(rows))
-    unknown = sorted({*symbols} - codes.keys())
+    unknown = sorted(set(symbols) - codes.keys())
     if unknown:
         raise ValueError(f"`rows` of a map: wanted the symbols {', '.join(sorted(codes))}, got {unknown}")
     cells = np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
@@ -191,8 +215,10 @@ def _things(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> list[Thing]:
     told = facts.get("things", THINGS)
     if not isinstance(told, Mapping):
         raise ValueError(f"`things` of a map: wanted fact to kind and letter, got {told!r}")
+
     found = []
     for name, looks in told.items():
+        # Malformed looks are an error even while the thing is not there.
         if not isinstance(looks, Mapping):
             raise ValueError(f'`things` of a map: wanted {{"kind": ..., "letter": ...}} for {name!r}, got {looks!r}')
         fact = facts.get(name)
@@ -201,23 +227,39 @@ def _things(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> list[Thing]:
     return found
 
 
-def _thing(name: str, looks: Mapping[str, Json], fact: Json, kinds: tuple[str, ...]) -> Thing:
-    """A thing of how it looks and of the fact that says where it is."""
+def _thing(
+    name: str,
+    looks: Mapping[str, Json],
+    fact: Json,
+    kinds: tuple[str, ...],
+) -> Thing:
+    """A thing, given its entry in `things` and the fact with its place."""
     kind = looks.get("kind", "")
     if kind != "":
         _index(kind, kinds, f"of {name!r}")
-    letter = _text(looks.get("letter", name[:1].upper()), f"letter of {name!r}")
+    first_letter = name[:1].upper()
+    letter = _text(looks.get("letter", first_letter), f"letter of {name!r}")
     color = _text(looks.get("color", ""), f"color of {name!r}")
-    if not isinstance(fact, Mapping):
-        place = _pair(fact, f"{name!r}: wanted [row, column]")
-        return Thing(name=name, kind=str(kind), letter=letter, color=color, place=place)
 
-    place = _pair(fact.get("place"), f"place of {name!r}: wanted [row, column]")
     direction = None
-    if fact.get("direction") is not None:
-        direction = _pair(fact["direction"], f"direction of {name!r}: wanted [rows, columns]")
-    note = _text(fact.get("note", ""), f"note of {name!r}")
-    return Thing(name=name, kind=str(kind), letter=letter, color=color, place=place, direction=direction, note=note)
+    note = ""
+    if isinstance(fact, Mapping):
+        place = _pair(fact.get("place"), f"place of {name!r}: wanted [row, column]")
+        if fact.get("direction") is not None:
+            direction = _pair(fact["direction"], f"direction of {name!r}: wanted [rows, columns]")
+        note = _text(fact.get("note", ""), f"note of {name!r}")
+    else:
+        place = _pair(fact, f"{name!r}: wanted [row, column]")
+
+    return Thing(
+        name=name,
+        place=place,
+        kind=str(kind),
+        letter=letter,
+        color=color,
+        direction=direction,
+        note=note,
+    )
 
 
 def _index(kind: Json, kinds: tuple[str, ...], whose: str) -> int:
@@ -241,11 +283,13 @@ def _text(value: Json, whose: str) -> str:
 
 
 def _texts(value: Json, wanted: str) -> list[str]:
+    # A text is a sequence of texts to Python.
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError(f"{wanted}, got {value!r}")
+
     texts: list[str] = []
-    for each in value if isinstance(value, list | tuple) else ():
+    for each in value:
         if not isinstance(each, str):
             raise ValueError(f"{wanted}, got {value!r}")
         texts.append(each)
-    if not texts:
-        raise ValueError(f"{wanted}, got {value!r}")
     return texts

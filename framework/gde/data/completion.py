@@ -43,22 +43,24 @@ class ChatRequest:
     sampling: Sampling = Sampling()
     effort: Effort = "low"
     interventions: "tuple[Intervention, ...]" = ()
-    """Changes of the residual stream while the answer is made; a model without the capability INTERVENTIONS refuses
-    any."""
+    """Changes of the residual stream during the answer. A model without the capability INTERVENTIONS refuses them."""
 
     @property
     def identity(self) -> str:
-        """Equal for requests that must get equal completions: SHA-256 over everything that is asked."""
+        """Equal for requests that must get equal completions: SHA-256 over all of the request."""
         changes = [each.identity for each in self.interventions]
         messages = [[each.role, each.content] for each in self.messages]
 
         # `vars` serves as well as the slower `asdict`, since all fields are numbers.
-        asked = [messages, self.seed, vars(self.sampling), self.effort]
-        return sha256(_ENCODER.encode([asked, changes]).encode()).hexdigest()
+        sampling = vars(self.sampling)
+        asked = [messages, self.seed, sampling, self.effort]
+        text = _ENCODER.encode([asked, changes])
+        return sha256(text.encode()).hexdigest()
 
     def asked_of(self, model: str) -> str:
-        """The identity as it is asked of a model by this name: `Completion.request` of the answer."""
-        return sha256(f"{model}\n{self.identity}".encode()).hexdigest()
+        """The identity of this request to the model of this name: `Completion.request` of the answer."""
+        text = f"{model}\n{self.identity}"
+        return sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,36 +72,37 @@ class Completion:
     reasoning: str | None
     finish: Finish
     prompt_tokens: tuple[int, ...] = ()
-    """Token ids of the rendered conversation; empty where the server does not tell."""
+    """Token ids of the rendered conversation; empty where the server does not give them."""
     tokens: tuple[int, ...] = ()
     """Token ids of the completion, template tokens included."""
     positions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Places to read activations at: name to indices into prompt_tokens + tokens. A backend that knows its
-    template gives "pre" (the tokens that close the prompt, before any reasoning) and, when the model reasoned
-    to the end, "post" (the same template tokens after the reasoning); "reasoning" are all tokens of it, if any."""
+    """Places to read activations at: name to indices into prompt_tokens + tokens.
+
+    A backend that knows its template gives "pre": the tokens that close the prompt, before any reasoning. When the
+    model reasoned to the end, it also gives "post": the same template tokens after the reasoning. "reasoning" are all
+    tokens of the reasoning, if there are any."""
     n_prompt: int | None = None
     """Tokens of the prompt, as billed; None where the server does not tell."""
     n_completion: int | None = None
     answered_by: str = ""
-    """The name that the model gives itself, which may be another than was asked; empty where it gives none."""
+    """The name that the model gives itself, which may differ from the requested one; empty where it gives none."""
     request: str = ""
-    """Identity of the request that it answers. The run fills it in; a changed completion keeps it."""
+    """Identity of the request that it answers. The run fills it in, and a changed completion keeps it."""
     model: str = ""
     """The language model that answered, as the user named it. The run fills it in."""
     prompt: tuple[Message, ...] = ()
     """The conversation that it answers, before the model's template. The run fills it in."""
     interventions: "tuple[Intervention, ...]" = ()
-    """The changes of the residual stream that it was made with, which a replay makes again. The run fills them in."""
+    """Changes of the residual stream during the answer, which a replay repeats. The run fills them in."""
     cached: bool = False
-    """Whether it was given in an earlier run, to the same request. The run fills it in."""
+    """Whether it is the answer of an earlier run to the same request. The run fills it in."""
     seconds: float | None = field(default=None, compare=False)
-    """Time that the model took, waiting included; None where it is not known. The run fills it in. It does not count in
-    comparisons."""
+    """Time of the model, waiting included; None where it is not known. The run fills it in. Equality ignores it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeighedCompletion:
-    """One of the answers that a request can get."""
+    """One possible answer to a request."""
 
     completion: Completion
     probability: float
@@ -121,10 +124,10 @@ class ModelInfo:
 
     name: str
     n_layers: int = 0
-    """Decoder layers, 0 where activations cannot be had."""
+    """Decoder layers; 0 where the model gives no activations."""
     width: int = 0
     """Size of the residual stream."""
     notice: str = ""
     """A sentence that every report made with this model must show; empty for none."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """What identifies the weights and the software, e.g. {"weights": SHA-256}."""
+    """Versions of the weights and the software, e.g. {"weights": SHA-256}."""

@@ -1,4 +1,4 @@
-"""The evidence of a run, which metrics are computed from."""
+"""The evidence of a run: the input of its metrics."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,15 +15,19 @@ class Evidence:
     """One record of the same episodes: behaviour, rewards and decoded activations."""
 
     trajectories: Sequence[Trajectory]
-    """Finished episodes in the order of their keys. Each iteration may read the run folder: a metric that needs them
-    twice iterates twice, and keeps only numbers."""
+    """Finished episodes in the order of their keys.
+
+    Each iteration may read the run folder. A metric that needs the episodes twice iterates twice, and keeps only
+    numbers."""
     reward_traces: tuple[RewardTrace, ...] = ()
     probe_reports: tuple[ProbeReport, ...] = ()
     seed: int = 0
-    """For resampling: the same evidence and seed give the same intervals."""
+    """The seed of resampling. The same evidence and seed give the same intervals."""
     part: Labels = field(default_factory=dict)
     """The condition that this evidence is restricted to; empty for the whole run, where conditions can be compared."""
     mdp: Callable[[Trajectory], TabularMDP] | None = None
-    """The Markov decision process that a trajectory began in, made again from its seed and the same object for all
-    trajectories of a world as long as it is held. Raises GdeError where the environment gives none; None where no
-    environment is known."""
+    """The Markov decision process at the start of a trajectory, made again from its seed; None where no environment is
+    known.
+
+    While a caller holds it, all trajectories of a world get the same object. It raises GdeError where the environment
+    gives no process."""

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], whose: str) -> "pandas.DataFrame":
-    """The rows one below the other.
+    """A frame of the rows, in their order.
 
     Args:
-        rows: column to value; read once, and not kept.
-        columns: those that are there first, and with no rows too. Others follow as the rows bring them.
-        whose: what asks for it, for messages.
+        rows: column to value. They are read once and not kept.
+        columns: the first columns, present even without rows. Others follow in the order of first appearance.
+        whose: the name of the caller, for messages.
 
     Raises:
         MissingExtra: pandas is not installed.
@@ -24,8 +24,12 @@ def frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], whose: str)
         import pandas
     except ModuleNotFoundError:
         raise MissingExtra(whose, ["pandas"], "frames") from None
-    values: dict[str, list[Any]] = {name: [] for name in columns}
+
+    values: dict[str, list[Any]] = {}
+    for name in columns:
+        values[name] = []
     for n, row in enumerate(rows):
+        # A new column is empty in all earlier rows.
         for name in row:
             if name not in values:
                 values[name] = [None] * n
@@ -35,5 +39,9 @@ def frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], whose: str)
 
 
 def beside(extra: Mapping[str, Any], columns: Sequence[str], kind: str) -> dict[str, Any]:
-    """Values with names of their own, those that are called like a column as `kind.NAME`."""
-    return {f"{kind}.{name}" if name in columns else name: value for name, value in extra.items()}
+    """Values under their names; a name that is also a column becomes `kind.NAME`."""
+    named = {}
+    for name, value in extra.items():
+        own_name = f"{kind}.{name}" if name in columns else name
+        named[own_name] = value
+    return named

@@ -69,29 +69,43 @@ class TabularMDP:
         first = _array("start", start)
         if first.ndim == 0:
             first = _at(first, matrices[0].shape[0])
+        if terminal is not None:
+            terminal = np.asarray(terminal)
+
+        features = {}
+        if labels is not None:
+            for name, values in labels.items():
+                features[name] = _array(f"labels[{name!r}]", values)
+
         return cls(
             transition=matrices,
             reward=_array("reward", reward),
             start=first,
-            terminal=None if terminal is None else np.asarray(terminal),
+            terminal=terminal,
             discount=discount,
             actions=tuple(actions),
-            labels={name: _array(f"labels[{name!r}]", values) for name, values in (labels or {}).items()},
+            labels=features,
         )
 
     def __post_init__(self) -> None:
+        # Shapes are read from arrays, so the types come first.
         self._check_types()
         S = self.n_states
         A = self.n_actions
+
         if self.reward.shape not in {(S,), (S, A)}:
             raise ValueError(f"reward must have shape ({S},) or ({S}, {A}), got {self.reward.shape}")
         if not np.isfinite(self.reward).all():
             raise ValueError("reward must be finite in every state, got NaN or infinity")
         if self.actions and len(self.actions) != A:
             raise ValueError(f"actions must name all {A} transitions, got {len(self.actions)} names")
-        if self.terminal is not None and (self.terminal.shape != (S,) or self.terminal.dtype != np.bool_):
-            got = f"{self.terminal.dtype} of shape {self.terminal.shape}"
-            raise ValueError(f"terminal must be bool of shape ({S},), got {got}: give terminal.astype(bool)")
+
+        if self.terminal is not None:
+            is_flags = self.terminal.dtype == np.bool_
+            if self.terminal.shape != (S,) or not is_flags:
+                got = _kind(self.terminal)
+                raise ValueError(f"terminal must be bool of shape ({S},), got {got}: give terminal.astype(bool)")
+
         for name, values in self.labels.items():
             if np.shape(values) != (S,):
                 raise ValueError(f"labels[{name!r}] must have shape ({S},), got {np.shape(values)}")
@@ -100,13 +114,17 @@ class TabularMDP:
         self._check_probabilities(S)
 
     def _check_types(self) -> None:
-        is_tuple = isinstance(self.transition, tuple)
-        if not is_tuple or not all(hasattr(each, "tocsr") for each in self.transition):
-            wrong = self.transition[0] if is_tuple else self.transition
-            got = type(wrong).__name__
+        matrices = self.transition
+        got = ""
+        if not isinstance(matrices, tuple):
+            got = type(matrices).__name__
+        elif not all(hasattr(each, "tocsr") for each in matrices):
+            got = type(matrices[0]).__name__
+        if got:
             raise ValueError(f"transition must be a tuple of sparse (S, S) arrays, got {got}: use TabularMDP.of")
-        if not self.transition:
+        if not matrices:
             raise ValueError("transition must have a matrix for each action, got no action")
+
         for name in ("start", "reward"):
             values = getattr(self, name)
             if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
@@ -123,13 +141,19 @@ class TabularMDP:
         for a, matrix in enumerate(self.transition):
             if matrix.shape != (S, S):
                 raise ValueError(f"transition[{a}] must have shape ({S}, {S}), got {matrix.shape}")
-            off = np.abs(matrix @ np.ones(S) - 1)
 
+            sums = matrix @ np.ones(S)
+            off = np.abs(sums - 1)
             # Written so that NaN, which fails every comparison, is refused.
-            if not (off.max(initial=0) <= TOLERANCE and matrix.data.min(initial=0) >= 0):
-                least = matrix.min(axis=1).toarray().ravel()
-                right = (off <= TOLERANCE) & (least >= 0)
-                raise ValueError(f"transition[{a}] row {int(right.argmin())} must be probabilities that sum to one")
+            rows_sum_to_one = off.max(initial=0) <= TOLERANCE
+            none_is_negative = matrix.data.min(initial=0) >= 0
+            if rows_sum_to_one and none_is_negative:
+                continue
+
+            least = matrix.min(axis=1).toarray().ravel()
+            right = (off <= TOLERANCE) & (least >= 0)
+            first_wrong = int(right.argmin())
+            raise ValueError(f"transition[{a}] row {first_wrong} must be probabilities that sum to one")
 
     @property
     def n_states(self) -> int:
@@ -162,31 +186,38 @@ class Policy:
 
     def __post_init__(self) -> None:
         values = self.probabilities
-        if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu" or values.ndim not in {2, 3}:
+        is_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
+        if not is_numbers or values.ndim not in {2, 3}:
             wanted = "a NumPy array of shape (S, A) or (T, S, A)"
             raise ValueError(f"probabilities must be {wanted}, got {_kind(values)}: use Policy.of for lists")
-        if not _sum_to_one(self.probabilities):
+        if not _sum_to_one(values):
             raise ValueError("every row of a policy must be probabilities that sum to one, got others or NaN")
 
 
 def _sum_to_one(probabilities: Floats) -> bool:
     """Whether every row is a distribution; NaN is none."""
-    off = np.abs(probabilities.sum(axis=-1) - 1)
-    return bool((probabilities >= 0).all() and (off <= TOLERANCE).all())
+    sums = probabilities.sum(axis=-1)
+    off = np.abs(sums - 1)
+    none_is_negative = bool((probabilities >= 0).all())
+    return none_is_negative and bool((off <= TOLERANCE).all())
 
 
 def _matrices(transition: Any) -> "tuple[csr_array, ...]":
-    """One an action."""
+    """A sparse matrix for each action."""
     from scipy.sparse import csr_array
 
     if hasattr(transition, "tocsr"):
         raise ValueError("transition must be one matrix for each action, got a single one: put them in a list")
-    given = list(transition) if np.iterable(transition) else []
+    given = []
+    if np.iterable(transition):
+        given = list(transition)
     if not given:
         raise ValueError(f"transition must be (A, S, S), got {_kind(transition)}")
+
     matrices = []
     for a, one in enumerate(given):
-        matrix = one if hasattr(one, "tocsr") else _array(f"transition[{a}]", one)
+        is_sparse = hasattr(one, "tocsr")
+        matrix = one if is_sparse else _array(f"transition[{a}]", one)
         matrices.append(csr_array(matrix, dtype=np.float64))
 
     # (S, A, S) is the order of other libraries.
@@ -208,9 +239,11 @@ def _array(name: str, values: ArrayLike) -> Floats:
 
 
 def _at(state: Floats, n_states: int) -> Floats:
-    if state != int(state) or not 0 <= state < n_states:
+    index = int(state)
+    if state != index or not 0 <= index < n_states:
         raise ValueError(f"start must be a state from 0 to {n_states - 1} or probabilities, got {state}")
-    start: Floats = (np.arange(n_states) == int(state)).astype(np.float64)
+    start = np.zeros(n_states)
+    start[index] = 1.0
     return start
 
 

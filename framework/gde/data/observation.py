@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from gde.data.json import Json
 
 OBJECTIVE = "objective"
-"""The fact of a world that says in words what is asked for. A run records it for every world that does not."""
+"""The fact of a world with its objective in words. A run records it for every world without it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,20 +33,20 @@ class Optimum:
     """The optimal actions at one moment."""
 
     actions: tuple[str, ...]
-    """All optimal actions; empty where no action leads to the goal any more."""
+    """All optimal actions; empty where no action leads to the goal any longer."""
     value: float | None = None
     """Optimal expected return from here on; None where it is not known."""
     means: str = ""
-    """How it is known, e.g. "exact search" or "the expert's path"."""
+    """The method that found it, e.g. "exact search" or "the expert's path"."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What an episode asks for, in words that an agent may read."""
+    """The objective of an episode, in words that an agent may read."""
 
     objective: str
     horizon: int
-    """Turns after which the episode is over, unusable answers counted."""
+    """Turns after which the episode is over, including those with unusable answers."""
     rules: str = ""
     actions: tuple[str, ...] | None = None
 
@@ -56,14 +56,14 @@ class World:
     """The fixed truth of one episode: written to the record, never shown to the agent."""
 
     id: str
-    """Equal for equal worlds whatever the seed that made them; averages "over worlds" give each id the same weight."""
+    """Equal for equal worlds, even of different seeds. Averages "over worlds" give each id the same weight."""
     facts: Mapping[str, Json] = field(default_factory=dict)
-    """What stays the same, e.g. the map; enough for a reporter to draw it and a probe to label it."""
+    """Constant facts, e.g. the map; enough for a reporter to draw the world and for a probe to label it."""
     labels: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     """Short values to break results down by, e.g. size or optimal length."""
     base: str = ""
-    """Equal for worlds that are variations of one another (a rotated grid, a counterfactual without its key), hence no
-    independent observations; empty for a world that stands alone."""
+    """Equal for variations of one world (a rotated grid, a counterfactual without its key), which are no independent
+    observations; empty for a world without variations."""
 
     @property
     def cluster(self) -> str:
@@ -72,18 +72,23 @@ class World:
 
     @property
     def objective(self) -> str:
-        """What is asked for, in words; empty where the world does not say it."""
+        """The objective in words; empty where the world does not tell it."""
         said = self.facts.get(OBJECTIVE)
-        return said if isinstance(said, str) and said.strip() else ""
+        if not isinstance(said, str) or not said.strip():
+            return ""
+        return said
 
     def asking(self, task: Task) -> "World":
-        """The world as it is recorded: its fact `objective` says what is asked for, for whoever judges the episode."""
-        return self if OBJECTIVE in self.facts else replace(self, facts={**self.facts, OBJECTIVE: task.objective})
+        """The world as it is recorded: with the task's objective as a fact, unless it has one of its own."""
+        if OBJECTIVE in self.facts:
+            return self
+        facts = {**self.facts, OBJECTIVE: task.objective}
+        return replace(self, facts=facts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What an action led to. Made by one of the three constructors."""
+    """The consequences of an action. Made by one of the three constructors."""
 
     observation: Observation
     reward: float
@@ -92,24 +97,58 @@ class Outcome:
     truncated: bool
     """The episode was cut off; the world could go on."""
     success: float | None
-    """How much of the goal has been reached so far, 0 to 1. An episode's success is that of its last outcome. None
-    where the world has no goal that can be reached."""
+    """The share of the goal reached so far, 0 to 1. An episode's success is that of its last outcome. None where the
+    world has no goal that can be reached."""
 
     def __post_init__(self) -> None:
         if self.success is not None and not 0 <= self.success <= 1:
             raise ValueError(f"success must be between 0 and 1, or None, got {self.success}")
 
     @classmethod
-    def running(cls, observation: Observation, reward: float = 0.0, success: float | None = 0.0) -> "Outcome":
+    def running(
+        cls,
+        observation: Observation,
+        reward: float = 0.0,
+        success: float | None = 0.0,
+    ) -> "Outcome":
         """The episode goes on."""
-        return cls(observation=observation, reward=reward, terminated=False, truncated=False, success=success)
+        return cls(
+            observation=observation,
+            reward=reward,
+            terminated=False,
+            truncated=False,
+            success=success,
+        )
 
     @classmethod
-    def terminal(cls, observation: Observation, reward: float, *, success: float | None) -> "Outcome":
+    def terminal(
+        cls,
+        observation: Observation,
+        reward: float,
+        *,
+        success: float | None,
+    ) -> "Outcome":
         """The episode has ended by the rules of the world."""
-        return cls(observation=observation, reward=reward, terminated=True, truncated=False, success=success)
+        return cls(
+            observation=observation,
+            reward=reward,
+            terminated=True,
+            truncated=False,
+            success=success,
+        )
 
     @classmethod
-    def cut_off(cls, observation: Observation, reward: float = 0.0, success: float | None = 0.0) -> "Outcome":
+    def cut_off(
+        cls,
+        observation: Observation,
+        reward: float = 0.0,
+        success: float | None = 0.0,
+    ) -> "Outcome":
         """The environment stops the episode though the world could go on."""
-        return cls(observation=observation, reward=reward, terminated=False, truncated=True, success=success)
+        return cls(
+            observation=observation,
+            reward=reward,
+            terminated=False,
+            truncated=True,
+            success=success,
+        )

@@ -1,4 +1,4 @@
-"""The plan of a run: names, configurations and numbers, not yet looked up."""
+"""The plan of a run: names of parts, their configurations, and limits."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from gde.offers import Offer
 
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 Prices = Mapping[str, tuple[float, float]]
-"""A model's name, as the plan has it, to the prices of a million tokens of prompts and of answers."""
+"""Name of a model in the plan to the prices of a million tokens of prompts and of answers."""
 OBJECT = "python:"
-"""How the names of parts begin that are objects of the caller's own."""
+"""The prefix in the names of parts that are the caller's own objects."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,20 +26,22 @@ class Choice:
     config: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Field to value; for the environment a list is a sweep unless the field itself takes a sequence."""
     alias: str = ""
-    """What the run calls the part, so that one offer can be taken twice; empty for its name."""
+    """Another name for the part in this run, so that a plan can use one offer twice; empty for its own name."""
     part: Any = None
-    """The part itself, or what makes it, where it is no offer but the caller's own. A plan file holds its name only."""
+    """The caller's own part, or the class or function that makes it; None for an offer. A plan file holds its name
+    only."""
 
     @property
     def label(self) -> str:
-        """What the run calls the part."""
+        """The name of the part in the run."""
         return self.alias or self.name
 
     @classmethod
     def of(cls, value: Any, alias: str = "") -> "Choice":
-        """A choice as it is, a name, an offer, or an object: a part, or a class or function without arguments that
-        makes one. The run calls an object by the name of its class or function, and knows it by that alone: objects
-        that differ, e.g. in what they were made with, need an `alias` each.
+        """Make a choice of a name, an offer or an object; a choice stays as it is.
+
+        An object is a part, or a class or function without arguments that makes one. The run identifies it by the name
+        of its class or function alone. Two objects of one class therefore need an `alias` each.
 
         Raises:
             ConfigError: nothing is given.
@@ -50,17 +52,32 @@ class Choice:
             return cls(name=value, alias=alias)
         if value is None:
             raise ConfigError("a part of a plan: wanted a name, a Choice, an Offer or an object, got None")
+
         if isinstance(value, Offer):
-            return cls(name=f"{OBJECT}{_home(value.make)}.{value.name}", alias=alias or value.name, part=value)
+            home = _home(value.make)
+            return cls(
+                name=f"{OBJECT}{home}.{value.name}",
+                alias=alias or value.name,
+                part=value,
+            )
+
         maker = _named(value)
-        return cls(name=f"{OBJECT}{_home(value)}.{maker.__qualname__}", alias=alias or maker.__name__, part=value)
+        home = _home(value)
+        return cls(
+            name=f"{OBJECT}{home}.{maker.__qualname__}",
+            alias=alias or maker.__name__,
+            part=value,
+        )
 
 
 def _named(value: Any) -> Any:
-    """What gives an object its name: itself, if it is a class or function, else its class."""
+    """The class or function that names an object: itself if it is one, else its class."""
+    # A partial has no name of its own, and its class is that of all partials.
     while isinstance(value, partial):
         value = value.func
-    return value if hasattr(value, "__qualname__") else type(value)
+    if hasattr(value, "__qualname__"):
+        return value
+    return type(value)
 
 
 def _home(value: Any) -> str:
@@ -72,55 +89,60 @@ def _home(value: Any) -> str:
 class Plan:
     """A request for a run. Two plans with the same `gde.request.planfile.plan_hash` give the same results.
 
-    Parts are given as `Choice`s; names and objects of one's own are made into them.
+    Parts may be given as names or objects: `Choice.of` makes choices of them.
     """
 
     environment: Choice
     agent: Choice
     language_model: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
-    """Configuration of the language model that the agent's own configuration names."""
+    """Configuration of the language model that the agent's configuration names."""
     probes: tuple[Choice, ...] = ()
     rewards: tuple[Choice, ...] = ()
     metrics: tuple[Choice, ...] = ()
-    """Empty: the default ones, which are then listed by name."""
+    """Empty for the default ones, which the run then lists by name."""
     episodes: int = 200
-    """Worlds per condition, a condition being one combination of the swept environment values."""
+    """Worlds per condition. A condition is one combination of the swept environment values."""
     repeats: int = 1
-    """Trajectories per world; they differ in the agent's sampling alone."""
+    """Trajectories per world. They differ in the agent's sampling alone."""
     seed: int = 0
     concurrency: int = 32
-    """Episodes in flight at once in one worker, and fits of a probe, these as many as there are cores; never changes a
-    result."""
+    """Most episodes at once in one worker, and most fits of a probe at once, of which there are never more than cores.
+    It never changes a result."""
     executor: Choice = field(default_factory=lambda: Choice(name="serial"))
-    """Where episodes run; never changes a result."""
+    """The place where episodes run. It never changes a result."""
     reporters: tuple[Choice, ...] = ()
-    """Empty: the default ones whose packages are installed; never changes a result."""
+    """Empty for the default ones whose packages are installed. They never change a result."""
     turn_seconds: float | None = None
-    """Time for one decision and its consequences; an episode with a longer turn fails. None for no limit."""
+    """Time for one decision and its consequences. An episode with a longer turn fails. None for no limit."""
     episode_seconds: float | None = None
-    """Time for one episode; a longer one fails."""
+    """Time for one episode. A longer one fails."""
     run_seconds: float | None = None
-    """Time for all episodes; when it is over, the run stops and can be resumed."""
+    """Time for all episodes. After it, the run stops and can be resumed."""
     part_seconds: float | None = None
-    """Time for a metric on the run or on a condition of it, and for a report; what takes longer has failed."""
+    """Time for a metric on the run or on one of its conditions, and for a report. A slower one fails."""
     max_calls: int | None = None
-    """Requests to language models, of the whole run; when they are spent, the run stops and can be resumed."""
+    """Requests to language models in the whole run. After them, the run stops and can be resumed."""
     max_tokens: int | None = None
-    """Tokens of prompts and answers together, likewise; answers that are under way may go beyond."""
+    """Tokens of prompts and answers together, likewise. Answers under way may exceed it."""
     max_cost: float | None = None
-    """Money, in the currency of `prices`, likewise. No discounts, e.g. for prompts that a provider has cached."""
+    """Money in the currency of `prices`, likewise. Discounts, e.g. for cached prompts, are not counted."""
     prices: Prices = field(default_factory=dict)
-    """What a million tokens cost: of prompts and of answers, reasoning included, by the model's name. With `max_cost`,
-    of every model that is asked; one that costs nothing has (0, 0)."""
+    """The prices of a million tokens of prompts and of answers, reasoning included, by the model's name. `max_cost`
+    needs the prices of all models that the run asks. A model that costs nothing has (0, 0)."""
     cache: str = ""
-    """A file of answers that runs share: what was asked at temperature 0 and answered in an earlier run, of the same
-    model with the same configuration, is not asked again, and costs nothing. Empty for none."""
+    """A file of answers that runs share; empty for none. A request at temperature 0 that an earlier run sent to the
+    same model with the same configuration is not sent again, and costs nothing."""
 
     def __post_init__(self) -> None:
+        # The fields are frozen, but callers may leave the making of choices to the plan.
         for name in ("environment", "agent", "executor"):
-            object.__setattr__(self, name, Choice.of(getattr(self, name)))
+            choice = Choice.of(getattr(self, name))
+            object.__setattr__(self, name, choice)
+
         for name in ("probes", "rewards", "metrics", "reporters"):
             given = getattr(self, name)
+            # A single name is iterable too, and would become one choice for each letter.
             if isinstance(given, str) or not isinstance(given, Iterable):
                 raise ConfigError(f"{name} of a plan: wanted a list of names and objects, got {given!r}")
-            object.__setattr__(self, name, tuple(map(Choice.of, given)))
+            choices = tuple(map(Choice.of, given))
+            object.__setattr__(self, name, choices)

@@ -1,4 +1,4 @@
-"""What a probe learns from and what it turns into."""
+"""The data that a probe is fitted to, and the report of a fit."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, cast
@@ -10,21 +10,21 @@ from gde.data.json import Labels
 from gde.data.result import Measurement
 
 InputForm = Literal["concatenated", "tokens"]
-"""How a probe is given the activations of a position."""
+"""The form in which a probe gets the activations of a position."""
 Control = Literal["none", "coordinates", "shuffled", "untrained", "embeddings"]
 CONTROLS: tuple[Control, ...] = ("coordinates", "shuffled", "untrained", "embeddings")
 FIT = frozenset({"variant", "layer", "position", "control"})
-"""The labels with which a result says which fit a number is of."""
+"""The labels of a number in a result that name its fit."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProbeLabels:
-    """The truth that a probe is to decode, one entry a turn of a trajectory."""
+    """The truth that a probe decodes, one entry for each turn of a trajectory."""
 
     values: NDArray[np.int64] | NDArray[np.float64]
     """(T, ...); the trailing shape is the same for every trajectory."""
     classes: tuple[str, ...] = ()
-    """What the values 0, 1, ... stand for, the same for every trajectory; empty where they are no classes."""
+    """Names of the values 0, 1, ..., the same for every trajectory; empty where they are no classes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,14 +32,14 @@ class ProbeDataset:
     """Activations and labels of many turns."""
 
     inputs: NDArray[np.float32]
-    """(N, D): the activations of the marked tokens, concatenated in order. For a probe that wants tokens (N, T, width),
-    with NaN after the last token of a turn that has fewer than T, see `token_lengths`."""
+    """(N, D): the activations of the marked tokens, concatenated in order. A probe with `inputs = "tokens"` gets
+    (N, T, width), with NaN after the last token of a turn that has fewer than T: see `token_lengths`."""
     labels: NDArray[np.int64] | NDArray[np.float64]
     """(N, ...)."""
     groups: NDArray[np.str_]
     """(N,) world ids; no group is ever both trained and tested on."""
     classes: tuple[str, ...] = ()
-    """What the labels stand for, as in `ProbeLabels`."""
+    """Names of the labels, as in `ProbeLabels`."""
 
     def __post_init__(self) -> None:
         lengths = (len(self.inputs), len(self.labels), len(self.groups))
@@ -48,18 +48,25 @@ class ProbeDataset:
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "ProbeDataset":
         """The dataset of the chosen rows."""
-        return replace(self, inputs=self.inputs[rows], labels=self.labels[rows], groups=self.groups[rows])
+        return replace(
+            self,
+            inputs=self.inputs[rows],
+            labels=self.labels[rows],
+            groups=self.groups[rows],
+        )
 
 
 def token_lengths(inputs: NDArray[np.float32]) -> NDArray[np.int64]:
     """(N,) tokens of each turn, from padded inputs (N, T, width)."""
-    lengths: NDArray[np.int64] = (~np.isnan(inputs[:, :, 0])).sum(axis=1)
+    # Padding is NaN in all entries of a token, so the first one tells.
+    is_padding = np.isnan(inputs[:, :, 0])
+    lengths: NDArray[np.int64] = (~is_padding).sum(axis=1)
     return lengths
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """One fit of a probe: on which activations, and as which control."""
+    """One fit of a probe: its variant, its activations, and its control."""
 
     probe: str
     """Name of the probe as chosen in the plan."""
@@ -76,15 +83,23 @@ class Fit:
 
     @property
     def where(self) -> Labels:
-        """What the numbers of a result are restricted to that are of this fit."""
-        return {"variant": self.variant, "layer": self.layer, "position": self.position, "control": self.control}
+        """The labels of this fit's numbers in a result."""
+        return {
+            "variant": self.variant,
+            "layer": self.layer,
+            "position": self.position,
+            "control": self.control,
+        }
 
     @classmethod
     def of(cls, one: Measurement) -> "Fit | None":
-        """The fit that a number of a result is of; None for what a metric gives."""
+        """The fit of a number in a result; None for the number of a metric."""
         where = one.where
-        own = f"{one.name}.".startswith(f"{one.source}.")
-        if not one.source or not own or not where.keys() >= FIT:
+        # A metric may break its numbers down by the labels of fits, but only probes begin names with their own.
+        is_named_after_source = f"{one.name}.".startswith(f"{one.source}.")
+        if not one.source or not is_named_after_source:
+            return None
+        if not where.keys() >= FIT:
             return None
         return cls(
             probe=one.source,
@@ -97,7 +112,7 @@ class Fit:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProbeReport:
-    """What one fit decoded on held-out worlds."""
+    """The predictions and numbers of one fit on held-out worlds."""
 
     fit: Fit
     measurements: tuple[Measurement, ...]
@@ -108,6 +123,6 @@ class ProbeReport:
     decoded: NDArray[np.float32]
     """(n_test, ...) the readout's predictions on them, e.g. class probabilities."""
     classes: tuple[str, ...] = ()
-    """What the probe tells apart, as in `ProbeLabels`."""
+    """Names of the classes, as in `ProbeLabels`."""
     reason: str = ""
     """Why nothing was measured; empty when something was."""

@@ -1,4 +1,4 @@
-"""Numbers with what is needed to trust them, and the result of a whole run."""
+"""Numbers with their intervals and counts, and the result of a whole run."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 SCHEMA = 1
 COLUMNS = ("name", "title", "value", "low", "high", "unit", "n", "source", "reason")
 FEW_WORLDS = 10
-"""With fewer, an interval over worlds says little."""
+"""Fewest worlds for a reliable interval."""
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
-"""Of a measurement: its name and what it is restricted to."""
+"""Name and labels of a measurement."""
 TELL_APART = "tell them apart by name or by `where`"
-"""What to do about measurements that share it."""
+"""Advice about two measurements with the same identity."""
 RunStatus = Literal["ok", "partial", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """One number, or the reason why there is none. What NumPy gives is taken as Python's own.
+    """One number, or the reason why there is none. Scalars of NumPy become Python's own.
 
     Raises:
-        ValueError: a field holds what it does not say.
+        ValueError: a field has a value of another kind.
     """
 
     name: str
@@ -37,43 +37,52 @@ class Measurement:
     unit: str
     """"share", "cells", "bits", "count", "nats" ..."""
     n: int
-    """How many observations it rests on."""
+    """The number of observations."""
     interval: tuple[float, float] | None = None
     """95 % interval; None where none is defined."""
     where: Labels = field(default_factory=dict)
-    """What it is restricted to, e.g. {"size": 9}; empty for the whole run."""
+    """Labels of the part of the run that it is about, e.g. {"size": 9}; empty for the whole run."""
     reason: str = ""
-    """Why value is None; empty otherwise."""
+    """The reason why value is None; empty otherwise."""
     source: str = ""
-    """The metric or probe that measured it; the run fills it in."""
+    """The metric or probe that measured it. The run fills it in."""
 
     def __post_init__(self) -> None:
         for name, wanted, read in _READ:
             given = getattr(self, name)
             try:
-                object.__setattr__(self, name, read(given))
+                own = read(given)
             except (AttributeError, TypeError, ValueError, OverflowError):
-                got = " ".join(repr(given).split())[:80]
+                # Arrays print on several lines; a message is one line.
+                words = repr(given).split()
+                got = " ".join(words)[:80]
                 advice = "; give None and a reason" if name == "value" else ""
                 raise ValueError(f"{self.name}: {name}: wanted {wanted}, got {got}{advice}") from None
-        if (self.value is None) != bool(self.reason):
+            object.__setattr__(self, name, own)
+
+        is_missing = self.value is None
+        has_reason = bool(self.reason)
+        if is_missing != has_reason:
             got = f"{self.value}, {self.reason!r}"
             raise ValueError(f"{self.name}: a measurement has either a value or a reason, got {got}")
 
     @property
     def identity(self) -> Identity:
-        """What no two measurements of a run share."""
+        """Name and labels, which no two measurements of a run share."""
         return self.name, frozenset(self.where.items())
 
     @property
     def label(self) -> str:
-        """Its name and what it is restricted to, in words."""
+        """Name and labels as text."""
         return labelled(self.name, self.where)
 
 
 def labelled(name: str, where: Labels) -> str:
-    """A name with what it is restricted to."""
-    return " ".join([name, *(f"{key}={value}" for key, value in where.items())])
+    """A name with labels as text."""
+    words = [name]
+    for key, value in where.items():
+        words.append(f"{key}={value}")
+    return " ".join(words)
 
 
 def repeated(measurements: Iterable[Measurement]) -> str | None:
@@ -88,8 +97,11 @@ def repeated(measurements: Iterable[Measurement]) -> str | None:
 
 def _own(value: Any) -> Any:
     """A scalar of NumPy as one of Python."""
+    # The name of the module spares the import of NumPy.
     is_scalar = type(value).__module__ == "numpy" and value.ndim == 0
-    return value.item() if is_scalar else value
+    if is_scalar:
+        return value.item()
+    return value
 
 
 def _text(value: Any) -> str:
@@ -98,6 +110,12 @@ def _text(value: Any) -> str:
     # Half a character (a lone surrogate) cannot be written to any file.
     value.encode()
     return str.__str__(value)
+
+
+def _real_or_none(value: Any) -> float | None:
+    if value is None:
+        return None
+    return _real(value)
 
 
 def _real(value: Any) -> float:
@@ -130,7 +148,10 @@ def _interval(value: Any) -> tuple[float, float] | None:
 
 
 def _labels(value: Any) -> Labels:
-    return {_text(name): _label(each) for name, each in value.items()}
+    labels = {}
+    for name, each in value.items():
+        labels[_text(name)] = _label(each)
+    return labels
 
 
 def _label(value: Any) -> str | int | float | bool:
@@ -139,12 +160,14 @@ def _label(value: Any) -> str | int | float | bool:
         return value
     if isinstance(value, Integral):
         return int(value)
-    return _real(value) if isinstance(value, Real) else _text(value)
+    if isinstance(value, Real):
+        return _real(value)
+    return _text(value)
 
 
 _READ: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
     ("name", "text", _text),
-    ("value", "a finite number as of 64 bits", lambda value: None if value is None else _real(value)),
+    ("value", "a finite number as of 64 bits", _real_or_none),
     ("unit", "text", _text),
     ("n", "a whole number from 0 on", _count),
     ("interval", "two finite numbers, the lower one first", _interval),
@@ -152,47 +175,46 @@ _READ: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
     ("reason", "text", _text),
     ("source", "text", _text),
 )
-"""The fields of a measurement with what is wanted of each and what reads it."""
+"""The fields of a measurement, with the description of valid values and the function that reads them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """Something that went wrong inside a run and was recorded instead of raised."""
+    """An error inside a run that was recorded instead of raised."""
 
     stage: str
     """"rollout", "reward", "probe", "metric", "report"."""
     subject: str
-    """Which episode, probe or metric."""
+    """The episode, probe or metric."""
     reason: str
     traceback: str = ""
-    """Where it was raised, as Python tells it; empty where the reason says all, and where an earlier failure has the
-    same reason and says it."""
+    """Python's traceback; empty where the reason is enough, or where an earlier failure with the same reason has it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """The agent and environment of a run, and how much was recorded."""
+    """The agent and environment of a run, and the size of its record."""
 
     agent: str = ""
     environment: str = ""
     model: str = ""
-    """The agent's language model as the plan names it; empty where it has none."""
+    """The agent's language model as named in the plan; empty where it has none."""
     worlds: int = 0
-    """Of episodes that did not fail."""
+    """Worlds of the episodes that did not fail."""
     episodes: int = 0
     failed: int = 0
-    """Of the episodes."""
+    """Episodes that failed."""
     retried: int = 0
-    """Of the episodes: those that failed and were begun anew."""
+    """Episodes that failed and were run again."""
     turns: int = 0
-    """Of episodes that did not fail."""
+    """Turns of the episodes that did not fail."""
     unusable: int = 0
-    """Of the turns: those whose answer was no action."""
+    """Turns whose answer was no action."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a run found."""
+    """The numbers and failures of a run."""
 
     run: str
     """The run folder."""
@@ -204,7 +226,7 @@ class Result:
     """Versions of parts and packages, and the models' notices."""
     subject: Subject = field(default_factory=Subject)
     measures: tuple[Measure, ...] = ()
-    """What the measurements mean, as the parts that gave them declare it."""
+    """The meanings of the measurements, as declared by their parts."""
 
     @property
     def meanings(self) -> Measures:
@@ -212,15 +234,19 @@ class Result:
         return Measures(self.measures)
 
     def to_frame(self) -> "pandas.DataFrame":
-        """One row a measurement: `name`, `title`, `value`, `low` and `high` (of the interval), `unit`, `n`, `source`,
-        `reason`, then one column for each thing that a measurement can be restricted to, e.g. `size`; one that is
-        called like one of the others is `where.NAME`. What a measurement does not have is missing.
+        """A row for each measurement, as a frame.
+
+        The columns are `COLUMNS`, with `low` and `high` for the interval, and then one for each label, e.g. `size`. A
+        label with the name of another column is in `where.NAME`. Absent values are missing.
 
         Raises:
             MissingExtra: pandas is not installed.
         """
         meanings = self.meanings
-        rows = (_row(one, meanings[one.name].titled(one.where)[0]) for one in self.measurements)
+        rows = []
+        for one in self.measurements:
+            title, _ = meanings[one.name].titled(one.where)
+            rows.append(_row(one, title))
         return frame(rows, COLUMNS, "Result.to_frame")
 
 

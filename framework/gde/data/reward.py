@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RewardTrace:
-    """One predicted reward a turn: of the moment that the turn shows, before its decision."""
+    """One predicted reward for each turn, at the moment before its decision."""
 
     model: str
     """Name of the reward model as chosen in the plan."""
     episode: str
     values: NDArray[np.float64]
-    """(T,); NaN never stands for a failure, see `failure`."""
+    """(T,) rewards. A failure has no values, not NaN: see `failure`."""
     failure: str = ""
-    """Why there are no values; empty when there are."""
+    """The reason why there are no values; empty otherwise."""
     made_by: str = ""
-    """What gave the values where the reward model has several ways to them, e.g. "rules for blocks"; every report says
-    it. Empty where there is one."""
+    """The method, for a reward model with several, e.g. "rules for blocks"; empty for a single one. Every report shows
+    it."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """How often what a reader should know of happened on the way, e.g. {"asked again": 2}."""
+    """Counts of events that a reader should know of, e.g. {"asked again": 2}."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from gde.data.completion import Completion
 from gde.data.json import Labels
 from gde.data.observation import Observation, State, World
 
 Status = Literal["ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error"]
-STATUSES: tuple[Status, ...] = ("ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error")
+STATUSES: tuple[Status, ...] = get_args(Status)
 Ending = Literal["terminated", "truncated", "horizon", "failed"]
 FIRST_ACTION = "first"
-"""The fact of a world that tells the action that led to the first turn, where there was one, as in a recording."""
+"""The fact of a world with the action that led to the first turn, e.g. in a recording."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +23,15 @@ class Decision:
     action: str | None = None
     """Present exactly when status is "ok"."""
     detail: str = ""
-    """For an unusable answer: what was wanted and what came. The agent may note here what the decision took."""
+    """For an unusable answer: the expected and the actual answer. The agent may also note the cost of its decision."""
     completion: Completion | None = None
     probabilities: Mapping[str, float] = field(default_factory=dict)
-    """Of actions that could have been chosen, where the agent tells them; they need not add up to 1."""
+    """Probabilities of possible actions, if the agent tells them. They need not add up to 1."""
 
     def __post_init__(self) -> None:
-        if (self.status == "ok") != (self.action is not None):
+        is_usable = self.status == "ok"
+        has_action = self.action is not None
+        if is_usable != has_action:
             raise ValueError(
                 f"a decision has an action exactly when it is ok, got {self.status!r} with {self.action!r}"
             )
@@ -47,7 +49,7 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeKey:
-    """Which episode of a run: everything random in it is a function of the root seed and this key."""
+    """The identity of an episode in a run. Its randomness is a function of the root seed and this key."""
 
     condition: int
     """Index of the combination of swept environment values."""
@@ -55,13 +57,14 @@ class EpisodeKey:
     """Index of the world in its condition."""
     repeat: int = 0
 
+    # Journals and probe reports hold keys in this form.
     def __str__(self) -> str:
         return f"{self.condition}/{self.world}/{self.repeat}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One observation, the decision on it and what followed. An unusable decision leaves the world as it is."""
+    """One observation, the decision on it and its outcome. An unusable decision leaves the world as it is."""
 
     index: int
     observation: Observation
@@ -70,7 +73,7 @@ class Turn:
     terminated: bool
     truncated: bool
     success: float | None = None
-    """How much of the goal has been reached by then, 0 to 1; None where the world has none that can be reached."""
+    """The share of the goal reached by then, 0 to 1; None where the world has no goal that can be reached."""
     state: State | None = None
     """Before the decision."""
     optimal: tuple[str, ...] | None = None
@@ -99,13 +102,20 @@ class Trajectory:
     def actions_before(self) -> tuple[str, ...]:
         """The action that led to each turn; empty where there was none, or none that could be taken."""
         first = self.world.facts.get(FIRST_ACTION)
-        led = (first if isinstance(first, str) else "", *(turn.decision.action or "" for turn in self.turns))
-        return led[: len(self.turns)]
+        previous = first if isinstance(first, str) else ""
+
+        before = []
+        for turn in self.turns:
+            before.append(previous)
+            previous = turn.decision.action or ""
+        return tuple(before)
 
     @property
     def success(self) -> float | None:
-        """How much of the goal was reached in the end, 0 to 1; None where the world has none that can be reached."""
-        return self.turns[-1].success if self.turns else 0.0
+        """The share of the goal reached in the end, 0 to 1; None where the world has no goal that can be reached."""
+        if not self.turns:
+            return 0.0
+        return self.turns[-1].success
 
     @property
     def succeeded(self) -> bool:

@@ -7,28 +7,36 @@ from gde.data.observation import State, World
 
 
 def view_of(world: World, state: State) -> CellMap | str | None:
-    """The text in the fact `view`; without it, where there is a fact `rows`, the map that the facts tell.
+    """The text in the fact `view`, or the map of a world with the fact `rows`.
 
-    None where the record says of neither: then what the agent was shown is all that can be shown.
+    None where the record has neither: only the agent's observation can be shown then.
 
     Raises:
-        ValueError: there is such a fact, and it is not what it should be.
+        ValueError: such a fact is malformed.
     """
     facts = {**world.facts, **state.facts}
     if "view" in facts:
-        if not isinstance(text := facts["view"], str):
+        text = facts["view"]
+        if not isinstance(text, str):
             raise ValueError(f"the fact `view`: wanted a text, got {text!r}")
         return text
-    return CellMap.from_record(world, state) if "rows" in facts else None
+
+    if "rows" in facts:
+        return CellMap.from_record(world, state)
+    return None
 
 
 def moves(world: World) -> Mapping[str, Position]:
-    """(rows, columns) that each action moves the agent by: the fact `moves`; no action where it is not told.
+    """The fact `moves`: (rows, columns) that each action moves the agent by; empty without the fact.
 
     Raises:
-        ValueError: the fact is there, and is something else.
+        ValueError: the fact is malformed.
     """
     told = world.facts.get("moves", {})
     if not isinstance(told, Mapping):
         raise ValueError(f"the fact `moves`: wanted action to [rows, columns], got {told!r}")
-    return {action: position(told, action) for action in told}
+
+    found = {}
+    for action in told:
+        found[action] = position(told, action)
+    return found

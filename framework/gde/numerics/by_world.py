@@ -44,21 +44,26 @@ def split(evidence: Evidence, place: Callable[[Trajectory], PlaceT]) -> dict[Pla
     trajectories: dict[PlaceT, list[Trajectory]] = {}
     for one in evidence.trajectories:
         trajectories.setdefault(place(one), []).append(one)
+
     traces_of: dict[str, list[RewardTrace]] = {}
     for trace in evidence.reward_traces:
         traces_of.setdefault(trace.episode, []).append(trace)
 
     parts = {}
     for where, group in trajectories.items():
+        # Traces follow their episodes, so that both stand in the same order.
         traces: list[RewardTrace] = []
         for one in group:
-            traces += traces_of.get(str(one.key), [])
+            key = str(one.key)
+            traces += traces_of.get(key, [])
+
+        world = group[0].world
         parts[where] = replace(
             evidence,
             trajectories=tuple(group),
             reward_traces=tuple(traces),
             probe_reports=(),
-            part={"world": group[0].world.id},
+            part={"world": world.id},
         )
     return parts
 
@@ -75,13 +80,19 @@ def measured(
     for place, part in parts.items():
         for name, metric in metrics:
             for measurement in _measure(name, metric, part):
-                if measurement.value is not None:
-                    found.setdefault(Quantity.of(measurement), {})[place] = measurement.value
+                # A world without a number is left out of the comparison, not counted as zero.
+                if measurement.value is None:
+                    continue
+                quantity = Quantity.of(measurement)
+                values = found.setdefault(quantity, {})
+                values[place] = measurement.value
     return found
 
 
 def _measure(name: str, metric: Metric, part: Evidence) -> Sequence[Measurement]:
+    # A metric is a plugin's: any error of it must say which metric and which world.
     try:
         return metric(part)
     except Exception as error:
-        raise GdeError(f"metric {name!r} fails on world {part.part['world']}: {error!r}") from error
+        world = part.part["world"]
+        raise GdeError(f"metric {name!r} fails on world {world}: {error!r}") from error

@@ -76,15 +76,19 @@ CERTIFIED = Need("certified optimal actions", lambda turn: turn.optimal is not N
 
 def lacking(trajectories: Iterable[Trajectory], *needs: Need) -> str:
     """The first need that is not met, and in how many turns; empty where all are met."""
+    # One pass over the episodes for all needs: they may have to be read from a file.
     n_turns = 0
-    unmet = [0] * len(needs)
+    unmet = dict.fromkeys(needs, 0)
     for trajectory in trajectories:
         n_turns += len(trajectory.turns)
-        for i, need in enumerate(needs):
-            unmet[i] += sum(not need.met(turn) for turn in trajectory.turns)
+        for turn in trajectory.turns:
+            for need in needs:
+                if not need.met(turn):
+                    unmet[need] += 1
+
     if not n_turns:
         return NOTHING_FINISHED
-    for need, n_unmet in zip(needs, unmet, strict=True):
+    for need, n_unmet in unmet.items():
         if n_unmet:
             return f"{n_unmet} of {n_turns} turns have no {need.what}"
     return ""
@@ -106,10 +110,19 @@ class Count(NamedTuple):
 def count(trajectory: Trajectory, hits: Iterable[bool]) -> Count:
     """Count the hits among some decisions of the episode."""
     found = list(hits)
-    return Count(trajectory.world.cluster, sum(found), len(found))
+    return Count(
+        cluster=trajectory.world.cluster,
+        hits=sum(found),
+        of=len(found),
+    )
 
 
-def pooled_share(evidence: Evidence, name: str, counts: Iterable[Count], reason: str = NOTHING_FINISHED) -> Measurement:
+def pooled_share(
+    evidence: Evidence,
+    name: str,
+    counts: Iterable[Count],
+    reason: str = NOTHING_FINISHED,
+) -> Measurement:
     """The share of hits with equal weight for every decision; n counts the decisions.
 
     Args:
@@ -121,9 +134,15 @@ def pooled_share(evidence: Evidence, name: str, counts: Iterable[Count], reason:
     found = [one for one in counts if one.of]
     if not found:
         return unmeasured(name, "share", reason)
+
     clusters, hits, of = zip(*found, strict=True)
-    share = cluster_share(hits, clusters, generator(evidence.seed, "metric", name), trials=of)
-    return replace(share, n=sum(of)).measurement(name, "share")
+    # Every name has its own random numbers, so that no metric changes the interval of another.
+    rng = generator(evidence.seed, "metric", name)
+    share = cluster_share(hits, clusters, rng, trials=of)
+
+    # The estimate counts episodes; a reader wants to know the number of decisions.
+    share = replace(share, n=sum(of))
+    return share.measurement(name, "share")
 
 
 def over_worlds(
@@ -158,7 +177,9 @@ def over_episodes(
     The other arguments are those of `over_worlds`.
     """
     clusters, numbers = zip(*values, strict=True)
-    return estimate(numbers, clusters, generator(evidence.seed, "metric", name)).measurement(name, unit)
+    rng = generator(evidence.seed, "metric", name)
+    mean = estimate(numbers, clusters, rng)
+    return mean.measurement(name, unit)
 
 
 def unmeasured(name: str, unit: str, reason: str) -> Measurement:

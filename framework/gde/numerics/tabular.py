@@ -52,11 +52,18 @@ def solve(mdp: TabularMDP, tolerance: float = TOLERANCE) -> Solution:
         GdeError: value iteration does not converge, e.g. because rewards can be collected for ever.
     """
     known = _SOLVED.get(mdp)
-    if known is not None and known[0] == tolerance:
-        return known[1]
+    if known is not None:
+        known_tolerance, solution = known
+        if known_tolerance == tolerance:
+            return solution
 
     cost = _step_cost(mdp)
-    solution = _iterate_values(mdp, tolerance) if cost is None else _search(mdp, cost)
+    if cost is None:
+        solution = _iterate_values(mdp, tolerance)
+    else:
+        solution = _search(mdp, cost)
+
+    # Judge and agent share the arrays: neither may change what the other reads.
     solution.value.flags.writeable = False
     solution.optimal.flags.writeable = False
     _SOLVED[mdp] = tolerance, solution
@@ -90,9 +97,15 @@ def occupancy(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
     visits = mdp.start
     total = np.zeros((mdp.n_states, mdp.n_actions))
     for now in probabilities:
-        taken = (visits * going)[:, None] * now
+        acting = visits * going
+        taken = acting[:, None] * now
         total += taken
-        visits = mdp.discount * sum(matrix.T @ taken[:, a] for a, matrix in enumerate(mdp.transition))
+
+        # visits[s'] = discount * sum over s and a of taken[s, a] P(s' | s, a)
+        arriving = np.zeros(mdp.n_states)
+        for a, matrix in enumerate(mdp.transition):
+            arriving = arriving + matrix.T @ taken[:, a]
+        visits = mdp.discount * arriving
     return total
 
 
@@ -100,39 +113,61 @@ def _over_time(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
     """(horizon, S, A) the policy at each time step."""
     shape = policy.probabilities.shape
     wanted = (mdp.n_states, mdp.n_actions)
-    if shape[-2:] != wanted or (len(shape) == 3 and shape[0] < horizon):
+    depends_on_time = len(shape) == 3
+    too_short = depends_on_time and shape[0] < horizon
+    if shape[-2:] != wanted or too_short:
         raise ValueError(f"the policy must have shape {wanted} or (at least {horizon}, *{wanted}), got {shape}")
-    if len(shape) == 2:
-        return np.broadcast_to(policy.probabilities, (horizon, *wanted))
-    return policy.probabilities[:horizon]
+
+    if depends_on_time:
+        return policy.probabilities[:horizon]
+    return np.broadcast_to(policy.probabilities, (horizon, *wanted))
 
 
 def _terminal(mdp: TabularMDP) -> NDArray[np.bool_]:
-    return np.zeros(mdp.n_states, dtype=bool) if mdp.terminal is None else mdp.terminal
+    if mdp.terminal is None:
+        return np.zeros(mdp.n_states, dtype=bool)
+    return mdp.terminal
 
 
 def _step_cost(mdp: TabularMDP) -> float | None:
     """The cost of a step in a deterministic world where all steps cost the same and ends nothing; None otherwise."""
     terminal = _terminal(mdp)
     rewards = mdp.reward[~terminal]
-    if mdp.discount != 1 or not terminal.any() or not rewards.size or not mdp.deterministic:
+    if mdp.discount != 1 or not mdp.deterministic:
         return None
-    if mdp.reward.ndim == 1 and mdp.reward[terminal].any():
+    if not terminal.any() or not rewards.size:
         return None
+
+    # Ends that pay differ in value: the nearest need not be the best.
+    ends_pay = mdp.reward.ndim == 1 and mdp.reward[terminal].any()
+    if ends_pay:
+        return None
+
     cost = -float(rewards.flat[0])
-    return cost if cost > 0 and (rewards == -cost).all() else None
+    costs_are_equal = (rewards == -cost).all()
+    if cost > 0 and costs_are_equal:
+        return cost
+    return None
 
 
 def _search(mdp: TabularMDP, cost: float) -> Solution:
     # Each row has one entry, so the column indices of a transition matrix are the successors in order.
     successors = np.stack([matrix.indices for matrix in mdp.transition], axis=1)
     S, A = successors.shape
+
+    # The graph has an edge from each state to its A successors.
+    edges = np.ones(S * A)
     row_starts = np.arange(0, S * A + 1, A)
-    graph = csr_array((np.ones(S * A), successors.ravel(), row_starts), shape=(S, S))
-    steps = steps_to(graph, np.flatnonzero(_terminal(mdp)))
+    graph = csr_array((edges, successors.ravel(), row_starts), shape=(S, S))
+    ends = np.flatnonzero(_terminal(mdp))
+    steps = steps_to(graph, ends)
+
+    # An action is optimal if one step fewer remains after it.
     after = steps[successors]
-    optimal = np.isfinite(steps)[:, None] & (after == steps[:, None] - 1)
-    return Solution(value=0.0 - cost * steps, optimal=optimal)
+    gains_a_step = after == steps[:, None] - 1
+    can_end = np.isfinite(steps)[:, None]
+    # Subtracting from zero avoids a negative zero in terminal states.
+    return Solution(value=0.0 - cost * steps, optimal=can_end & gains_a_step)
 
 
 def union(mdp: TabularMDP) -> csr_array:
@@ -147,7 +182,11 @@ def _iterate_values(mdp: TabularMDP, tolerance: float) -> Solution:
     value = _first_value(mdp)
     # The sum of absolute rewards behind each value, which the tolerance is relative to.
     size = np.zeros(mdp.n_states)
-    settled = tolerance * (1 - mdp.discount if mdp.discount < 1 else 1)
+    # A sweep that changes values by x leaves them within x / (1 - discount) of the optimum.
+    settled = tolerance
+    if mdp.discount < 1:
+        settled = tolerance * (1 - mdp.discount)
+
     successors = vstack(mdp.transition, format="csr")
     # A stored zero times a value of -inf would be NaN.
     successors.eliminate_zeros()
@@ -155,18 +194,24 @@ def _iterate_values(mdp: TabularMDP, tolerance: float) -> Solution:
     for _ in range(SWEEPS):
         quality = _quality(mdp, successors, mdp.reward, value)
         sizes = _quality(mdp, successors, np.abs(mdp.reward), size)
-        size = np.take_along_axis(sizes, quality.argmax(axis=1)[:, None], axis=1)[:, 0]
+        best_action = quality.argmax(axis=1)[:, None]
+        size = np.take_along_axis(sizes, best_action, axis=1)[:, 0]
+
+        # Values of -inf are final, and their difference would be NaN.
         known = np.isfinite(value)
         better = np.where(terminal, value, quality.max(axis=1))
         change = np.abs(better[known] - value[known])
         value = better
-        if (change <= settled * size[known]).all():
-            quality = _quality(mdp, successors, mdp.reward, value)
-            best = quality.max(axis=1, keepdims=True)
-            shortfall = np.where(np.isfinite(best), best, 0.0) - quality
-            close = shortfall <= 2 * tolerance * np.maximum(sizes, size[:, None])
-            has_choice = np.isfinite(value) & ~terminal
-            return Solution(value=value, optimal=close & has_choice[:, None])
+        if not (change <= settled * size[known]).all():
+            continue
+
+        quality = _quality(mdp, successors, mdp.reward, value)
+        best = quality.max(axis=1, keepdims=True)
+        shortfall = np.where(np.isfinite(best), best, 0.0) - quality
+        close = shortfall <= 2 * tolerance * np.maximum(sizes, size[:, None])
+        has_choice = np.isfinite(value) & ~terminal
+        return Solution(value=value, optimal=close & has_choice[:, None])
+
     raise GdeError(
         f"no optimal value found: values still change by {change.max():.3g} after {SWEEPS} sweeps;"
         " give the model a discount below 1 or make every step cost something"
@@ -176,18 +221,26 @@ def _iterate_values(mdp: TabularMDP, tolerance: float) -> Solution:
 def _first_value(mdp: TabularMDP) -> Floats:
     terminal = _terminal(mdp)
     value = np.zeros(mdp.n_states)
+    # A reward (S, A) pays for actions, and a terminal state has none.
     if mdp.reward.ndim == 1:
         value[terminal] = mdp.reward[terminal]
-    if mdp.discount == 1:
-        if not terminal.any():
-            raise ValueError("an undiscounted model needs a terminal state, got none: give a discount below 1")
-        steps = steps_to(union(mdp), np.flatnonzero(terminal))
-        value[np.isinf(steps)] = -np.inf
+    if mdp.discount < 1:
+        return value
+
+    if not terminal.any():
+        raise ValueError("an undiscounted model needs a terminal state, got none: give a discount below 1")
+    steps = steps_to(union(mdp), np.flatnonzero(terminal))
+    never_ends = np.isinf(steps)
+    value[never_ends] = -np.inf
     return value
 
 
 def _quality(mdp: TabularMDP, successors: Any, reward: Floats, value: Floats) -> Floats:
     """(S, A) the return of one action and then of `value`."""
-    reward = reward if reward.ndim == 2 else reward[:, None]
-    ahead: Floats = (successors @ value).reshape(mdp.n_actions, mdp.n_states).T
+    if reward.ndim == 1:
+        reward = reward[:, None]
+
+    # The matrices of all actions stand below each other.
+    stacked = successors @ value
+    ahead: Floats = stacked.reshape(mdp.n_actions, mdp.n_states).T
     return reward + mdp.discount * ahead

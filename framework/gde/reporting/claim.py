@@ -27,40 +27,59 @@ class Claim:
 def claim(result: Result) -> Claim:
     """Put the numbers of a result into words."""
     found = probed(result)
-    belief = _belief(found[0]) if found else ""
+    belief = ""
+    if found:
+        belief = _belief(found[0])
 
     numbers = []
     for probe in found:
-        numbers += [(one.measure, probe.fit.where) for one in probe.numbers]
-    cautions = [*_cautions(result.subject), *caveats(numbers)]
-    return Claim(behaviour=_behaviour(result), belief=belief, cautions=tuple(cautions))
+        for one in probe.numbers:
+            numbers.append((one.measure, probe.fit.where))
+    cautions = _cautions(result.subject)
+    cautions += caveats(numbers)
+
+    behaviour = _behaviour(result)
+    return Claim(behaviour=behaviour, belief=belief, cautions=tuple(cautions))
 
 
 def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
     """The fit that a report is about: the first that is no control, however well it did."""
-    return next((report for report in reports if report.fit.control == "none"), None)
+    for report in reports:
+        if report.fit.control == "none":
+            return report
+    return None
 
 
 def _behaviour(result: Result) -> str:
     of = result.subject
     worlds = plural(of.worlds, f"{of.environment} world")
-    subject = f"{'In' if of.worlds == 1 else 'Across'} {worlds}, the agent {of.agent}"
+    preposition = "In" if of.worlds == 1 else "Across"
+    subject = f"{preposition} {worlds}, the agent {of.agent}"
 
+    # Numbers whose measure has a phrase make a sentence. Of rivals no single number can stand in one.
     measured = [one for one in headlines(result) if one.numbers[0].value is not None]
-    phrased = [one for one in measured if one.measure.phrase and len(one.numbers) == 1]
-    if phrased:
-        phrases = [one.measure.phrase.replace("{}", estimate(one.numbers[0], 0)) for one in phrased]
+    phrases = []
+    for finding in measured:
+        if finding.measure.phrase and len(finding.numbers) == 1:
+            text = estimate(finding.numbers[0], 0)
+            phrases.append(finding.measure.phrase.replace("{}", text))
+    if phrases:
         return f"{subject} {_joined(phrases)}."
 
     if measured:
         listed = "; ".join(_listed(one) for one in measured[:TOLD])
         return f"{subject}: {listed}."
 
-    broken_down = [one for one in findings(result) if one.by]
-    if broken_down:
-        titles = [inline(one.measure.titled({})[0]) for one in broken_down[:TOLD]]
-        keys = dict.fromkeys(key for one in broken_down for key in one.by)
-        return f"{subject}: {_joined(titles)} by {_joined(list(keys))}."
+    # Curves and maps have no number for a sentence: it names them and their axes.
+    titles = []
+    keys: dict[str, None] = {}
+    for finding in findings(result):
+        if finding.by:
+            title, _ = finding.measure.titled({})
+            titles.append(inline(title))
+            keys |= dict.fromkeys(finding.by)
+    if titles:
+        return f"{subject}: {_joined(titles[:TOLD])} by {_joined(list(keys))}."
 
     return f"{subject} was run, but none of its behaviour was measured."
 
@@ -76,63 +95,78 @@ def _listed(one: Finding) -> str:
 
     second = others[0]
     _, rest = one.measure.titled(second.where)
-    name = labels_text(rest) or " ".join(map(str, second.where.values()))
+    # A title that tells all labels leaves no rest: then their values name the second.
+    name = labels_text(rest)
+    if not name:
+        name = " ".join(map(str, second.where.values()))
     return f"{text}, next {name} {estimate(second, 0)}"
 
 
 def _belief(found: Probed) -> str:
     fit = found.fit
     if not found.numbers:
-        return f"Nothing was decoded from its activations: {found.reason or 'the probe gave no numbers'}."
+        reason = found.reason or "the probe gave no numbers"
+        return f"Nothing was decoded from its activations: {reason}."
 
     phrased = [one for one in found.numbers if one.measure.phrase]
     decoded = []
     for one in phrased or found.numbers[:1]:
         phrase = one.measure.phrase or f"reaches {inline(one.measure.title)} {{}}"
-        decoded.append(f"{phrase.replace('{}', estimate(one.ours))} ({_against_control(one)})")
-    probe = (
-        f"From its activations {POSITIONS.get(fit.position, fit.position)}, a probe ({fit.variant}, layer {fit.layer})"
-    )
-    return f"{probe} {_joined(decoded)}, in held-out worlds."
+        sentence = phrase.replace("{}", estimate(one.ours))
+        decoded.append(f"{sentence} ({_against_control(one)})")
+
+    position = POSITIONS.get(fit.position, fit.position)
+    probe = f"a probe ({fit.variant}, layer {fit.layer})"
+    return f"From its activations {position}, {probe} {_joined(decoded)}, in held-out worlds."
 
 
 def _against_control(one: Beside) -> str:
     if one.fit is None or one.rival is None:
         return "no control was measured"
-    has_direction = bool(one.measure.better)
-    control = f"{'best' if has_direction else 'nearest'} control, {fit_text(one.fit)}: {estimate(one.rival)}"
+
+    # Without a better direction, no control is the best and no number worse than another.
+    rank = "nearest"
+    relation = "different"
+    if one.measure.better:
+        rank = "best"
+        relation = "worse"
+    control = f"{rank} control, {fit_text(one.fit)}: {estimate(one.rival)}"
 
     if one.clear:
         return control
     if one.beaten:
         return f"{control}, which does better"
-    return f"{control}, not clearly {'worse' if has_direction else 'different'}"
+    return f"{control}, not clearly {relation}"
 
 
 def _joined(phrases: Sequence[str]) -> str:
     """Phrases as a list; a verb that all share appears once."""
     first, *others = phrases
-    verb = first.partition(" ")[0] + " "
-    if others and all(one.startswith(verb) for one in others):
+    if not others:
+        return first
+
+    first_word, _, _ = first.partition(" ")
+    verb = f"{first_word} "
+    if all(one.startswith(verb) for one in others):
         others = [one.removeprefix(verb) for one in others]
 
-    *before, last = first, *others
-    return f"{', '.join(before)} and {last}" if before else last
+    *middle, last = others
+    before = ", ".join([first, *middle])
+    return f"{before} and {last}"
 
 
 def _cautions(of: Subject) -> list[str]:
     cautions = []
+    episodes = plural(of.episodes, "episode")
     if of.failed:
-        cautions.append(f"{of.failed} of {plural(of.episodes, 'episode')} failed; no number includes them.")
+        cautions.append(f"{of.failed} of {episodes} failed; no number includes them.")
     if of.retried:
         cautions.append(
-            f"{of.retried} of {plural(of.episodes, 'episode')} failed at first and were run again; "
-            "provenance.retried names them."
+            f"{of.retried} of {episodes} failed at first and were run again; provenance.retried names them."
         )
     if of.unusable:
-        cautions.append(
-            f"{of.unusable} of {plural(of.turns, 'answer')} could not be used; they count as non-optimal steps."
-        )
+        answers = plural(of.turns, "answer")
+        cautions.append(f"{of.unusable} of {answers} could not be used; they count as non-optimal steps.")
     if of.worlds < FEW_WORLDS:
         cautions.append(f"Fewer than {FEW_WORLDS} worlds: an impression, not a finding.")
     return cautions

@@ -29,62 +29,93 @@ class Contended:
 
 def contended(found: Contest) -> list[Contended]:
     """The headlines of all entrants, each with the numbers of all."""
+    # The first entrant that has a number gives its measure: the same parts measure all entrants.
     examples: dict[tuple[str, str], tuple[Measure, Measurement]] = {}
     for result in found.results.values():
         for finding in headlines(result):
             for one in finding.numbers:
-                examples.setdefault((one.name, labels_text(one.where)), (finding.measure, one))
+                key = (one.name, labels_text(one.where))
+                examples.setdefault(key, (finding.measure, one))
 
     listed = []
     for measure, example in examples.values():
         title, rest = measure.titled(example.where)
         if rest:
             title = f"{title}: {labels_text(rest)}"
-        numbers = {name: _same_number(result, example) for name, result in found.results.items()}
+
+        numbers = {}
+        for name, result in found.results.items():
+            numbers[name] = _same_number(result, example)
         listed.append(Contended(measure=measure, title=title, numbers=numbers))
     return listed
 
 
 def _same_number(result: Result, example: Measurement) -> Measurement | None:
-    same = (one for one in result.measurements if (one.name, one.where) == (example.name, example.where))
-    return next(same, None)
+    for one in result.measurements:
+        if one.name == example.name and one.where == example.where:
+            return one
+    return None
 
 
 def verdicts(found: Contest) -> list[str]:
     """A sentence for each clear difference of a headline, the clearest first."""
     names = {one.measure.name for one in contended(found)}
-    sentences = []
+    clear: list[tuple[float, str]] = []
     for one in found.compared:
-        headline_rows = [row for row in one.rows if row.name in names and not row.where]
-        clear = [row for row in headline_rows if row.p is not None and row.p < CLEAR]
-        sentences += [(row.p, _sentence(row, one, found)) for row in clear]
-    return [text for _, text in sorted(sentences)] or ["No headline differs clearly between any two entrants."]
+        for row in one.rows:
+            # Rows with labels are parts of the run, which a headline does not speak of.
+            is_headline = row.name in names and not row.where
+            if is_headline and row.p is not None and row.p < CLEAR:
+                clear.append((row.p, _sentence(row, one, found)))
+    clear.sort()
+
+    if not clear:
+        return ["No headline differs clearly between any two entrants."]
+    return [sentence for _, sentence in clear]
 
 
 def _sentence(row: Row, one: Compared, found: Contest) -> str:
     a, b = entrants(one, found)
+    # A difference of two shares is in percentage points, not in per cent.
     by = quantity(abs(row.difference), row.unit).replace("%", "points")
     direction = "above" if row.difference > 0 else "below"
+    worlds = plural(row.n, "world")
+    apart = f"{b} {by} {direction} {a} on average over {worlds}"
+
     p = p_text(row.p)
     p_value = f"p {p}" if p.startswith("<") else f"p = {p}"
     interval = bounds(row.interval, row.unit)
-    apart = f"{b} {by} {direction} {a} on average over {plural(row.n, 'world')}"
     return f"{apart}, {p_value}: {inline(row.title)} {interval}".strip()
 
 
 def entrants(one: Compared, found: Contest) -> tuple[str, str]:
     """The names of A and B of a comparison."""
-    names = {found.folder / name: name for name in found.results}
-    a, b = (names[Path(side.run)] for side in one.runs)
+    names = {}
+    for name in found.results:
+        names[found.folder / name] = name
+
+    side_a, side_b = one.runs
+    a = names[Path(side_a.run)]
+    b = names[Path(side_b.run)]
     return a, b
 
 
 def p_text(value: float | None) -> str:
     """A p value as a table prints it."""
-    return "\u2013" if value is None else number(value, "probability")
+    if value is None:
+        return "\u2013"
+    return number(value, "probability")
 
 
 def cautions(found: Contest) -> list[str]:
     """The warnings of the comparisons as sentences, each once."""
-    notes = dict.fromkeys(note for one in found.compared for note in one.notes)
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    # A dict drops repeated notes and keeps the order of the first ones.
+    notes: dict[str, None] = {}
+    for one in found.compared:
+        notes |= dict.fromkeys(one.notes)
+
+    sentences = []
+    for note in notes:
+        capital = note[:1].upper()
+        sentences.append(f"{capital}{note[1:]}.")
+    return sentences

@@ -55,11 +55,16 @@ class Beside:
         """Whether the intervals do not overlap and ours is on the better side."""
         if self.rival is None or self.ours.interval is None or self.rival.interval is None:
             return False
+
         low, high = self.ours.interval
         rival_low, rival_high = self.rival.interval
         below = high < rival_low
         above = low > rival_high
-        return {"less": below, "more": above, "": below or above}[self.measure.better]
+        if self.measure.better == "less":
+            return below
+        if self.measure.better == "more":
+            return above
+        return below or above
 
     @property
     def beaten(self) -> bool:
@@ -67,7 +72,9 @@ class Beside:
         if self.rival is None:
             return False
         better = self.measure.better
-        return _distance(better, self.ours, self.rival) < _distance(better, self.ours, self.ours)
+        theirs = _distance(better, self.ours, self.rival)
+        ours = _distance(better, self.ours, self.ours)
+        return theirs < ours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,22 +96,36 @@ def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
 
     kept = []
     for group in by_name.values():
-        kept += [one for one in group if not _is_part(one, group)]
+        for one in group:
+            if not _is_part(one, group):
+                kept.append(one)
     return kept
 
 
 def _is_part(one: Measurement, group: Sequence[Measurement]) -> bool:
+    """Whether another of the group has fewer labels, all of them shared."""
     return any(other.where.items() < one.where.items() for other in group)
 
 
 def swept(result: Result) -> tuple[str, ...]:
     """The settings of the environment for which the plan lists several values, if any number is labelled with them."""
+    # The plan comes from a file that any version of gde may have written.
     plan = result.provenance.get("plan", {})
-    settings = plan.get("env", {}) if isinstance(plan, Mapping) else {}
+    if not isinstance(plan, Mapping):
+        return ()
+    settings = plan.get("env", {})
     if not isinstance(settings, Mapping):
         return ()
-    labels = {label for one in result.measurements for label in one.where}
-    return tuple(name for name, value in settings.items() if isinstance(value, list) and name in labels)
+
+    labels: set[str] = set()
+    for one in result.measurements:
+        labels.update(one.where)
+
+    names = []
+    for name, value in settings.items():
+        if isinstance(value, list) and name in labels:
+            names.append(name)
+    return tuple(names)
 
 
 def of_metrics(result: Result) -> list[Measurement]:
@@ -122,20 +143,30 @@ def findings(result: Result) -> list[Finding]:
     for name in result.meanings.ordered(groups):
         measure = result.meanings[name]
         if not measure.column:
-            found.append(Finding(measure=measure, numbers=_ranked(measure.better, groups[name])))
+            numbers = _ranked(measure.better, groups[name])
+            found.append(Finding(measure=measure, numbers=numbers))
     return found
 
 
 def _ranked(better: Better, numbers: Sequence[Measurement]) -> tuple[Measurement, ...]:
+    """The best first, those without a value last."""
     sign = 1 if better == "less" else -1
-    return tuple(sorted(numbers, key=lambda one: (one.value is None, sign * (one.value or 0.0))))
+
+    def rank(one: Measurement) -> tuple[bool, float]:
+        return one.value is None, sign * (one.value or 0.0)
+
+    return tuple(sorted(numbers, key=rank))
 
 
 def headlines(result: Result) -> list[Finding]:
     """The findings to show first: the declared headlines, else the first findings that are no breakdown."""
     found = findings(result)
     declared = [one for one in found if one.measure.headline]
-    return declared or [one for one in found if not one.by][:FIRST]
+    if declared:
+        return declared
+
+    no_breakdown = [one for one in found if not one.by]
+    return no_breakdown[:FIRST]
 
 
 def probed(result: Result) -> list[Probed]:
@@ -146,6 +177,7 @@ def probed(result: Result) -> list[Probed]:
         if fit is not None:
             fits.setdefault(fit, []).append(one)
 
+    # The first fit counts, not the best: choosing by the outcome would flatter the probe.
     main: dict[str, Fit] = {}
     for fit in fits:
         if fit.control == "none":
@@ -156,30 +188,49 @@ def probed(result: Result) -> list[Probed]:
 def _probed(result: Result, fit: Fit, fits: Mapping[Fit, Sequence[Measurement]]) -> Probed:
     own = {one.name: one for one in whole(fits[fit]) if one.value is not None}
     if not own:
-        reasons = [one.reason for one in fits[fit]]
-        return Probed(fit=fit, numbers=(), reason=reasons[0] if reasons else "")
+        # Every fit in the mapping has a number, if only one that gives a reason.
+        return Probed(fit=fit, numbers=(), reason=fits[fit][0].reason)
 
     meanings = result.meanings
     names = [name for name in meanings.ordered(own) if meanings[name].headline]
     if not names:
         names = list(own)[:1]
 
-    others = [other for other in fits if other.control != "none" and replace(other, control="none") == fit]
-    controls = {other: fits[other] for other in others}
-    return Probed(fit=fit, numbers=tuple(beside(meanings[name], own[name], controls) for name in names))
+    # A control differs from its fit in nothing but the control.
+    controls = {}
+    for other, numbers in fits.items():
+        if other.control != "none" and replace(other, control="none") == fit:
+            controls[other] = numbers
+
+    compared = []
+    for name in names:
+        compared.append(beside(meanings[name], own[name], controls))
+    return Probed(fit=fit, numbers=tuple(compared))
 
 
 def beside(measure: Measure, ours: Measurement, controls: Mapping[Fit, Sequence[Measurement]]) -> Beside:
     """Put a number beside the strongest of its controls."""
     measured = []
     for fit, numbers in controls.items():
-        same_name = whole(each for each in numbers if each.name == measure.name)
-        measured += [(fit, one) for one in same_name if one.value is not None]
+        same_name = [each for each in numbers if each.name == measure.name]
+        for one in whole(same_name):
+            if one.value is not None:
+                measured.append((fit, one))
     if not measured:
         return Beside(measure=measure, ours=ours)
 
-    fit, rival = min(measured, key=lambda pair: _distance(measure.better, ours, pair[1]))
-    return Beside(measure=measure, ours=ours, fit=fit, rival=rival, controls=tuple(measured))
+    def distance(control: tuple[Fit, Measurement]) -> float:
+        _, number = control
+        return _distance(measure.better, ours, number)
+
+    fit, rival = min(measured, key=distance)
+    return Beside(
+        measure=measure,
+        ours=ours,
+        fit=fit,
+        rival=rival,
+        controls=tuple(measured),
+    )
 
 
 def _distance(better: Better, ours: Measurement, rival: Measurement) -> float:

@@ -21,8 +21,9 @@ def write_contest_page(found: Contest) -> Path | None:
         from gde.reporting.page.contest_page import NAME, contest_page
     except ModuleNotFoundError:
         return None
-    write_whole(found.folder / NAME, contest_page(found))
-    return found.folder / NAME
+    page = found.folder / NAME
+    write_whole(page, contest_page(found))
+    return page
 
 
 def write_study(study: Study) -> tuple[Path | None, str]:
@@ -41,10 +42,17 @@ def write_study(study: Study) -> tuple[Path | None, str]:
     try:
         from gde.reporting.page.study_page import study_page
 
-        page = study_page(study.name, study.rows, study.figures, study.notices, study.figures_missing)
+        text = study_page(
+            study.name,
+            study.rows,
+            study.figures,
+            study.notices,
+            study.figures_missing,
+        )
     except ModuleNotFoundError as error:
         return None, f"{error.name} is not installed; pip install 'gde-eval[report]'"
     except ValueError as error:
         return None, f"a figure of {study.name} cannot be drawn: {error}"
-    write_whole(study.folder / STUDY_PAGE, page)
-    return study.folder / STUDY_PAGE, ""
+    page = study.folder / STUDY_PAGE
+    write_whole(page, text)
+    return page, ""

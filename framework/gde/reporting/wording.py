@@ -20,41 +20,76 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
 """A control's name, and how it differs from the probe."""
 LEAST = 0.001
 """Smaller probabilities are shown as "< 0.001"."""
-POSITIONS: Mapping[str, str] = {"pre": "before reasoning", "post": "after reasoning", "reasoning": "while reasoning"}
+POSITIONS: Mapping[str, str] = {
+    "pre": "before reasoning",
+    "post": "after reasoning",
+    "reasoning": "while reasoning",
+}
+SYMBOLS: Mapping[str, str] = {
+    "share": "%",
+    "count": "",
+    "probability": "",
+    "distance": "",
+}
+"""The sign after a number, for units that are not shown by their own name."""
 
 
 def caveats(numbers: Iterable[tuple[Measure, Labels]]) -> tuple[str, ...]:
     """The caveats of numbers, given the labels of each; every sentence once."""
-    sentences = [measure.caveat(where) for measure, where in numbers]
-    return tuple(dict.fromkeys(filter(None, sentences)))
+    # A dict drops repeated sentences and keeps the order of the first ones.
+    sentences: dict[str, None] = {}
+    for measure, where in numbers:
+        sentence = measure.caveat(where)
+        if sentence:
+            sentences[sentence] = None
+    return tuple(sentences)
 
 
 def plural(n: int, noun: str) -> str:
     """A number with its noun: "1 world", "2 worlds"."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    if n == 1:
+        return f"{n} {noun}"
+    return f"{n} {noun}s"
 
 
 def heading(title: str, unit: str) -> str:
     """A column's title, with the unit that its cells leave out."""
-    return f"{title}, {symbol(unit)}" if symbol(unit) else title
+    sign = symbol(unit)
+    if not sign:
+        return title
+    return f"{title}, {sign}"
 
 
 def inline(title: str) -> str:
     """A title within a sentence: without its capital, unless that belongs to an abbreviation."""
-    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+    is_word = title[1:2].islower()
+    if not is_word:
+        return title
+    return title[0].lower() + title[1:]
 
 
 def symbol(unit: str) -> str:
     """The unit as it follows a number: "%" for shares, nothing for counts, "per reward" for "1 / reward"."""
-    symbols = {"share": "%", "count": "", "probability": "", "distance": ""}
-    return symbols.get(unit, unit.replace("1 / ", "per ", 1))
+    if unit in SYMBOLS:
+        return SYMBOLS[unit]
+    return unit.replace("1 / ", "per ", 1)
 
 
 def number(value: float, unit: str, digits: int = 1) -> str:
     """A number without its unit; `digits` is the decimals of per cent."""
-    if unit == "probability" and value < LEAST:
-        return f"< {LEAST}"
-    scale, decimals = {"share": (100, digits), "count": (1, 0), "probability": (1, 3)}.get(unit, (1, 2))
+    scale = 1
+    decimals = 2
+    if unit == "share":
+        scale = 100
+        decimals = digits
+    elif unit == "count":
+        decimals = 0
+    elif unit == "probability":
+        decimals = 3
+        # Rounded, a small p value would read as zero.
+        if value < LEAST:
+            return f"< {LEAST}"
+
     # Adding zero removes the sign of a negative zero.
     rounded = round(scale * value, decimals) + 0.0
     return f"{rounded:.{decimals}f}".replace("-", MINUS)
@@ -62,7 +97,8 @@ def number(value: float, unit: str, digits: int = 1) -> str:
 
 def quantity(value: float, unit: str, digits: int = 1) -> str:
     """A number with its unit."""
-    return f"{number(value, unit, digits)}{SPACE}{symbol(unit)}".rstrip()
+    text = number(value, unit, digits)
+    return f"{text}{SPACE}{symbol(unit)}".rstrip()
 
 
 def bounds(interval: Interval | None, unit: str, digits: int = 1) -> str:
@@ -70,7 +106,9 @@ def bounds(interval: Interval | None, unit: str, digits: int = 1) -> str:
     if interval is None:
         return ""
     low, high = interval
-    return f"[{number(low, unit, digits)},{SPACE}{number(high, unit, digits)}]"
+    low_text = number(low, unit, digits)
+    high_text = number(high, unit, digits)
+    return f"[{low_text},{SPACE}{high_text}]"
 
 
 def estimate(measurement: Measurement, digits: int = 1) -> str:
@@ -78,7 +116,8 @@ def estimate(measurement: Measurement, digits: int = 1) -> str:
     if measurement.value is None:
         return f"not measured ({measurement.reason})"
     value = quantity(measurement.value, measurement.unit, digits)
-    return f"{value} {bounds(measurement.interval, measurement.unit, digits)}".strip()
+    interval = bounds(measurement.interval, measurement.unit, digits)
+    return f"{value} {interval}".strip()
 
 
 def labels_text(labels: Labels) -> str:
@@ -92,9 +131,13 @@ def labels_text(labels: Labels) -> str:
 
 def fit_text(fit: Fit) -> str:
     """A fit in words: the name of a control, else variant, layer and position."""
-    return place_text(fit) if fit.control == "none" else CONTROLS[fit.control][0]
+    if fit.control == "none":
+        return place_text(fit)
+    name, _ = CONTROLS[fit.control]
+    return name
 
 
 def place_text(fit: Fit) -> str:
     """Variant, layer and position of a fit."""
-    return f"{fit.variant}, layer {fit.layer}, {POSITIONS.get(fit.position, fit.position)}"
+    position = POSITIONS.get(fit.position, fit.position)
+    return f"{fit.variant}, layer {fit.layer}, {position}"

@@ -70,7 +70,11 @@ class Difference:
 
 
 def paired_difference(
-    a: ArrayLike, b: ArrayLike, clusters: ArrayLike, rng: np.random.Generator, permutations: int = PERMUTATIONS
+    a: ArrayLike,
+    b: ArrayLike,
+    clusters: ArrayLike,
+    rng: np.random.Generator,
+    permutations: int = PERMUTATIONS,
 ) -> Difference:
     """The mean of a - b over clusters; row i of a (N,) and of b (N,) belongs to `clusters[i]`.
 
@@ -78,7 +82,9 @@ def paired_difference(
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
     differences = cluster_differences(a, b, clusters)
-    hits = _are_hits(cluster_means(a, clusters), cluster_means(b, clusters))
+    means_a = cluster_means(a, clusters)
+    means_b = cluster_means(b, clusters)
+    hits = _are_hits(means_a, means_b)
     return Difference(
         estimate=_mean(differences, len(np.asarray(a)), rng, hits),
         n_different=int(np.count_nonzero(differences)),
@@ -109,7 +115,8 @@ def unpaired_difference(
     """
     first = cluster_means(a, clusters_a)
     second = cluster_means(b, clusters_b)
-    if _are_hits(first, second) and (np.ptp(first) or np.ptp(second)):
+    varies = np.ptp(first) or np.ptp(second)
+    if _are_hits(first, second) and varies:
         mean_a = _share(first)
         mean_b = _share(second)
     else:
@@ -136,8 +143,11 @@ def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Floa
     second = np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
         raise ValueError(f"both sides of a difference must be equally long, got {first.shape} and {second.shape}")
-    sums, counts = cluster_sums(first - second, np.ones(first.shape), clusters)
-    return rounded(sums / counts, max(np.abs(first).max(), np.abs(second).max()))
+
+    ones = np.ones(first.shape)
+    sums, counts = cluster_sums(first - second, ones, clusters)
+    largest = max(np.abs(first).max(), np.abs(second).max())
+    return rounded(sums / counts, largest)
 
 
 def rounded(values: Floats, largest: float) -> Floats:
@@ -147,7 +157,9 @@ def rounded(values: Floats, largest: float) -> Floats:
         values: of any shape.
         largest: the largest magnitude of the numbers that the values were computed from.
     """
-    decimals = DIGITS - int(np.ceil(np.log10(largest))) if largest > 0 else DIGITS
+    decimals = DIGITS
+    if largest > 0:
+        decimals -= int(np.ceil(np.log10(largest)))
     return np.round(values, min(decimals, MOST_DECIMALS))
 
 
@@ -157,7 +169,8 @@ def cluster_means(values: ArrayLike, clusters: ArrayLike) -> Floats:
     Raises:
         ValueError: as `cluster_differences`.
     """
-    return cluster_differences(values, np.zeros(np.shape(values)), clusters)
+    zeros = np.zeros(np.shape(values))
+    return cluster_differences(values, zeros, clusters)
 
 
 def sign_flip(differences: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> Finding:
@@ -168,7 +181,9 @@ def sign_flip(differences: Floats, rng: np.random.Generator, permutations: int =
     few = _too_few(differences)
     if few:
         return few
-    return Finding(value=float(differences.mean()), p_value=_flipped(differences, rng, permutations))
+    mean = float(differences.mean())
+    p_value = _flipped(differences, rng, permutations)
+    return Finding(value=mean, p_value=p_value)
 
 
 def _flipped(values: Floats, rng: np.random.Generator | None, permutations: int) -> float:
@@ -178,9 +193,18 @@ def _flipped(values: Floats, rng: np.random.Generator | None, permutations: int)
         difference: Floats = (flipped - rest).sum(axis=axis)
         return difference
 
-    pairs = values, np.zeros_like(values)
-    options = {"permutation_type": "samples", "vectorized": True, "n_resamples": permutations, "batch": BATCH}
-    return float(permutation_test(pairs, total, rng=rng, **options).pvalue)
+    # Exchanging a value with zero subtracts it: that is its other sign.
+    pairs = (values, np.zeros_like(values))
+    test = permutation_test(
+        pairs,
+        total,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=permutations,
+        batch=BATCH,
+        rng=rng,
+    )
+    return float(test.pvalue)
 
 
 def exchange(a: Floats, b: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS) -> Finding:
@@ -192,8 +216,15 @@ def exchange(a: Floats, b: Floats, rng: np.random.Generator, permutations: int =
         difference: Floats = first.mean(axis=axis) - second.mean(axis=axis)
         return difference
 
-    options = {"permutation_type": "independent", "vectorized": True, "n_resamples": permutations, "batch": BATCH}
-    test = permutation_test((a, b), contrast, rng=rng, **options)
+    test = permutation_test(
+        (a, b),
+        contrast,
+        permutation_type="independent",
+        vectorized=True,
+        n_resamples=permutations,
+        batch=BATCH,
+        rng=rng,
+    )
     return Finding(value=float(test.statistic), p_value=float(test.pvalue))
 
 
@@ -206,16 +237,21 @@ def signed_rank(differences: Floats) -> Finding:
     few = _too_few(differences)
     if few:
         return few
+
     different = differences[differences != 0]
-    signed = np.sign(different) * rankdata(np.abs(different))
+    ranks = rankdata(np.abs(different))
+    signed = np.sign(different) * ranks
     positive = signed[signed > 0].sum()
     negative = -signed[signed < 0].sum()
     smaller = float(min(positive, negative))
 
-    tied = len(np.unique(np.abs(signed))) < len(signed)
-    if tied and len(signed) <= ENUMERATED:
-        return Finding(value=smaller, p_value=_flipped(signed, None, 2**ENUMERATED))
-    return Finding(value=smaller, p_value=float(wilcoxon(different).pvalue))
+    # SciPy's exact distribution assumes that there are no ties.
+    tied = len(np.unique(ranks)) < len(ranks)
+    if tied and len(ranks) <= ENUMERATED:
+        p_value = _flipped(signed, None, 2**ENUMERATED)
+    else:
+        p_value = float(wilcoxon(different).pvalue)
+    return Finding(value=smaller, p_value=p_value)
 
 
 def rank_biserial(differences: Floats) -> Finding:
@@ -233,14 +269,16 @@ def effect_paper(differences: Floats) -> Finding:
     n = len(differences)
     different = int(np.count_nonzero(differences))
     if n < PUBLISHED_PAIRS or different < PUBLISHED_DIFFERENT:
-        return Finding.missing(f"{different} of {n} pairs differ", f"{PUBLISHED_DIFFERENT} of {PUBLISHED_PAIRS}")
+        got = f"{different} of {n} pairs differ"
+        return Finding.missing(got, f"{PUBLISHED_DIFFERENT} of {PUBLISHED_PAIRS}")
     return Finding(value=abs(_correlation(differences)))
 
 
 def _correlation(differences: Floats) -> float:
     different = differences[differences != 0]
     ranks = rankdata(np.abs(different))
-    return float((np.sign(different) * ranks).sum() / ranks.sum())
+    signed = np.sign(different) * ranks
+    return float(signed.sum() / ranks.sum())
 
 
 def _too_few(differences: Floats) -> Finding | None:
@@ -254,21 +292,29 @@ def _too_few(differences: Floats) -> Finding | None:
 
 def _are_hits(a: Floats, b: Floats) -> bool:
     """Whether every cluster has the value 0 or 1, such as success in one episode."""
-    return bool(np.isin(np.concatenate((a, b)), (0.0, 1.0)).all())
+    values = np.concatenate((a, b))
+    return bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def _mean(differences: Floats, n: int, rng: np.random.Generator, hits: bool) -> Estimate:
     """The mean of paired differences (G,) with its interval."""
     G = len(differences)
+    varies = np.ptp(differences)
     interval = None
-    if np.ptp(differences) and hits:
+    if varies and hits:
         interval = _adjusted_wald(differences)
-    elif np.ptp(differences):
+    elif varies:
         drawn = rng.integers(G, size=(RESAMPLES, G), dtype=np.int32)
         replicates = differences[drawn].mean(axis=1)
         # Under equal conditions differences are symmetric: bias and acceleration would only add noise.
         interval = expanded_percentile(replicates, G)
-    return Estimate(value=float(differences.mean()), interval=interval, n=n, n_clusters=G)
+
+    return Estimate(
+        value=float(differences.mean()),
+        interval=interval,
+        n=n,
+        n_clusters=G,
+    )
 
 
 def _adjusted_wald(differences: Floats) -> Interval:
@@ -277,9 +323,14 @@ def _adjusted_wald(differences: Floats) -> Interval:
     It adds one difference of either sign. Where few pairs differ, the bootstrap covers the truth in 80 % instead of 95.
     """
     more = np.append(differences, (1.0, -1.0))
-    half = float(norm.ppf((1 + CONFIDENCE) / 2) * more.std() / np.sqrt(len(more)))
     mean = float(more.mean())
-    return max(-1.0, mean - half), min(1.0, mean + half)
+    quantile = norm.ppf((1 + CONFIDENCE) / 2)
+    half = float(quantile * more.std() / np.sqrt(len(more)))
+
+    # No difference of two shares lies beyond these.
+    low = max(-1.0, mean - half)
+    high = min(1.0, mean + half)
+    return low, high
 
 
 def _share(hits: Floats) -> Estimate:
@@ -287,18 +338,33 @@ def _share(hits: Floats) -> Estimate:
     G = len(hits)
     interval = None
     if G > 1:
-        low, high = binomtest(int(hits.sum()), G).proportion_ci(CONFIDENCE, method="wilson")
-        interval = float(low), float(high)
-    return Estimate(value=float(hits.mean()), interval=interval, n=G, n_clusters=G)
+        test = binomtest(int(hits.sum()), G)
+        low, high = test.proportion_ci(CONFIDENCE, method="wilson")
+        interval = (float(low), float(high))
+    return Estimate(
+        value=float(hits.mean()),
+        interval=interval,
+        n=G,
+        n_clusters=G,
+    )
 
 
 def _joined(a: Estimate, b: Estimate) -> Estimate:
     """a - b, with the squared distances between bounds and means added up."""
     value = a.value - b.value
     interval = None
-    # A group of equal values has an interval of no width and adds nothing.
-    if a.interval is not None and b.interval is not None and (np.ptp(a.interval) or np.ptp(b.interval)):
-        below = hypot(a.value - a.interval[0], b.interval[1] - b.value)
-        above = hypot(a.interval[1] - a.value, b.value - b.interval[0])
-        interval = value - below, value + above
-    return Estimate(value=value, interval=interval, n=a.n + b.n, n_clusters=a.n_clusters + b.n_clusters)
+    if a.interval is not None and b.interval is not None:
+        low_a, high_a = a.interval
+        low_b, high_b = b.interval
+        # A group of equal values has an interval of no width and adds nothing.
+        if high_a != low_a or high_b != low_b:
+            below = hypot(a.value - low_a, high_b - b.value)
+            above = hypot(high_a - a.value, b.value - low_b)
+            interval = (value - below, value + above)
+
+    return Estimate(
+        value=value,
+        interval=interval,
+        n=a.n + b.n,
+        n_clusters=a.n_clusters + b.n_clusters,
+    )

@@ -38,7 +38,13 @@ class Estimate:
 
     def measurement(self, name: str, unit: str) -> Measurement:
         """The estimate as a measurement of the run."""
-        return Measurement(name=name, value=self.value, unit=unit, n=self.n, interval=self.interval)
+        return Measurement(
+            name=name,
+            value=self.value,
+            unit=unit,
+            n=self.n,
+            interval=self.interval,
+        )
 
 
 def cluster_mean(
@@ -55,7 +61,8 @@ def cluster_mean(
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
-    return cluster_ratio(values, np.ones(np.shape(values)), clusters, rng, confidence, resamples)
+    ones = np.ones(np.shape(values))
+    return cluster_ratio(values, ones, clusters, rng, confidence, resamples)
 
 
 def cluster_ratio(
@@ -99,17 +106,31 @@ def cluster_share(
         ValueError: as `cluster_ratio`, or hits outside their trials.
     """
     hits = np.asarray(hits, dtype=np.float64)
-    trials = np.ones(hits.shape) if trials is None else np.asarray(trials, dtype=np.float64)
-    if hits.shape == trials.shape and ((hits < 0) | (hits > trials)).any():
-        raise ValueError("cluster_share: hits must lie between 0 and trials in every row")
+    if trials is None:
+        trials = np.ones(hits.shape)
+    trials = np.asarray(trials, dtype=np.float64)
+
+    # Unequal lengths are left to `cluster_sums`, which says so.
+    if hits.shape == trials.shape:
+        outside = (hits < 0) | (hits > trials)
+        if outside.any():
+            raise ValueError("cluster_share: hits must lie between 0 and trials in every row")
+
     above, below = cluster_sums(hits, trials, clusters)
     value = float(above.sum() / below.sum())
-    if np.allclose(above, value * below, rtol=1e-12, atol=0):
-        interval = _binomial(value, int((below > 0).sum()), confidence)
+    equal_in_all = np.allclose(above, value * below, rtol=1e-12, atol=0)
+    if equal_in_all:
+        n_observed = int((below > 0).sum())
+        interval = _binomial(value, n_observed, confidence)
     else:
         bootstrap = _interval(above, below, rng, confidence, resamples)
         interval = _within(bootstrap, above, below, confidence)
-    return Estimate(value=value, interval=interval, n=len(hits), n_clusters=len(above))
+    return Estimate(
+        value=value,
+        interval=interval,
+        n=len(hits),
+        n_clusters=len(above),
+    )
 
 
 def cluster_sums(numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLike) -> tuple[Floats, Floats]:
@@ -121,14 +142,16 @@ def cluster_sums(numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLi
     above = np.asarray(numerator, dtype=np.float64)
     below = np.asarray(denominator, dtype=np.float64)
     groups = np.asarray(clusters)
-    if not above.shape == below.shape == groups.shape == (len(groups),) or not len(groups):
-        shapes = above.shape, below.shape, groups.shape
+    shapes = (above.shape, below.shape, groups.shape)
+    if set(shapes) != {(groups.size,)} or not groups.size:
         raise ValueError(f"values and clusters must be equally long, one-dimensional and not empty, got {shapes}")
-    if not (np.isfinite(above).all() and np.isfinite(below).all()):
-        raise ValueError("values must be finite; leave out what was not measured and say so")
+    for values in (above, below):
+        if not np.isfinite(values).all():
+            raise ValueError("values must be finite; leave out what was not measured and say so")
     if below.min() < 0 or below.sum() == 0:
         raise ValueError("a ratio needs a denominator that is nowhere negative and somewhere positive")
-    index = np.unique(groups, return_inverse=True)[1]
+
+    _, index = np.unique(groups, return_inverse=True)
     return _sums(index, above), _sums(index, below)
 
 
@@ -137,9 +160,14 @@ def _sums(index: NDArray[np.intp], values: Floats) -> Floats:
 
 
 def _interval(
-    above: Floats, below: Floats, rng: np.random.Generator, confidence: float, resamples: int
+    above: Floats,
+    below: Floats,
+    rng: np.random.Generator,
+    confidence: float,
+    resamples: int,
 ) -> Interval | None:
     """Expanded BCa interval of above.sum() / below.sum(), resampling the G entries together."""
+    # Clusters without observations would count as evidence.
     informative = (above != 0) | (below != 0)
     above = above[informative]
     below = below[informative]
@@ -150,6 +178,7 @@ def _interval(
     ratio = above.sum() / below.sum()
     if np.allclose(above, ratio * below, rtol=1e-12, atol=0):
         return float(ratio), float(ratio)
+
     # A rare class can be absent from a resample, which then has no ratio.
     tops, bottoms = _resampled(above, below, rng, resamples)
     defined = bottoms > 0
@@ -162,7 +191,12 @@ def _interval(
     return expanded_bca(float(ratio), ratios, jackknife, G, confidence)
 
 
-def _resampled(above: Floats, below: Floats, rng: np.random.Generator, resamples: int) -> tuple[Floats, Floats]:
+def _resampled(
+    above: Floats,
+    below: Floats,
+    rng: np.random.Generator,
+    resamples: int,
+) -> tuple[Floats, Floats]:
     """(R,) and (R,) the sums of both over the same G entries, drawn with replacement."""
     G = len(above)
     sums = np.empty((2, resamples))
@@ -177,7 +211,11 @@ def _resampled(above: Floats, below: Floats, rng: np.random.Generator, resamples
 
 
 def expanded_bca(
-    value: float, replicates: Floats, jackknife: Floats, n_clusters: int, confidence: float = CONFIDENCE
+    value: float,
+    replicates: Floats,
+    jackknife: Floats,
+    n_clusters: int,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
     """The expanded BCa interval of any statistic of clusters.
 
@@ -188,14 +226,21 @@ def expanded_bca(
         n_clusters: at least 2.
         confidence: nominal coverage.
     """
+    # Replicates equal to the value count half on either side.
     R = len(replicates)
-    share_below = ((replicates < value).mean() + (replicates <= value).mean()) / 2
-    bias = norm.ppf(np.clip(share_below, 1 / R, 1 - 1 / R))
+    less = (replicates < value).mean()
+    less_or_equal = (replicates <= value).mean()
+    share_below = (less + less_or_equal) / 2
+
+    # Shares of 0 and 1 would give an infinite bias.
+    inside = np.clip(share_below, 1 / R, 1 - 1 / R)
+    bias = norm.ppf(inside)
 
     half_width = _half_width(n_clusters, confidence)
     shifted = bias + np.array([-half_width, half_width])
     # A strong acceleration would turn the denominator negative.
-    denominator = np.maximum(1 - _acceleration(jackknife) * shifted, 1e-3)
+    acceleration = _acceleration(jackknife)
+    denominator = np.maximum(1 - acceleration * shifted, 1e-3)
     levels = norm.cdf(bias + shifted / denominator)
     low, high = np.quantile(replicates, levels)
     return float(low), float(high)
@@ -204,30 +249,44 @@ def expanded_bca(
 def expanded_percentile(replicates: Floats, n_clusters: int, confidence: float = CONFIDENCE) -> Interval:
     """The interval without bias and acceleration, whose estimates add only noise to a symmetric statistic."""
     half_width = _half_width(n_clusters, confidence)
-    low, high = np.quantile(replicates, norm.cdf([-half_width, half_width]))
+    levels = norm.cdf([-half_width, half_width])
+    low, high = np.quantile(replicates, levels)
     return float(low), float(high)
 
 
 def _half_width(n_clusters: int, confidence: float) -> float:
     """Half of the expanded interval, in standard errors: sqrt(G / (G - 1)) t[G - 1]."""
     widening = np.sqrt(n_clusters / (n_clusters - 1))
-    return float(widening * t.ppf((1 + confidence) / 2, n_clusters - 1))
+    level = (1 + confidence) / 2
+    return float(widening * t.ppf(level, n_clusters - 1))
 
 
 def _acceleration(jackknife: Floats) -> float:
     """Skewness of the leave-one-cluster-out values, divided by six."""
     deviations = jackknife.mean() - jackknife
-    spread = float((deviations**2).sum()) ** 1.5
-    return float((deviations**3).sum()) / (6 * spread) if spread > 0 else 0.0
+    spread: float = float((deviations**2).sum()) ** 1.5
+    if not spread > 0:
+        return 0.0
+    cubes = float((deviations**3).sum())
+    return cubes / (6 * spread)
 
 
 def _within(interval: Interval | None, above: Floats, below: Floats, confidence: float) -> Interval | None:
     """Replace a bound of 0 although hits were seen, or of 1 although misses were seen."""
-    if interval is None or (interval[0] > 0 and interval[1] < 1):
+    if interval is None:
+        return None
+    low, high = interval
+    if low > 0 and high < 1:
         return interval
+
     value = float(above.sum() / below.sum())
-    low, high = _clopper_pearson(value, _effective_trials(above, below, confidence), confidence)
-    return (interval[0] or low), (high if interval[1] >= 1 else interval[1])
+    trials = _effective_trials(above, below, confidence)
+    exact_low, exact_high = _clopper_pearson(value, trials, confidence)
+    if low == 0:
+        low = exact_low
+    if high >= 1:
+        high = exact_high
+    return low, high
 
 
 def _effective_trials(above: Floats, below: Floats, confidence: float) -> float:
@@ -238,24 +297,34 @@ def _effective_trials(above: Floats, below: Floats, confidence: float) -> float:
     residuals = above - value * below
     variance = G / (G - 1) * (residuals**2).sum() / n**2
 
+    # The number of independent trials with this variance, but never more than were made.
+    trials = min(n, value * (1 - value) / variance)
+
     level = (1 + confidence) / 2
-    freedom = t.ppf(level, max(n, G) - 1) / t.ppf(level, G - 1)
-    return float(min(n, value * (1 - value) / variance) * freedom**2)
+    t_of_trials = t.ppf(level, max(n, G) - 1)
+    t_of_clusters = t.ppf(level, G - 1)
+    freedom = t_of_trials / t_of_clusters
+    return float(trials * freedom**2)
 
 
 def _binomial(value: float, n_clusters: int, confidence: float) -> Interval | None:
     """The exact interval of a share in `n_clusters` trials; None for a single one."""
-    return _clopper_pearson(value, n_clusters, confidence) if n_clusters >= 2 else None
+    if n_clusters < 2:
+        return None
+    return _clopper_pearson(value, n_clusters, confidence)
 
 
 def _clopper_pearson(value: float, trials: float, confidence: float) -> Interval:
     """The exact interval of a share (Clopper-Pearson); trials need not be whole."""
     hits = value * trials
+    misses = trials - hits
     tail = (1 - confidence) / 2
+
+    # The beta distribution is not defined without hits or without misses.
     low = 0.0
     if value > 0:
-        low = float(beta.ppf(tail, hits, trials - hits + 1))
+        low = float(beta.ppf(tail, hits, misses + 1))
     high = 1.0
     if value < 1:
-        high = float(beta.ppf(1 - tail, hits + 1, trials - hits))
+        high = float(beta.ppf(1 - tail, hits + 1, misses))
     return low, high

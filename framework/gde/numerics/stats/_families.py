@@ -16,9 +16,14 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
     multipliers = np.arange(len(p), 0, -1)
-    increasing = np.maximum.accumulate(p[order] * multipliers)
+    corrected = p[order] * multipliers
+
+    # No test may have a smaller adjusted p value than one that is more significant.
+    increasing = np.maximum.accumulate(corrected)
+    at_most_one = np.minimum(increasing, 1.0)
+
     adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(increasing, 1.0)
+    adjusted[order] = at_most_one
     return tuple(adjusted.tolist())
 
 
@@ -30,7 +35,11 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
     """
     from scipy.stats import false_discovery_control
 
-    return tuple(false_discovery_control(p_values).tolist()) if p_values else ()
+    # SciPy refuses an empty family.
+    if not p_values:
+        return ()
+    adjusted = false_discovery_control(p_values)
+    return tuple(adjusted.tolist())
 
 
 def adjusted(p_values: Sequence[float | None], adjust: Adjustment) -> tuple[float | None, ...]:
@@ -39,5 +48,12 @@ def adjusted(p_values: Sequence[float | None], adjust: Adjustment) -> tuple[floa
     None stands for a test that was not made, which is no member of the family (Tarone 1990).
     """
     made = [p for p in p_values if p is not None]
-    found = iter(adjust(made))
-    return tuple(None if p is None else next(found) for p in p_values)
+    remaining = iter(adjust(made))
+
+    results: list[float | None] = []
+    for p in p_values:
+        if p is None:
+            results.append(None)
+        else:
+            results.append(next(remaining))
+    return tuple(results)

@@ -21,11 +21,15 @@ class Finding:
     """Why there is no value; empty otherwise."""
 
     def __post_init__(self) -> None:
-        has_either = (self.value is None) == bool(self.reason)
-        numbers = [self.value, self.p_value, *(self.interval or ())]
-        are_finite = all(isfinite(each) for each in numbers if each is not None)
-        if not has_either or not are_finite:
+        has_value = self.value is not None
+        has_reason = bool(self.reason)
+        if has_value == has_reason:
             raise ValueError(f"a finding has either a finite value or a reason, got {self}")
+
+        numbers = [self.value, self.p_value, *(self.interval or ())]
+        for each in numbers:
+            if each is not None and not isfinite(each):
+                raise ValueError(f"a finding has either a finite value or a reason, got {self}")
 
     @classmethod
     def missing(cls, got: str, needs: str) -> "Finding":
@@ -34,8 +38,21 @@ class Finding:
 
     def statistic(self, name: str, unit: str, n: int) -> Measurement:
         """The statistic as a measurement of the run."""
-        return Measurement(name=name, value=self.value, unit=unit, n=n, interval=self.interval, reason=self.reason)
+        return Measurement(
+            name=name,
+            value=self.value,
+            unit=unit,
+            n=n,
+            interval=self.interval,
+            reason=self.reason,
+        )
 
     def significance(self, name: str, n: int) -> Measurement:
         """The p value as a measurement of the run."""
-        return Measurement(name=name, value=self.p_value, unit="probability", n=n, reason=self.reason)
+        return Measurement(
+            name=name,
+            value=self.p_value,
+            unit="probability",
+            n=n,
+            reason=self.reason,
+        )

@@ -12,7 +12,12 @@ ALPHA = 0.05
 POWER = 0.8
 
 
-def minimum_detectable(standard_error: float, degrees: int, power: float = POWER, alpha: float = ALPHA) -> float:
+def minimum_detectable(
+    standard_error: float,
+    degrees: int,
+    power: float = POWER,
+    alpha: float = ALPHA,
+) -> float:
     """The difference that a two-sided test finds with probability `power` (Bloom 1995).
 
     It is (t[1 - alpha / 2] + t[power]) standard errors, with Student's t on `degrees` of freedom. Alpha is that of a
@@ -23,8 +28,9 @@ def minimum_detectable(standard_error: float, degrees: int, power: float = POWER
     """
     if degrees < 1:
         raise ValueError(f"degrees of freedom must be at least 1, got {degrees}")
-    multiple = t.ppf(1 - alpha / 2, degrees) + t.ppf(power, degrees)
-    return float(multiple * standard_error)
+    for_significance = t.ppf(1 - alpha / 2, degrees)
+    for_power = t.ppf(power, degrees)
+    return float((for_significance + for_power) * standard_error)
 
 
 def minimum_detectable_of(groups: list[Floats]) -> Finding:
@@ -32,11 +38,17 @@ def minimum_detectable_of(groups: list[Floats]) -> Finding:
 
     The standard error comes from the observed variances: sqrt(sum of variance / size).
     """
-    if min(len(group) for group in groups) < 2:
-        return Finding.missing("1 cluster", "2")
-    degrees = sum(len(group) - 1 for group in groups)
-    squared_errors = [float(np.var(group, ddof=1)) / len(group) for group in groups]
-    error = sqrt(sum(squared_errors))
+    degrees = 0
+    squared_error = 0.0
+    for group in groups:
+        size = len(group)
+        # A single cluster has no variance.
+        if size < 2:
+            return Finding.missing("1 cluster", "2")
+        degrees += size - 1
+        squared_error += float(np.var(group, ddof=1)) / size
+
+    error = sqrt(squared_error)
     if error == 0:
         return Finding(reason="not measured: the values do not vary")
     return Finding(value=minimum_detectable(error, degrees))

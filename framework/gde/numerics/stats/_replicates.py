@@ -47,19 +47,35 @@ def exchange_replicates(
     # Only for its errors: values that have no mean are refused.
     cluster_sums(values, ones, clusters)
     observed = np.asarray(values, dtype=np.float64)
-    if not (np.minimum(n_varied, n_plain) >= MINIMUM_REPLICATED).any():
+
+    fewer = np.minimum(n_varied, n_plain)
+    if fewer.max() < MINIMUM_REPLICATED:
         return Finding.missing("1 replicate of a condition in a cluster", str(MINIMUM_REPLICATED))
 
     # Weighted sums within clusters are then differences between the means of the conditions.
-    index = np.unique(np.asarray(clusters), return_inverse=True)[1]
-    weights = np.where(condition > 0, 1 / n_varied.clip(1)[index], -1 / n_plain.clip(1)[index])
-    has_both = ((n_varied > 0) & (n_varied < n_all))[index]
-    return _permuted(observed[has_both], weights[has_both], index[has_both], rng, permutations)
+    _, index = np.unique(np.asarray(clusters), return_inverse=True)
+    weight_varied = 1 / n_varied.clip(1)
+    weight_plain = -1 / n_plain.clip(1)
+    weights = np.where(condition > 0, weight_varied[index], weight_plain[index])
+
+    kept = (fewer > 0)[index]
+    return _permuted(
+        observed[kept],
+        weights[kept],
+        index[kept],
+        rng,
+        permutations,
+    )
 
 
 def _permuted(
-    values: Floats, weights: Floats, index: NDArray[np.intp], rng: np.random.Generator, permutations: int
+    values: Floats,
+    weights: Floats,
+    index: NDArray[np.intp],
+    rng: np.random.Generator,
+    permutations: int,
 ) -> Finding:
+    # Sums from one start to the next are sums within a cluster.
     order = np.argsort(index, kind="stable")
     values = values[order]
     weights = weights[order]
@@ -76,6 +92,9 @@ def _permuted(
     as_large = 0
     for _ in range(permutations):
         # Sorting the index plus noise below 1 shuffles within clusters and keeps them apart.
-        shuffled = values[np.argsort(index + rng.random(len(index)))]
+        noise = rng.random(len(index))
+        shuffled = values[np.argsort(index + noise)]
         as_large += statistic(shuffled) >= observed
-    return Finding(value=observed, p_value=(1 + as_large) / (1 + permutations))
+
+    p_value = (1 + as_large) / (1 + permutations)
+    return Finding(value=observed, p_value=p_value)

@@ -18,7 +18,11 @@ MINIMUM_REGRESSED = 6
 
 
 def spearman(
-    x: ArrayLike, y: ArrayLike, clusters: ArrayLike, rng: np.random.Generator, permutations: int = PERMUTATIONS
+    x: ArrayLike,
+    y: ArrayLike,
+    clusters: ArrayLike,
+    rng: np.random.Generator,
+    permutations: int = PERMUTATIONS,
 ) -> Finding:
     """Spearman's rank correlation of x (N,) and y (N,), both averaged within clusters first.
 
@@ -43,9 +47,18 @@ def spearman(
         products: Floats = (permuted * second).sum(axis=axis)
         return products
 
-    options = {"permutation_type": "pairings", "vectorized": True, "n_resamples": permutations, "batch": BATCH}
-    test = permutation_test((first,), correlation, rng=rng, **options)
-    return Finding(value=float(np.clip(test.statistic, -1, 1)), p_value=float(test.pvalue))
+    test = permutation_test(
+        (first,),
+        correlation,
+        permutation_type="pairings",
+        vectorized=True,
+        n_resamples=permutations,
+        batch=BATCH,
+        rng=rng,
+    )
+    # Rounding can carry a perfect correlation beyond one.
+    value = np.clip(test.statistic, -1, 1)
+    return Finding(value=float(value), p_value=float(test.pvalue))
 
 
 def _normalised(values: Floats) -> Floats:
@@ -67,17 +80,23 @@ def page(table: ArrayLike) -> Finding:
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2 or not np.isfinite(values).all():
         raise ValueError(f"wanted a finite table of blocks by conditions, got shape {values.shape}")
-    if values.shape[0] < MINIMUM_BLOCKS or values.shape[1] < MINIMUM_CONDITIONS:
-        blocks, conditions = values.shape
+
+    blocks, conditions = values.shape
+    if blocks < MINIMUM_BLOCKS or conditions < MINIMUM_CONDITIONS:
         got = f"{blocks} blocks of {conditions} conditions"
         return Finding.missing(got, f"{MINIMUM_BLOCKS} of {MINIMUM_CONDITIONS}")
     if not np.ptp(values, axis=1).any():
         return Finding(reason="not measured: the values do not vary")
 
-    values = rounded(values, float(np.abs(values).max()))
+    # Values that differ by floating-point error alone must tie.
+    largest = float(np.abs(values).max())
+    values = rounded(values, largest)
+
+    # A fall is a rise of the reversed conditions.
     rise = page_trend_test(values)
     fall = page_trend_test(values[:, ::-1])
-    p_value = min(1.0, 2 * min(rise.pvalue, fall.pvalue))
+    smaller = min(rise.pvalue, fall.pvalue)
+    p_value = min(1.0, 2 * smaller)
     return Finding(value=float(rise.statistic), p_value=float(p_value))
 
 
@@ -91,23 +110,34 @@ def linear_trend(x: ArrayLike, y: ArrayLike, clusters: ArrayLike) -> Finding:
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
-    sums = _moments(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), clusters)
+    x = np.asarray(x, dtype=np.float64)
+    y = np.asarray(y, dtype=np.float64)
+    sums = _moments(x, y, clusters)
     G = len(sums)
-    without_one = sums.sum(axis=0) - sums
     if G < MINIMUM_REGRESSED:
         return Finding.missing(f"{G} clusters", str(MINIMUM_REGRESSED))
-    if np.isclose(_spread(without_one), 0, atol=1e-9 * sums[:, 3].sum()).any():
+
+    # If only one cluster varies in x, the line without it has no slope.
+    total = sums.sum(axis=0)
+    without_one = total - sums
+    spread_of_all = sums[:, 3].sum()
+    vanishes = np.isclose(_spread(without_one), 0, atol=1e-9 * spread_of_all)
+    if vanishes.any():
         return Finding(reason="not measured: the values vary in less than two clusters")
 
-    slope = float(_slope(sums.sum(axis=0)))
+    slope = float(_slope(total))
     deviations = _slope(without_one) - slope
     error = float(np.sqrt((deviations**2).sum()))
-    half_width = float(t.ppf((1 + CONFIDENCE) / 2, G - 1)) * error
+
+    level = (1 + CONFIDENCE) / 2
+    half_width = float(t.ppf(level, G - 1)) * error
+    interval = (slope - half_width, slope + half_width)
+
     # Without an error, any slope but zero is certain.
     p_value = float(slope == 0)
     if error > 0:
         p_value = float(2 * t.sf(abs(slope) / error, G - 1))
-    return Finding(value=slope, p_value=p_value, interval=(slope - half_width, slope + half_width))
+    return Finding(value=slope, p_value=p_value, interval=interval)
 
 
 def _moments(x: Floats, y: Floats, clusters: ArrayLike) -> Floats:
@@ -116,19 +146,32 @@ def _moments(x: Floats, y: Floats, clusters: ArrayLike) -> Floats:
     # Only for its errors: values that have no mean are refused.
     for values in (x, y):
         cluster_sums(values, ones, clusters)
+
+    # Sums of large squares would lose the digits in which they differ.
     x = x - x.mean()
     y = y - y.mean()
-    return np.stack([cluster_sums(values, ones, clusters)[0] for values in (ones, x, y, x * x, x * y)], axis=1)
+    moments = []
+    for values in (ones, x, y, x * x, x * y):
+        sums, _ = cluster_sums(values, ones, clusters)
+        moments.append(sums)
+    return np.stack(moments, axis=1)
 
 
 def _spread(sums: Floats) -> Floats:
     """Sum of squares of x about its mean, from (..., 5) moments."""
-    spread: Floats = sums[..., 3] - sums[..., 1] ** 2 / sums[..., 0]
+    n = sums[..., 0]
+    x = sums[..., 1]
+    xx = sums[..., 3]
+    spread: Floats = xx - x**2 / n
     return spread
 
 
 def _slope(sums: Floats) -> Floats:
     """Of the least-squares line, from (..., 5) moments."""
-    products: Floats = sums[..., 4] - sums[..., 1] * sums[..., 2] / sums[..., 0]
+    n = sums[..., 0]
+    x = sums[..., 1]
+    y = sums[..., 2]
+    xy = sums[..., 4]
+    products: Floats = xy - x * y / n
     slope: Floats = products / _spread(sums)
     return slope

@@ -20,7 +20,9 @@ Breakdown = tuple[str, tuple[str, ...]]
 
 
 def breakdowns(
-    measurements: Sequence[Measurement], conditions: frozenset[str], meanings: Measures
+    measurements: Sequence[Measurement],
+    conditions: frozenset[str],
+    meanings: Measures,
 ) -> tuple[Figure, ...]:
     """Draw a curve for a breakdown by one numeric label, a heat map for two, a row of heat maps for three.
 
@@ -33,11 +35,15 @@ def breakdowns(
     figures = []
     for (name, keys), found in drawn(measurements, conditions).items():
         title, _ = meanings[name].titled({})
-        figures.append(SHAPES[len(keys)](title, keys, found))
+        draw = SHAPES[len(keys)]
+        figures.append(draw(title, keys, found))
     return tuple(figures)
 
 
-def drawn(measurements: Sequence[Measurement], conditions: frozenset[str]) -> dict[Breakdown, list[Measurement]]:
+def drawn(
+    measurements: Sequence[Measurement],
+    conditions: frozenset[str],
+) -> dict[Breakdown, list[Measurement]]:
     """The measurements that `breakdowns` draws, by name and labels."""
     whole = {one.name for one in measurements if not one.where}
     groups: dict[Breakdown, list[Measurement]] = {}
@@ -46,31 +52,68 @@ def drawn(measurements: Sequence[Measurement], conditions: frozenset[str]) -> di
         if one.value is None or in_tables or len(one.where) not in SHAPES:
             continue
         if all(is_number(value) for value in one.where.values()):
-            groups.setdefault((one.name, tuple(one.where)), []).append(one)
-    return {breakdown: found for breakdown, found in groups.items() if len(found) >= FEWEST}
+            breakdown = (one.name, tuple(one.where))
+            groups.setdefault(breakdown, []).append(one)
+
+    # A single point is no curve.
+    for breakdown in list(groups):
+        if len(groups[breakdown]) < FEWEST:
+            del groups[breakdown]
+    return groups
 
 
 def _curve(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
     (key,) = keys
-    x: dict[str, Any] = {"field": key, "type": "quantitative", "title": key, "scale": {"zero": False}}
+    x: dict[str, Any] = {
+        "field": key,
+        "type": "quantitative",
+        "title": key,
+        "scale": {"zero": False},
+    }
+    # Few places get a tick each; Vega-Lite would put its ticks between them.
     places = sorted({one.where[key] for one in found}, key=float)
     if len(places) <= FEW_POINTS:
         x["axis"] = {"values": places, "format": "~g"}
 
     unit = found[0].unit
-    y: dict[str, Any] = {"field": "value", "type": "quantitative", "title": unit_title(unit)}
+    y: dict[str, Any] = {
+        "field": "value",
+        "type": "quantitative",
+        "title": unit_title(unit),
+    }
     if unit == "share":
         y["scale"] = {"domain": [0, 1]}
         y["axis"] = {"format": ".0%"}
 
     band = {
         "mark": {"type": "area", "opacity": 0.2, "color": BLUE},
-        "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
+        "encoding": {
+            "y": {**y, "field": "low"},
+            "y2": {"field": "high"},
+        },
     }
-    line = {"mark": {"type": "line", "color": BLUE, "point": {"color": BLUE}}, "encoding": {"y": y}}
-    rows = [{**one.where, "n": one.n, **numbers(one)} for one in found]
-    spec: dict[str, Any] = {"data": {"values": rows}, "encoding": {"x": x}, "layer": [band, line], **SIZE}
-    return Figure(title=f"{title} by {key}", caption="Band: pointwise 95 % interval.", spec=spec)
+    line = {
+        "mark": {"type": "line", "color": BLUE, "point": {"color": BLUE}},
+        "encoding": {"y": y},
+    }
+
+    rows = []
+    for one in found:
+        row: dict[str, Any] = {**one.where, "n": one.n}
+        row |= numbers(one)
+        rows.append(row)
+
+    spec: dict[str, Any] = {
+        "data": {"values": rows},
+        "encoding": {"x": x},
+        "layer": [band, line],
+        **SIZE,
+    }
+    return Figure(
+        title=f"{title} by {key}",
+        caption="Band: pointwise 95 % interval.",
+        spec=spec,
+    )
 
 
 SHAPES: Mapping[int, Callable[[str, Sequence[str], Sequence[Measurement]], Figure]] = {

@@ -51,7 +51,10 @@ class Picture:
     def wide(self) -> bool:
         """Whether it needs a row for itself."""
         found = WIDTH.match(self.svg)
-        return found is not None and float(found[1]) > NARROW
+        if found is None:
+            return False
+        width = float(found[1])
+        return width > NARROW
 
 
 def picture(figure: Figure) -> Picture:
@@ -71,20 +74,27 @@ def svg(figure: Figure) -> str:
     """
     import vl_convert
 
+    # A figure's own style comes last and wins.
+    style = dict(STYLE)
     own_style = figure.spec.get("config", {})
-    style = {**STYLE, **own_style} if isinstance(own_style, Mapping) else STYLE
+    if isinstance(own_style, Mapping):
+        style |= own_style
     spec = {**figure.spec, "config": style}
-    drawn: str = vl_convert.vegalite_to_svg(json.dumps(_without_forbidden_characters(spec)))
+    text = json.dumps(_without_forbidden_characters(spec))
+    drawn: str = vl_convert.vegalite_to_svg(text)
+
     # Inline SVG needs no namespaces.
     drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)
 
     # The library numbers its ids through the whole process. New ids make the text depend on the figure alone.
-    old_ids = dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawn))
     prefix = re.sub(r"\W+", "-", figure.title.lower())
-    new_ids = {name: f"{prefix}-{index}" for index, name in enumerate(old_ids)}
+    new_ids: dict[str, str] = {}
+    for name in re.findall(r'\bid="([^"]+)"', drawn):
+        new_ids.setdefault(name, f"{prefix}-{len(new_ids)}")
 
     def renamed(found: re.Match[str]) -> str:
-        return found[1] + new_ids.get(found[2], found[2])
+        before, name = found.groups()
+        return before + new_ids.get(name, name)
 
     return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', renamed, drawn)
 
@@ -96,8 +106,10 @@ def numbers(one: Measurement) -> dict[str, Any]:
 
 
 def unit_title(unit: str) -> str | None:
-    """The title of an axis. Per cent stands at the numbers instead."""
-    return None if unit == "share" else symbol(unit) or None
+    """The title of an axis; None for a share, whose numbers have the per cent sign."""
+    if unit == "share":
+        return None
+    return symbol(unit) or None
 
 
 def _without_forbidden_characters(value: Json) -> Json:
@@ -105,7 +117,10 @@ def _without_forbidden_characters(value: Json) -> Json:
     if isinstance(value, str):
         return value.translate(NO_XML)
     if isinstance(value, Mapping):
-        return {name.translate(NO_XML): _without_forbidden_characters(each) for name, each in value.items()}
+        cleaned = {}
+        for name, each in value.items():
+            cleaned[name.translate(NO_XML)] = _without_forbidden_characters(each)
+        return cleaned
     if isinstance(value, Sequence):
         return [_without_forbidden_characters(each) for each in value]
     return value

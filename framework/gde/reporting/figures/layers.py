@@ -20,21 +20,37 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
     """The first headline of a probe by layer; None where the probe read only one layer at its mark."""
     if not probe.numbers:
         return None
-    measure = probe.numbers[0].measure
+    headline = probe.numbers[0]
+    measure = headline.measure
     fits = _fits(result, measure.name)
-    own = [fit for fit in fits if replace(fit, layer=probe.fit.layer) == probe.fit]
+
+    # The fits that differ from the main one in nothing but the layer.
+    own = []
+    for fit in fits:
+        if replace(fit, layer=probe.fit.layer) == probe.fit:
+            own.append(fit)
     if len(own) < 2:
         return None
+    own.sort(key=lambda fit: fit.layer)
 
     rows: list[dict[str, Any]] = []
-    for fit in sorted(own, key=lambda fit: fit.layer):
+    for fit in own:
         rows.append({"layer": fit.layer, "of": DECODED, **numbers(fits[fit])})
-        rival = beside(measure, fits[fit], _controls(fit, fits)).rival
-        if rival is not None:
-            rows.append({"layer": fit.layer, "of": CONTROL, **numbers(rival)})
+        compared = beside(measure, fits[fit], _controls(fit, fits))
+        if compared.rival is not None:
+            rows.append({"layer": fit.layer, "of": CONTROL, **numbers(compared.rival)})
 
-    x = {"field": "layer", "type": "ordinal", "title": "layer", "axis": {"labelAngle": 0}}
-    y = {"field": "value", "type": "quantitative", "title": unit_title(probe.numbers[0].ours.unit)}
+    x = {
+        "field": "layer",
+        "type": "ordinal",
+        "title": "layer",
+        "axis": {"labelAngle": 0},
+    }
+    y = {
+        "field": "value",
+        "type": "quantitative",
+        "title": unit_title(headline.ours.unit),
+    }
     color = {
         "field": "of",
         "type": "nominal",
@@ -42,15 +58,28 @@ def layer_curve(probe: Probed, result: Result) -> Figure | None:
         "scale": {"domain": [DECODED, CONTROL], "range": [BLUE, GREY]},
         "legend": {"orient": "top"},
     }
-    whisker = {"mark": "rule", "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}}}
-    curve = {"mark": {"type": "line", "point": True}, "encoding": {"y": y}}
+    whisker = {
+        "mark": "rule",
+        "encoding": {
+            "y": {**y, "field": "low"},
+            "y2": {"field": "high"},
+        },
+    }
+    curve = {
+        "mark": {"type": "line", "point": True},
+        "encoding": {"y": y},
+    }
     spec: dict[str, Any] = {
         "data": {"values": rows},
         "encoding": {"x": x, "color": color},
         "layer": [whisker, curve],
         **SIZE,
     }
-    return Figure(title=f"{measure.title} by layer, {probe.fit.probe}", caption="Bars are 95 % intervals.", spec=spec)
+    return Figure(
+        title=f"{measure.title} by layer, {probe.fit.probe}",
+        caption="Bars are 95 % intervals.",
+        spec=spec,
+    )
 
 
 def _fits(result: Result, name: str) -> Mapping[Fit, Measurement]:
@@ -68,4 +97,8 @@ def _fits(result: Result, name: str) -> Mapping[Fit, Measurement]:
 
 def _controls(fit: Fit, fits: Mapping[Fit, Measurement]) -> Mapping[Fit, Sequence[Measurement]]:
     """The controls of a fit, each with its number."""
-    return {other: [one] for other, one in fits.items() if other != fit and replace(other, control="none") == fit}
+    controls = {}
+    for other, one in fits.items():
+        if other != fit and replace(other, control="none") == fit:
+            controls[other] = [one]
+    return controls

@@ -1,7 +1,6 @@
 """Heat maps: a number in each cell, with its interval and the number of observations."""
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from gde.data.figure import Figure
@@ -24,7 +23,11 @@ AXIS = 60
 """Width in pixels of an axis."""
 PAGE = 1000
 """Pixels for panels side by side."""
-LINES = (("text", 12, -11), ("interval", 9.5, 4), ("told", 9.5, 16))
+LINES = (
+    ("text", 12, -11),
+    ("interval", 9.5, 4),
+    ("told", 9.5, 16),
+)
 """The lines of a cell: field, font size, and pixels below the middle."""
 ONE_LINE = (("text", 10, 0),)
 FIELDS = ("row", "column", "panel")
@@ -33,32 +36,58 @@ FIELDS = ("row", "column", "panel")
 
 def heat_map(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
     """A heat map of two labels: rows and columns."""
-    spec: dict[str, Any] = {"data": {"values": _rows(keys, found)}, **_map(keys, found)}
-    return Figure(title=f"{title} by {keys[0]} and {keys[1]}", caption=_caption(keys, found), spec=spec)
+    row, column = keys
+    spec: dict[str, Any] = {
+        "data": {"values": _rows(keys, found)},
+        **_map(keys, found),
+    }
+    return Figure(
+        title=f"{title} by {row} and {column}",
+        caption=_caption(keys, found),
+        spec=spec,
+    )
 
 
 def panels(title: str, keys: Sequence[str], found: Sequence[Measurement]) -> Figure:
     """A heat map of two labels for every value of the third."""
     row, column, panel = keys
     inner = _map(keys, found)
-    panel_width = inner["width"]["step"] * len(_ordered(column, found)) + AXIS
+
+    # As many panels side by side as the page has room for.
+    cell_width = inner["width"]["step"]
+    n_columns = len(_ordered(column, found))
+    panel_width = cell_width * n_columns + AXIS
+
     spec: dict[str, Any] = {
         "data": {"values": _rows(keys, found)},
-        "facet": {"field": "panel", "type": "ordinal", "title": panel, "sort": _ordered(panel, found)},
+        "facet": {
+            "field": "panel",
+            "type": "ordinal",
+            "title": panel,
+            "sort": _ordered(panel, found),
+        },
         "columns": max(1, int(PAGE // panel_width)),
         "spec": inner,
     }
-    return Figure(title=f"{title} by {row}, {column} and {panel}", caption=_caption(keys, found), spec=spec)
+    return Figure(
+        title=f"{title} by {row}, {column} and {panel}",
+        caption=_caption(keys, found),
+        spec=spec,
+    )
 
 
 def _rows(keys: Sequence[str], found: Sequence[Measurement]) -> list[dict[str, Any]]:
     """One row of data for each number."""
     rows = []
     for one in found:
-        row: dict[str, Any] = dict(zip(FIELDS, (one.where[key] for key in keys), strict=False))
+        labels = [one.where[key] for key in keys]
+        # A map without panels has two labels for three fields.
+        row: dict[str, Any] = dict(zip(FIELDS, labels, strict=False))
         row |= numbers(one)
         row["n"] = one.n
-        row["text"] = number(one.value or 0.0, one.unit, 0) + ("%" if one.unit == "share" else "")
+
+        text = number(one.value or 0.0, one.unit, 0)
+        row["text"] = f"{text}%" if one.unit == "share" else text
         row["interval"] = _interval(one)
         row["told"] = f"n {one.n}"
         rows.append(row)
@@ -79,15 +108,22 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
         "sort": _ordered(column, found),
         "axis": {"labelAngle": 0},
     }
-    rows = _ordered(row, found)
-    # Numbers rise upwards; words are read downwards.
-    upwards = all(is_number(value) for value in rows)
-    y = {"field": "row", "type": "ordinal", "title": row, "sort": rows[::-1] if upwards else rows}
 
-    if found[0].unit == "share":
-        low = 0.0
-        high = 1.0
-    else:
+    # Numbers rise upwards; words are read downwards.
+    rows = _ordered(row, found)
+    if all(is_number(value) for value in rows):
+        rows.reverse()
+    y = {
+        "field": "row",
+        "type": "ordinal",
+        "title": row,
+        "sort": rows,
+    }
+
+    # Shares have the same colours in all maps, so that maps can be compared.
+    low = 0.0
+    high = 1.0
+    if found[0].unit != "share":
         values = [one.value or 0.0 for one in found]
         low = min(values)
         high = max(values)
@@ -101,14 +137,28 @@ def _map(keys: Sequence[str], found: Sequence[Measurement]) -> dict[str, Any]:
 
     # Viridis is dark at its low end, so the text is white there and black above.
     bright = low + 0.6 * (high - low)
-    ink = {"condition": {"test": f"datum.value > {bright}", "value": "#111"}, "value": "#fff"}
-    for field, size, down in LINES if _is_roomy(keys, found) else ONE_LINE:
-        weight = 600 if field == "text" else 400
-        mark = {"type": "text", "fontSize": size, "dy": down, "fontWeight": weight}
-        layers.append({"mark": mark, "encoding": {"text": {"field": field, "type": "nominal"}, "color": ink}})
+    ink = {
+        "condition": {"test": f"datum.value > {bright}", "value": "#111"},
+        "value": "#fff",
+    }
+    lines = LINES if _is_roomy(keys, found) else ONE_LINE
+    for field, size, down in lines:
+        mark = {
+            "type": "text",
+            "fontSize": size,
+            "dy": down,
+            "fontWeight": 600 if field == "text" else 400,
+        }
+        text = {"field": field, "type": "nominal"}
+        layers.append({"mark": mark, "encoding": {"text": text, "color": ink}})
 
     width, height = _cell_size(keys, found)
-    return {"encoding": {"x": x, "y": y}, "layer": layers, "width": {"step": width}, "height": {"step": height}}
+    return {
+        "encoding": {"x": x, "y": y},
+        "layer": layers,
+        "width": {"step": width},
+        "height": {"step": height},
+    }
 
 
 def _cell_size(keys: Sequence[str], found: Sequence[Measurement]) -> tuple[int, int]:
@@ -116,26 +166,34 @@ def _cell_size(keys: Sequence[str], found: Sequence[Measurement]) -> tuple[int, 
     if not _is_roomy(keys, found):
         return SMALL_CELL
     longest = max(len(_interval(one)) for one in found)
-    return round(LETTER * longest) + 2 * MARGIN, HEIGHT
+    width = round(LETTER * longest) + 2 * MARGIN
+    return width, HEIGHT
 
 
 def _ordered(key: str, found: Sequence[Measurement]) -> list[Any]:
     """The values of a label: numbers by size, words in the order of the plan."""
+    # A dict drops repeated values and keeps the order of the first ones.
     values: list[Any] = list(dict.fromkeys(one.where[key] for one in found))
-    return sorted(values) if all(is_number(value) for value in values) else values
+    if all(is_number(value) for value in values):
+        values.sort()
+    return values
 
 
 def _is_roomy(keys: Sequence[str], found: Sequence[Measurement]) -> bool:
-    return len(_ordered(keys[1], found)) <= ROOMY
+    _, column, *_ = keys
+    return len(_ordered(column, found)) <= ROOMY
 
 
 def _caption(keys: Sequence[str], found: Sequence[Measurement]) -> str:
     unit = unit_title(found[0].unit)
     value = f"Value in {unit}" if unit else "Value"
-    roomy = _is_roomy(keys, found)
-    caption = f"{value}, 95 % interval, n." if roomy else f"{value}; result.json has the intervals."
+    caption = f"{value}; result.json has the intervals."
+    if _is_roomy(keys, found):
+        caption = f"{value}, 95 % interval, n."
 
-    n_cells = prod(len(_ordered(key, found)) for key in keys)
+    n_cells = 1
+    for key in keys:
+        n_cells *= len(_ordered(key, found))
     if len(found) < n_cells:
         caption += " Empty cells: not measured, or too few worlds."
     return caption

@@ -19,7 +19,13 @@ GAP = 0.04
 """Space around a square, in cells."""
 SHADES = 4
 """Steps in which opacity shows a cell's probability."""
-TONES: Mapping[str, str] = {"empty": "free", "wall": "wall", "agent": "agent", "goal": "goal", PAD: "outside"}
+TONES: Mapping[str, str] = {
+    "empty": "free",
+    "wall": "wall",
+    "agent": "agent",
+    "goal": "goal",
+    PAD: "outside",
+}
 SPARE_TONES = tuple(f"spare{index}" for index in range(8))
 """The styles of all other kinds, taken in turn."""
 AGENT = "agent"
@@ -37,7 +43,11 @@ Keys = Mapping[str, str]
 """A legend: each meaning with its picture as SVG."""
 
 
-def true_picture(shown: CellMap, optimal: Sequence[Position], taken: Position | None) -> str:
+def true_picture(
+    shown: CellMap,
+    optimal: Sequence[Position],
+    taken: Position | None,
+) -> str:
     """Draw the true map with its things, the optimal moves and a move that was not optimal.
 
     Args:
@@ -45,25 +55,31 @@ def true_picture(shown: CellMap, optimal: Sequence[Position], taken: Position | 
         optimal: (rows, columns) moved by each optimal action.
         taken: (rows, columns) moved by the action taken; None where it is no move.
     """
-    tones = dict(zip(shown.kinds, _tones(shown.kinds), strict=True))
+    styles = _tones(shown.kinds)
+    tones = dict(zip(shown.kinds, styles, strict=True))
     visible = _visible_things(shown)
+
+    # The truth is certain, so every cell has the full shade.
+    codes = _coloured(shown)
     full_shade = np.full(shown.codes.shape, SHADES)
-    parts = _cells(_coloured(shown), full_shade, [*tones.values(), *COLORS])
+    parts = _cells(codes, full_shade, [*styles, *COLORS])
 
-    agents = [thing.place for thing in visible if thing.name == AGENT]
-    for place in agents:
-        parts.extend(_arrow(place, move, "best") for move in optimal)
-    if taken and taken not in optimal:
-        parts.extend(_arrow(place, taken, "stray") for place in agents)
-
+    # Later elements cover earlier ones: arrows lie under pointers, and letters on top.
+    for thing in visible:
+        if thing.name == AGENT:
+            parts += _arrows(thing.place, optimal, taken)
     for thing in visible:
         if thing.direction:
             parts.append(_pointer(thing.place, thing.direction))
     for thing in visible:
         if thing.letter:
-            parts.append(_letter(thing.place, thing.letter, _style(thing, tones), _in_words(thing)))
+            style = _style(thing, tones)
+            parts.append(_letter(thing.place, thing.letter, style, _in_words(thing)))
 
-    things = [_in_words(thing, f" at {thing.place}") for thing in shown.things]
+    # Screen readers get the things that a letter in a shared cell hides from the eye.
+    things = []
+    for thing in shown.things:
+        things.append(_in_words(thing, f" at {thing.place}"))
     contents = ", ".join(things) or "nothing on it"
     label = f"True map, {shown.height} by {shown.width}: {contents}"
     return _svg(shown.height, shown.width, label, parts)
@@ -77,54 +93,85 @@ def decoded_picture(probabilities: NDArray[np.float32], shown: CellMap) -> str:
         shown: the truth.
     """
     inside = probabilities[: shown.height, : shown.width]
-    shades = np.clip(np.ceil(inside.max(axis=-1) * SHADES), 1, SHADES).astype(np.int64)
+    likeliest = inside.argmax(axis=-1)
+
+    # Shade 0 would hide a cell: even the least certain one is drawn.
+    certainty = np.ceil(inside.max(axis=-1) * SHADES)
+    shades = np.clip(certainty, 1, SHADES).astype(np.int64)
+
     tones = _tones(decoded_classes(shown.kinds))
-    parts = _cells(inside.argmax(axis=-1), shades, tones)
+    parts = _cells(likeliest, shades, tones)
 
     # Rings mark the truth, so that a wrong cell under a ring shows at a glance.
     for thing in shown.things:
         if thing.kind:
-            parts.append(_ring(thing.place, tones[shown.kinds.index(thing.kind)]))
+            kind = shown.kinds.index(thing.kind)
+            parts.append(_ring(thing.place, tones[kind]))
 
-    decoded = decoded_places(probabilities, shown)
     letters_at: defaultdict[Position, list[str]] = defaultdict(list)
-    for thing, place in decoded:
+    places = []
+    for thing, place in decoded_places(probabilities, shown):
         letters_at[place].append(thing.letter)
+        places.append(f"{thing.name} likeliest at {place}")
+
+    # Things that share a decoded cell share its letter too.
     for place, letters in letters_at.items():
-        parts.append(_letter(place, "/".join(filter(None, letters))))
+        shared = "/".join(filter(None, letters))
+        parts.append(_letter(place, shared))
 
-    places = ", ".join(f"{thing.name} likeliest at {place}" for thing, place in decoded)
-    return _svg(shown.height, shown.width, f"Decoded map: {places or 'nothing to place'}", parts)
+    listed = ", ".join(places) or "nothing to place"
+    return _svg(shown.height, shown.width, f"Decoded map: {listed}", parts)
 
 
-def decoded_places(probabilities: NDArray[np.float32], shown: CellMap) -> list[tuple[Thing, Position]]:
+def decoded_places(
+    probabilities: NDArray[np.float32],
+    shown: CellMap,
+) -> list[tuple[Thing, Position]]:
     """Find where each thing that is the only one of its kind is likeliest, anywhere in the decoded map."""
     counts = Counter(thing.kind for thing in shown.things)
     places = []
     for thing in shown.things:
-        if thing.kind and counts[thing.kind] == 1:
-            of_kind = probabilities[..., shown.kinds.index(thing.kind)]
-            row, column = divmod(int(of_kind.argmax()), of_kind.shape[1])
-            places.append((thing, (row, column)))
+        # Two things of one kind share a class: the map does not tell which of them a cell holds.
+        if not thing.kind or counts[thing.kind] > 1:
+            continue
+        kind = shown.kinds.index(thing.kind)
+        of_kind = probabilities[..., kind]
+        row, column = divmod(int(of_kind.argmax()), of_kind.shape[1])
+        places.append((thing, (row, column)))
     return places
 
 
 def legend(
-    shown: CellMap, optimal: Sequence[Position], taken: Position | None, probabilities: NDArray[np.float32] | None
+    shown: CellMap,
+    optimal: Sequence[Position],
+    taken: Position | None,
+    probabilities: NDArray[np.float32] | None,
 ) -> Keys:
     """Explain what the two pictures of a turn show, in the order of the map's kinds.
 
     The arguments are those of `true_picture` and `decoded_picture`.
     """
-    codes = {code for code in np.unique(_coloured(shown)).tolist() if code < len(shown.kinds)}
+    # Codes after the kinds are colours of single things, which get keys of their own below.
+    codes = set()
+    for code in np.unique(_coloured(shown)).tolist():
+        if code < len(shown.kinds):
+            codes.add(code)
     if probabilities is not None:
-        likeliest = probabilities[: shown.height, : shown.width].argmax(axis=-1)
+        inside = probabilities[: shown.height, : shown.width]
+        likeliest = inside.argmax(axis=-1)
         codes.update(np.unique(likeliest).tolist())
-    keys = dict(_class_key(shown, code) for code in sorted(codes))
+
+    keys = {}
+    for code in sorted(codes):
+        name, drawing = _class_key(shown, code)
+        keys[name] = drawing
 
     # Things with a colour of their own, or of no kind, look different from the class of their cell.
-    special = [thing for thing in _visible_things(shown) if thing.letter and (thing.color or not thing.kind)]
-    keys |= dict(sorted(_thing_key(thing) for thing in special))
+    special = []
+    for thing in _visible_things(shown):
+        if thing.letter and (thing.color or not thing.kind):
+            special.append(_thing_key(thing))
+    keys |= dict(sorted(special))
 
     if optimal:
         keys[OPTIMAL] = _key(ARROW.format("best"))
@@ -138,10 +185,14 @@ def legend(
 def _class_key(shown: CellMap, code: int) -> tuple[str, str]:
     """The name of a class, and one cell of it, with the letter that all things of the class share."""
     classes = decoded_classes(shown.kinds)
-    name = OUTSIDE if classes[code] == PAD else classes[code]
-    parts = _cells(np.full((1, 1), code), np.full((1, 1), SHADES), _tones(classes))
+    kind = classes[code]
+    name = OUTSIDE if kind == PAD else kind
 
-    letters = {thing.letter for thing in shown.things if thing.kind == classes[code]}
+    one_code = np.full((1, 1), code)
+    one_shade = np.full((1, 1), SHADES)
+    parts = _cells(one_code, one_shade, _tones(classes))
+
+    letters = {thing.letter for thing in shown.things if thing.kind == kind}
     if len(letters) == 1:
         parts.append(_letter((0, 0), letters.pop()))
     return name, _svg(1, 1, name, parts)
@@ -149,10 +200,14 @@ def _class_key(shown: CellMap, code: int) -> tuple[str, str]:
 
 def _thing_key(thing: Thing) -> tuple[str, str]:
     """The colour and kind of a thing, or its name without a kind, and its picture."""
-    name = " ".join(filter(None, (thing.color, thing.kind or thing.name)))
+    words = [thing.color, thing.kind or thing.name]
+    name = " ".join(filter(None, words))
+
     parts = []
     if thing.kind:
-        parts += _cells(np.zeros((1, 1), np.int64), np.full((1, 1), SHADES), [thing.color])
+        only_tone = np.zeros((1, 1), np.int64)
+        one_shade = np.full((1, 1), SHADES)
+        parts += _cells(only_tone, one_shade, [thing.color])
     parts.append(_letter((0, 0), thing.letter, _style(thing, {})))
     return name, _svg(1, 1, name, parts)
 
@@ -164,7 +219,10 @@ def _key(drawing: str) -> str:
 def _tones(classes: Sequence[str]) -> list[str]:
     """The style of each class of cells."""
     spare = cycle(SPARE_TONES)
-    return [TONES.get(name) or next(spare) for name in classes]
+    tones = []
+    for name in classes:
+        tones.append(TONES.get(name) or next(spare))
+    return tones
 
 
 def _visible_things(shown: CellMap) -> list[Thing]:
@@ -180,7 +238,8 @@ def _coloured(shown: CellMap) -> NDArray[np.int64]:
     codes = shown.codes.copy()
     for thing in _visible_things(shown):
         if thing.kind and thing.color:
-            codes[thing.place] = len(shown.kinds) + COLORS.index(thing.color)
+            color = COLORS.index(thing.color)
+            codes[thing.place] = len(shown.kinds) + color
     return codes
 
 
@@ -190,7 +249,11 @@ def _svg(height: int, width: int, label: str, parts: Iterable[str]) -> str:
     return f'<svg {box} role="img" aria-label="{escape(label)}">{content}</svg>'
 
 
-def _cells(codes: NDArray[np.int64], shades: NDArray[np.int64], tones: Sequence[str]) -> list[str]:
+def _cells(
+    codes: NDArray[np.int64],
+    shades: NDArray[np.int64],
+    tones: Sequence[str],
+) -> list[str]:
     """Draw all cells, those of one class and shade as one path.
 
     Args:
@@ -204,10 +267,12 @@ def _cells(codes: NDArray[np.int64], shades: NDArray[np.int64], tones: Sequence[
         shade = int(shades[row, column])
         squares[int(code), shade].append(_square(row, column))
 
+    # Sorted, so that equal maps give equal text.
     paths = []
     for (kind, shade), of_class in sorted(squares.items()):
+        classes = f"cell tone-{tones[kind]} shade{shade}"
         outline = "".join(of_class)
-        paths.append(f'<path class="cell tone-{tones[kind]} shade{shade}" d="{outline}"/>')
+        paths.append(f'<path class="{classes}" d="{outline}"/>')
     return paths
 
 
@@ -215,17 +280,24 @@ def _cells(codes: NDArray[np.int64], shades: NDArray[np.int64], tones: Sequence[
 @cache
 def _square(row: int, column: int) -> str:
     """A cell as part of a path."""
+    left = column + GAP
+    top = row + GAP
     width = 1 - 2 * GAP
-    return f"M{column + GAP:g} {row + GAP:g}h{width:g}v{width:g}h-{width:g}z"
+    return f"M{left:g} {top:g}h{width:g}v{width:g}h-{width:g}z"
 
 
 def _in_words(thing: Thing, where: str = "") -> str:
     """The name of a thing, with its colour, kind and note in brackets unless the name says them."""
-    looks = f"{thing.color} {thing.kind}".strip() if thing.color else ""
+    looks = ""
+    if thing.color:
+        looks = f"{thing.color} {thing.kind}".strip()
     if looks in thing.name:
         looks = ""
-    more = ", ".join(filter(None, (looks, thing.note)))
-    return f"{thing.name}{where} ({more})" if more else f"{thing.name}{where}"
+
+    more = ", ".join(filter(None, [looks, thing.note]))
+    if more:
+        return f"{thing.name}{where} ({more})"
+    return f"{thing.name}{where}"
 
 
 def _letter(place: Position, letter: str, style: str = "", name: str = "") -> str:
@@ -234,32 +306,53 @@ def _letter(place: Position, letter: str, style: str = "", name: str = "") -> st
     small = " small" if len(letter) > 1 else ""
     classes = f"letter{small} {style}".rstrip()
     title = f"<title>{escape(name)}</title>" if name else ""
-    return f'<text class="{classes}" x="{column + 0.5}" y="{row + 0.5}">{title}{escape(letter)}</text>'
+    middle = f'x="{column + 0.5}" y="{row + 0.5}"'
+    return f'<text class="{classes}" {middle}>{title}{escape(letter)}</text>'
 
 
 def _style(thing: Thing, tones: Mapping[str, str]) -> str:
     if thing.color:
         return f"tone-{thing.color}"
-    return f"tone-{tones[thing.kind]}" if thing.kind else "object"
+    if thing.kind:
+        return f"tone-{tones[thing.kind]}"
+    return "object"
 
 
 def _ring(place: Position, tone: str) -> str:
     row, column = place
     circle = f'cx="{column + 0.5}" cy="{row + 0.5}" r=".44"'
     # The casing keeps the ring visible on a cell of its own colour.
-    return f'<circle class="ring casing" {circle}/><circle class="ring tone-{tone}" {circle}/>'
+    casing = f'<circle class="ring casing" {circle}/>'
+    ring = f'<circle class="ring tone-{tone}" {circle}/>'
+    return casing + ring
+
+
+def _arrows(
+    place: Position,
+    optimal: Sequence[Position],
+    taken: Position | None,
+) -> list[str]:
+    """The optimal moves, and a move that is none of them, from one place."""
+    arrows = []
+    for move in optimal:
+        arrows.append(_arrow(place, move, "best"))
+    if taken and taken not in optimal:
+        arrows.append(_arrow(place, taken, "stray"))
+    return arrows
 
 
 def _arrow(place: Position, move: Position, style: str) -> str:
     shape = 'd="M.52 0H1.2M.95-.22L1.22 0 .95.22"'
     # The wider first stroke keeps the arrow legible on walls.
-    strokes = f'<path class="arrow casing" {shape}/><path class="arrow {style}" {shape}/>'
-    return f'<g transform="{_turned(place, move)}">{strokes}</g>'
+    casing = f'<path class="arrow casing" {shape}/>'
+    arrow = f'<path class="arrow {style}" {shape}/>'
+    return f'<g transform="{_turned(place, move)}">{casing}{arrow}</g>'
 
 
 def _pointer(place: Position, direction: Position) -> str:
     """A tip on the edge of the cell that a thing faces."""
-    return f'<path class="pointer" transform="{_turned(place, direction)}" d="M.4-.26L.68 0 .4.26z"/>'
+    turned = _turned(place, direction)
+    return f'<path class="pointer" transform="{turned}" d="M.4-.26L.68 0 .4.26z"/>'
 
 
 def _turned(place: Position, direction: Position) -> str:

@@ -29,19 +29,27 @@ class Scale:
     @classmethod
     def of(cls, numbers: Iterable[Measurement]) -> "Scale":
         """Make a scale that holds all numbers and their intervals."""
-        found = [one for one in numbers if one.value is not None]
-        values = []
-        for one in found:
-            values.append(one.value or 0.0)
+        values: list[float] = []
+        units = set()
+        for one in numbers:
+            if one.value is None:
+                continue
+            values.append(one.value)
             values.extend(one.interval or ())
+            units.add(one.unit)
         low = min(values, default=0.0)
         high = max(values, default=1.0)
 
-        if low >= 0 and high <= 1 and all(one.unit in {"share", "probability"} for one in found):
+        # All shares have the same line, so that cards can be compared.
+        if low >= 0 and high <= 1 and units <= {"share", "probability"}:
             return cls()
+
         low = min(0.0, low)
         high = max(0.0, high)
-        return cls(low=low, high=high if high > low else low + 1)
+        # If all numbers are zero, the line needs a length nevertheless.
+        if high <= low:
+            high = low + 1
+        return cls(low=low, high=high)
 
     def picture(self, one: Measurement, marks: Sequence[Mark] = ()) -> str:
         """Inline SVG: the interval as a bar, the value as a dot, each mark as a tick; empty without a value."""
@@ -49,15 +57,22 @@ class Scale:
             return ""
 
         zero = self._place(0.0)
-        parts = [f'<path class="axis" d="M0 6H{WIDTH}M{zero} 2v8M{WIDTH} 4v4M0 4v4"/>']
+        axis = f"M0 6H{WIDTH}M{zero} 2v8M{WIDTH} 4v4M0 4v4"
+        parts = [f'<path class="axis" d="{axis}"/>']
         if one.interval:
             low, high = map(self._place, one.interval)
             parts.append(f'<path class="bar" d="M{low} 6H{high}"/>')
+
         for index, mark in enumerate(marks):
             # Two colours in turn tell the first two baselines apart.
-            tick = f'<path class="tick tick{index % 2}" d="M{self._place(mark.value)} 0v12">'
-            parts.append(f"{tick}<title>{escape(mark.title)}</title></path>")
-        parts.append(f'<circle cx="{self._place(one.value)}" cy="6" r="2.6"/>')
+            place = self._place(mark.value)
+            tick = f'<path class="tick tick{index % 2}" d="M{place} 0v12">'
+            title = f"<title>{escape(mark.title)}</title>"
+            parts.append(f"{tick}{title}</path>")
+
+        # The dot comes last: it covers ticks at its place.
+        center = self._place(one.value)
+        parts.append(f'<circle cx="{center}" cy="6" r="2.6"/>')
 
         drawing = "".join(parts)
         return f'<svg class="whisker" viewBox="-3 0 106 12" aria-hidden="true">{drawing}</svg>'
@@ -65,4 +80,5 @@ class Scale:
     def _place(self, value: float) -> float:
         """Distance from the left end; values beyond the line are drawn at its ends."""
         share = (value - self.low) / (self.high - self.low)
-        return round(WIDTH * min(max(share, 0.0), 1.0), 1)
+        inside = min(max(share, 0.0), 1.0)
+        return round(WIDTH * inside, 1)

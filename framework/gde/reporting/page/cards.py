@@ -16,7 +16,11 @@ from gde.reporting.figures.scales import Mark, Scale
 from gde.reporting.findings import Finding, Probed, findings, headlines, of_metrics, probed, whole
 from gde.reporting.wording import bounds, fit_text, inline, labels_text, number, quantity, symbol
 
-TITLES: Mapping[Question, str] = {"did": "What it did", "believes": "What it believes", "wants": "What it wants"}
+TITLES: Mapping[Question, str] = {
+    "did": "What it did",
+    "believes": "What it believes",
+    "wants": "What it wants",
+}
 LEAST = 0.005
 """Smaller numbers of a ranking round to zero: one line lists them all."""
 SHOWN = 2
@@ -71,7 +75,12 @@ def cards(result: Result) -> list[Card]:
     found: dict[Question, list[Finding]] = {question: [] for question in TITLES}
     for one in headlines(result):
         found[one.measure.question].append(one)
-    made = (_did(found["did"], result), _believes(found["believes"], result), _wants(found["wants"], result))
+
+    made = [
+        _did(found["did"], result),
+        _believes(found["believes"], result),
+        _wants(found["wants"], result),
+    ]
     return [card for card in made if card.lines or card.rankings]
 
 
@@ -91,7 +100,13 @@ def _wants(found: Sequence[Finding], result: Result) -> Card:
             lines += _lines(one, result)
         else:
             rankings.append(ranking)
-    return Card(question="wants", title=TITLES["wants"], verdict="", lines=tuple(lines), rankings=tuple(rankings))
+    return Card(
+        question="wants",
+        title=TITLES["wants"],
+        verdict="",
+        lines=tuple(lines),
+        rankings=tuple(rankings),
+    )
 
 
 def _believes(found: Sequence[Finding], result: Result) -> Card:
@@ -107,9 +122,14 @@ def _believes(found: Sequence[Finding], result: Result) -> Card:
         if curve is not None:
             figures.append(curve)
 
+    # The first probe of the plan is the one that the report is about.
     verdict = _verdict(probes[0]) if probes else ""
     return Card(
-        question="believes", title=TITLES["believes"], verdict=verdict, lines=tuple(lines), figures=tuple(figures)
+        question="believes",
+        title=TITLES["believes"],
+        verdict=verdict,
+        lines=tuple(lines),
+        figures=tuple(figures),
     )
 
 
@@ -127,7 +147,9 @@ def _lines(one: Finding, result: Result) -> list[Line]:
             continue
 
         marks = _baselines(each, result)
-        notes = [f"n {each.n}", *(f"{mark.title} {quantity(mark.value, each.unit, 0)}" for mark in marks)]
+        notes = [f"n {each.n}"]
+        for mark in marks:
+            notes.append(f"{mark.title} {quantity(mark.value, each.unit, 0)}")
         line = _line(title, each, scale, ", ".join(notes))
         lines.append(replace(line, picture=scale.picture(each, marks)))
     return lines
@@ -138,7 +160,8 @@ def _baselines(one: Measurement, result: Result) -> list[Mark]:
     marks = []
     for rival in whole(of_metrics(result)):
         measure = result.meanings[rival.name]
-        if measure.beside == one.name and rival.where == one.where and rival.value is not None:
+        is_baseline = measure.beside == one.name and rival.where == one.where
+        if is_baseline and rival.value is not None:
             marks.append(Mark(title=measure.title, value=rival.value))
     return marks
 
@@ -146,23 +169,37 @@ def _baselines(one: Measurement, result: Result) -> list[Mark]:
 def _decoded(probe: Probed) -> list[Line]:
     """Each headline of a probe over its controls."""
     if not probe.numbers:
-        return [Line(title=probe.fit.probe, value="", note=probe.reason or "the probe gave no numbers")]
+        reason = probe.reason or "the probe gave no numbers"
+        return [Line(title=probe.fit.probe, value="", note=reason)]
 
     lines = []
     for place, one in enumerate(probe.numbers):
         # The first number shows all its controls, the others only the strongest.
-        rivals = [(fit, rival) for fit, rival in one.controls if place == 0 or fit == one.fit]
-        scale = Scale.of([one.ours, *(rival for _, rival in rivals)])
+        shown = list(one.controls)
+        if place > 0:
+            shown = [(fit, rival) for fit, rival in one.controls if fit == one.fit]
+
+        # A common scale makes ours and its controls comparable by eye.
+        scale = Scale.of([one.ours, *(rival for _, rival in shown)])
+        beneath = []
+        for fit, rival in shown:
+            beneath.append(_line(f"control: {fit_text(fit)}", rival, scale))
+
         title, _ = one.measure.titled(one.ours.where)
         line = _line(title, one.ours, scale, f"n {one.ours.n}")
-        beneath = tuple(_line(f"control: {fit_text(fit)}", rival, scale) for fit, rival in rivals)
-        lines.append(replace(line, beneath=beneath))
+        lines.append(replace(line, beneath=tuple(beneath)))
     return lines
 
 
 def _line(title: str, one: Measurement, scale: Scale, more: str = "") -> Line:
-    note = ", ".join(filter(None, [bounds(one.interval, one.unit), more]))
-    return Line(title=title, value=quantity(one.value or 0.0, one.unit), note=note, picture=scale.picture(one))
+    interval = bounds(one.interval, one.unit)
+    note = ", ".join(filter(None, [interval, more]))
+    return Line(
+        title=title,
+        value=quantity(one.value or 0.0, one.unit),
+        note=note,
+        picture=scale.picture(one),
+    )
 
 
 def _verdict(probe: Probed) -> str:
@@ -177,7 +214,9 @@ def _verdict(probe: Probed) -> str:
     if n_better == len(compared):
         numbers = f"all {n_better} numbers"
     worse = f", worse in {n_beaten}" if n_beaten else ""
-    return f"{probe.fit.probe} ({fit_text(probe.fit)}): clearly better than its best control in {numbers}{worse}."
+
+    subject = f"{probe.fit.probe} ({fit_text(probe.fit)})"
+    return f"{subject}: clearly better than its best control in {numbers}{worse}."
 
 
 def _ranking(one: Finding, result: Result) -> Ranking | None:
@@ -186,46 +225,65 @@ def _ranking(one: Finding, result: Result) -> Ranking | None:
     Measures whose names start with this one's and a dot are further columns.
     """
     labels = {tuple(each.where) for each in one.numbers}
-    first = labels.pop()
-    if len(one.numbers) < 2 or labels or len(first) != 1:
+    if len(one.numbers) < 2 or len(labels) > 1:
+        return None
+    (first,) = labels
+    if len(first) != 1:
         return None
     (key,) = first
 
-    companions = [other for other in findings(result) if other.measure.name.startswith(f"{one.measure.name}.")]
-    columns = [one]
-    columns += [other for other in companions if all(tuple(each.where) == first for each in other.numbers)]
-
+    columns = _ranked_columns(one, result)
     table: dict[str, list[Measurement | None]] = {}
     for place, column in enumerate(columns):
         for each in column.numbers:
-            row = table.setdefault(str(each.where[key]), [None] * len(columns))
+            name = str(each.where[key])
+            row = table.setdefault(name, [None] * len(columns))
             row[place] = each
 
     scale = Scale.of(one.numbers)
     rows = []
     zeros = []
     for name, row in table.items():
-        if any(_is_notable(each) for each in row):
-            picture = scale.picture(row[0]) if row[0] else ""
-            rows.append((name, picture, tuple(_cell(each) for each in row)))
-        else:
+        if not any(_is_notable(each) for each in row):
             zeros.append(name)
+            continue
+        picture = scale.picture(row[0]) if row[0] else ""
+        texts = tuple(_cell(each) for each in row)
+        rows.append((name, picture, texts))
 
-    titles = [column.measure.titled({key: f"each {key}"})[0] for column in columns]
-    units = [column.numbers[0].unit for column in columns]
-    listed = "; ".join([titles[0], *map(inline, titles[1:])])
+    titles = []
+    units = []
+    for column in columns:
+        title, _ = column.measure.titled({key: f"each {key}"})
+        unit = column.numbers[0].unit
+        titles.append(title if column is one else inline(title))
+        units.append(symbol(unit) or unit)
+
     return Ranking(
         title=titles[0],
-        columns=tuple(symbol(unit) or unit for unit in units),
+        columns=tuple(units),
         rows=tuple(rows),
-        key=f"Columns: {listed}.",
+        key=f"Columns: {'; '.join(titles)}.",
         rest=", ".join(zeros),
     )
 
 
+def _ranked_columns(one: Finding, result: Result) -> list[Finding]:
+    """The measure and its companions that are broken down by the same label."""
+    by = tuple(one.numbers[0].where)
+    columns = [one]
+    for other in findings(result):
+        is_companion = other.measure.name.startswith(f"{one.measure.name}.")
+        if is_companion and all(tuple(each.where) == by for each in other.numbers):
+            columns.append(other)
+    return columns
+
+
 def _is_notable(one: Measurement | None) -> bool:
     """Whether a number is worth a row."""
-    return one is not None and one.value is not None and (abs(one.value) >= LEAST or one.interval is not None)
+    if one is None or one.value is None:
+        return False
+    return abs(one.value) >= LEAST or one.interval is not None
 
 
 def _cell(one: Measurement | None) -> str:

@@ -48,22 +48,30 @@ def condition_maps(result: Result) -> ConditionMaps:
         cells = _cells(one, result, settings)
         if len(cells) < 2:
             continue
+
         told.add((one.name, labels_text(one.where)))
         title, _ = measure.titled(one.where)
         if _differs(cells):
             drawn.append(_drawn(title, cells, settings))
         else:
-            same.append(f"{inline(title)} {quantity(cells[0].value or 0.0, one.unit)}")
+            # A map of one colour says less than a sentence.
+            value = quantity(cells[0].value or 0.0, one.unit)
+            same.append(f"{inline(title)} {value}")
 
     others = []
     for finding in findings(result):
+        title, _ = finding.measure.titled({})
         for one in finding.numbers:
             if one.where or (one.name, "") in told:
                 continue
             cells = _cells(one, result, settings)
             if _differs(cells):
-                others.append(_drawn(finding.measure.titled(one.where)[0], cells, settings))
-    return ConditionMaps(headlines=tuple(drawn), same=tuple(same), others=tuple(others))
+                others.append(_drawn(title, cells, settings))
+    return ConditionMaps(
+        headlines=tuple(drawn),
+        same=tuple(same),
+        others=tuple(others),
+    )
 
 
 def entrant_maps(results: Mapping[str, Result]) -> list[Figure]:
@@ -75,36 +83,51 @@ def entrant_maps(results: Mapping[str, Result]) -> list[Figure]:
 
     figures = []
     for measure, one in _headline_numbers(first):
+        # The name of the entrant becomes a third label, which the panels show.
         cells = []
         for name, result in results.items():
-            own = _cells(one, result, settings)
-            cells += [replace(cell, where={**cell.where, ENTRANT: name}) for cell in own]
+            for cell in _cells(one, result, settings):
+                where = {**cell.where, ENTRANT: name}
+                cells.append(replace(cell, where=where))
+
         if _differs(cells):
             title, _ = measure.titled(one.where)
-            figures.append(panels(title, [*_axes(cells, settings), ENTRANT], cells))
+            keys = [*_axes(cells, settings), ENTRANT]
+            figures.append(panels(title, keys, cells))
     return figures
 
 
-def condition_tables(result: Result, evidence: Evidence, conditions: frozenset[str]) -> list[tuple[str, Table]]:
+def condition_tables(
+    result: Result,
+    evidence: Evidence,
+    conditions: frozenset[str],
+) -> list[tuple[str, Table]]:
     """Caption and table of the headlines of the agent and of the first probe by condition; none without a sweep."""
-    found = {
-        "The headlines by condition, with 95 % intervals.": condition_table(result, conditions),
-        "The first probe above, by condition.": probe_condition_table(evidence, conditions, result.meanings),
-    }
-    return [(caption, table) for caption, table in found.items() if table is not None]
+    tables = []
+    headlines_table = condition_table(result, conditions)
+    if headlines_table is not None:
+        tables.append(("The headlines by condition, with 95 % intervals.", headlines_table))
+
+    probe_table = probe_condition_table(evidence, conditions, result.meanings)
+    if probe_table is not None:
+        tables.append(("The first probe above, by condition.", probe_table))
+    return tables
 
 
 def _headline_numbers(result: Result) -> list[Whole]:
     numbers: list[Whole] = []
     for finding in headlines(result):
-        numbers += [(finding.measure, one) for one in finding.numbers[:SHOWN]]
+        for one in finding.numbers[:SHOWN]:
+            numbers.append((finding.measure, one))
     for probe in probed(result)[:1]:
-        numbers += [(one.measure, one.ours) for one in probe.numbers]
+        for beside in probe.numbers:
+            numbers.append((beside.measure, beside.ours))
     return numbers
 
 
 def _drawn(title: str, cells: Sequence[Measurement], settings: frozenset[str]) -> Figure:
-    return MAPS[len(settings)](title, _axes(cells, settings), cells)
+    draw = MAPS[len(settings)]
+    return draw(title, _axes(cells, settings), cells)
 
 
 def _cells(whole: Measurement, result: Result, settings: frozenset[str]) -> list[Measurement]:
@@ -112,18 +135,26 @@ def _cells(whole: Measurement, result: Result, settings: frozenset[str]) -> list
     keys = whole.where.keys() | settings
     cells = []
     for one in result.measurements:
-        same_number = one.name == whole.name and one.where.items() >= whole.where.items()
-        if same_number and one.value is not None and one.where.keys() == keys:
+        if one.name != whole.name or one.value is None:
+            continue
+        keeps_labels = one.where.items() >= whole.where.items()
+        if keeps_labels and one.where.keys() == keys:
             cells.append(one)
     return cells
 
 
 def _axes(cells: Sequence[Measurement], settings: frozenset[str]) -> list[str]:
     """The settings as rows, columns and panels: most values as columns, fewest as panels."""
-    counts = {key: len({one.where[key] for one in cells}) for key in sorted(settings, reverse=True)}
+    counts = {}
+    # Sorted first, because sets have no order: equal counts would give another map in every process.
+    for key in sorted(settings, reverse=True):
+        values = {one.where[key] for one in cells}
+        counts[key] = len(values)
+
     *others, row, column = sorted(counts, key=counts.__getitem__)
     return [row, column, *others]
 
 
 def _differs(cells: Sequence[Measurement]) -> bool:
-    return len({one.value for one in cells}) > 1
+    values = {one.value for one in cells}
+    return len(values) > 1

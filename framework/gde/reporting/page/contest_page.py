@@ -18,7 +18,15 @@ from gde.runs.differences import Compared
 from gde.runs.differences import Row as Difference
 
 NAME = "report.html"
-COLUMNS = ("A", "B", "B \u2212 A", "95 % interval", "effect", "p (Holm)", "worlds")
+COLUMNS = (
+    "A",
+    "B",
+    "B \u2212 A",
+    "95 % interval",
+    "effect",
+    "p (Holm)",
+    "worlds",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,21 +46,34 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         found: the contest.
         links: entrant to the address of its report; None for the reports in the entrants' folders.
     """
-    links = links or {name: f"{quote(name)}/{NAME}" for name in found.results}
+    if not links:
+        links = {name: f"{quote(name)}/{NAME}" for name in found.results}
+    title = f"{len(found.results)} entrants"
+    if len(found.results) == 2:
+        title = " against ".join(found.results)
+
     sentences = verdicts(found)
     headlines = contended(found)
     differences = []
     for one in found.compared:
         a, b = entrants(one, found)
-        differences.append((f"{b} \u2212 {a}: A is {a}, B is {b}", difference_tables(one)))
+        caption = f"{b} \u2212 {a}: A is {a}, B is {b}"
+        differences.append((caption, difference_tables(one)))
 
     # Every reader must see the notices about the models, each once.
-    notices = dict.fromkeys(str(result.provenance.get("notice") or "") for result in found.results.values())
+    notices: dict[str, None] = {}
+    listed = []
+    for name, result in found.results.items():
+        notice = str(result.provenance.get("notice") or "")
+        if notice:
+            notices[notice] = None
+        listed.append((name, result, links[name]))
+
     style = source("style.css")
     script = source("page.js")
     first = next(iter(found.results.values()))
     return template("contest.html.j2").render(
-        title=" against ".join(found.results) if len(found.results) == 2 else f"{len(found.results)} entrants",
+        title=title,
         environment=first.subject.environment,
         status=found.status,
         verdicts=sentences[:TOLD],
@@ -65,8 +86,8 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         reason=found.reason,
         conditions=_condition_table(headlines, found),
         condition_maps=[picture(figure) for figure in entrant_maps(found.results)],
-        entrants=[(name, result, links[name]) for name, result in found.results.items()],
-        notices=[notice for notice in notices if notice],
+        entrants=listed,
+        notices=list(notices),
         style=style,
         script=script,
         policy=content_policy(style, script),
@@ -78,18 +99,26 @@ def _sides(one: Contended) -> list[Side]:
     scale = Scale.of(number for number in one.numbers.values() if number is not None)
     sides = []
     for entrant, number_of_entrant in one.numbers.items():
-        drawn = scale.picture(number_of_entrant) if number_of_entrant else ""
+        drawn = ""
+        if number_of_entrant is not None:
+            drawn = scale.picture(number_of_entrant)
         sides.append(Side(entrant=entrant, one=number_of_entrant, picture=drawn))
     return sides
 
 
 def difference_tables(one: Compared) -> list[tuple[str, Table]]:
     """Caption and table of the differences over all worlds and, after a sweep, by condition."""
-    whole = [row for row in one.rows if not row.where]
+    whole = []
+    by_condition = []
+    for row in one.rows:
+        if not row.where:
+            whole.append(row)
+        elif set(row.where) == set(one.swept):
+            by_condition.append(row)
+
     tables = [("Over all shared worlds.", _difference_table(whole))]
-    conditions = [row for row in one.rows if row.where and set(row.where) == set(one.swept)]
-    if conditions:
-        tables.append(("The headlines by condition.", _difference_table(conditions)))
+    if by_condition:
+        tables.append(("The headlines by condition.", _difference_table(by_condition)))
     return tables
 
 
@@ -98,23 +127,42 @@ def _difference_table(rows: Sequence[Difference]) -> Table:
     lines = []
     same = []
     for row in rows:
-        if row.n_different == 0:
-            name = f"{inline(row.title)} {labels_text(row.where)}".strip()
-            same.append(f"{name} ({quantity(row.a, row.unit)})")
-        else:
+        if row.n_different != 0:
             lines.append(_difference_row(row))
-    note = f"The same in A and B in every world: {'; '.join(same)}." if same else ""
-    return Table(columns=COLUMNS, groups=(Group(title="", rows=tuple(lines)),), note=note)
+            continue
+        name = f"{inline(row.title)} {labels_text(row.where)}".strip()
+        value = quantity(row.a, row.unit)
+        same.append(f"{name} ({value})")
+
+    note = ""
+    if same:
+        note = f"The same in A and B in every world: {'; '.join(same)}."
+    group = Group(title="", rows=tuple(lines))
+    return Table(columns=COLUMNS, groups=(group,), note=note)
 
 
 def _difference_row(row: Difference) -> Row:
-    numbers = [number(value, row.unit) for value in (row.a, row.b, row.difference)]
     interval = bounds(row.interval, row.unit) or ABSENT
-    effect = ABSENT if row.rank_biserial is None else f"{row.rank_biserial:+.2f}".replace("-", MINUS)
-    p = Cell(text=p_text(row.p), reason=row.reason if row.p is None else "")
-    cells = [*(Cell(text=text) for text in [*numbers, interval, effect]), p, Cell(text=str(row.n))]
-    hint = labels_text(row.where) or row.name
-    return Row(head=heading(row.title, row.unit), hint=hint, cells=tuple(cells))
+    effect = ABSENT
+    if row.rank_biserial is not None:
+        effect = f"{row.rank_biserial:+.2f}".replace("-", MINUS)
+    why_no_p = row.reason if row.p is None else ""
+
+    # In the order of COLUMNS.
+    cells = (
+        Cell(text=number(row.a, row.unit)),
+        Cell(text=number(row.b, row.unit)),
+        Cell(text=number(row.difference, row.unit)),
+        Cell(text=interval),
+        Cell(text=effect),
+        Cell(text=p_text(row.p), reason=why_no_p),
+        Cell(text=str(row.n)),
+    )
+    return Row(
+        head=heading(row.title, row.unit),
+        hint=labels_text(row.where) or row.name,
+        cells=cells,
+    )
 
 
 def _condition_table(headlines: Sequence[Contended], found: Contest) -> Table | None:
@@ -122,20 +170,32 @@ def _condition_table(headlines: Sequence[Contended], found: Contest) -> Table | 
     groups = []
     for one in headlines:
         numbers = [number for number in one.numbers.values() if number is not None]
-        if not any(number.where for number in numbers):
-            title = heading(one.title, numbers[0].unit if numbers else "")
-            rows = _condition_rows(one.measure.name, found)
-            if rows:
-                groups.append(Group(title=title, rows=rows))
-    return Table(columns=tuple(found.results), groups=tuple(groups)) if groups else None
+        # A headline with labels ranks rivals: it has no single number in a condition.
+        if any(number.where for number in numbers):
+            continue
+        rows = _condition_rows(one.measure.name, found)
+        if rows:
+            unit = numbers[0].unit if numbers else ""
+            groups.append(Group(title=heading(one.title, unit), rows=rows))
+
+    if not groups:
+        return None
+    return Table(columns=tuple(found.results), groups=tuple(groups))
 
 
 def _condition_rows(name: str, found: Contest) -> tuple[Row, ...]:
     # The plans of all entrants sweep the same settings.
-    settings = set(swept(next(iter(found.results.values()))))
+    first = next(iter(found.results.values()))
+    settings = set(swept(first))
+
     cells: dict[str, dict[str, Cell]] = {}
     for entrant, result in found.results.items():
         for one in result.measurements:
             if one.name == name and one.where and set(one.where) == settings:
-                cells.setdefault(labels_text(one.where), {})[entrant] = cell(one)
-    return tuple(Row(head=condition, hint="", cells=pick(row, found.results)) for condition, row in cells.items())
+                row = cells.setdefault(labels_text(one.where), {})
+                row[entrant] = cell(one)
+
+    rows = []
+    for condition, row in cells.items():
+        rows.append(Row(head=condition, hint="", cells=pick(row, found.results)))
+    return tuple(rows)

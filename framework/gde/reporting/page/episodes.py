@@ -17,7 +17,9 @@ from gde.reporting.claim import main_report
 from gde.reporting.figures.pictures import MARKS, Keys, decoded_picture, decoded_places, legend, true_picture
 from gde.reporting.wording import number, plural, quantity
 
-SUCCESS, MISS, LONGEST = "First success", "First failure to reach the goal", "Longest of the others"
+SUCCESS = "First success"
+MISS = "First failure to reach the goal"
+LONGEST = "Longest of the others"
 MAX_TURNS = 12
 """Turns of an episode shown without the player."""
 MAX_FRAMES = 200
@@ -29,9 +31,15 @@ MAX_ODDS = 8
 MAX_TEXT = 4_000
 """Characters of a text in the player."""
 CUT = " \u2026"
-OPTIMAL_TURN, UNUSABLE_TURN, STRAY_TURN = "optimal", "unusable", "not optimal"
-"""Verdicts on a turn."""
-MISSED, UNUSABLE, STRAYED, DECODED = "goal not reached", "unusable answers", "not optimal", "decoded"
+# Verdicts on a turn.
+OPTIMAL_TURN = "optimal"
+UNUSABLE_TURN = "unusable"
+STRAY_TURN = "not optimal"
+
+MISSED = "goal not reached"
+UNUSABLE = "unusable answers"
+STRAYED = "not optimal"
+DECODED = "decoded"
 MARKED = (MISSED, UNUSABLE, STRAYED, DECODED)
 """What episodes can be filtered by."""
 
@@ -107,7 +115,11 @@ def episode_views(evidence: Evidence) -> tuple[EpisodeView, ...]:
     maps = _decoded_maps(main_report(evidence.probe_reports))
     held_out = {episode for episode, _ in maps.by_turn}
     chosen = examples(evidence.trajectories, held_out)
-    return tuple(_view(why, trajectory, maps, MAX_TURNS, MAX_CHARACTERS) for why, trajectory in chosen.items())
+
+    shown = []
+    for why, trajectory in chosen.items():
+        shown.append(_view(why, trajectory, maps, MAX_TURNS, MAX_CHARACTERS))
+    return tuple(shown)
 
 
 def examples(trajectories: Iterable[Trajectory], held_out: Set[str]) -> Mapping[str, Trajectory]:
@@ -120,7 +132,8 @@ def examples(trajectories: Iterable[Trajectory], held_out: Set[str]) -> Mapping[
     found: Mapping[str, Trajectory] = {}
     if held_out:
         found = _examples(one for one in trajectories if str(one.key) in held_out)
-    found = found or _examples(trajectories)
+    if not found:
+        found = _examples(trajectories)
     return {why: found[why] for why in (SUCCESS, MISS, LONGEST) if why in found}
 
 
@@ -140,13 +153,16 @@ def _examples(trajectories: Iterable[Trajectory]) -> Mapping[str, Trajectory]:
 def views(trajectories: Iterable[Trajectory], evidence: Evidence) -> Iterator[EpisodeView]:
     """The episodes that have turns, one at a time, beside what the run's probe decoded."""
     maps = _decoded_maps(main_report(evidence.probe_reports))
-    return (_view("", one, maps, MAX_FRAMES, MAX_TEXT) for one in trajectories if one.turns)
+    for one in trajectories:
+        if one.turns:
+            yield _view("", one, maps, MAX_FRAMES, MAX_TEXT)
 
 
 def keys_of(episode: EpisodeView) -> Keys:
     """The legend of the pictures of an episode."""
     keys: dict[str, str] = {}
     for turn in episode.turns:
+        # Where two turns explain the same meaning, the first picture stays.
         keys = {**turn.pictures.keys, **keys}
     return keys
 
@@ -159,53 +175,88 @@ def legend_of(keys: Keys) -> Keys:
 
 
 def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
-    if report is None or report.decoded.ndim != 4 or report.decoded.shape[-1] != len(report.classes):
+    # Only (rows, height, width, classes) is a map. Other probes decode numbers.
+    if report is None or report.decoded.ndim != 4:
         return DecodedMaps()
-    return DecodedMaps(classes=report.classes, by_turn=dict(zip(report.rows, report.decoded, strict=True)))
+    if report.decoded.shape[-1] != len(report.classes):
+        return DecodedMaps()
+    by_turn = dict(zip(report.rows, report.decoded, strict=True))
+    return DecodedMaps(classes=report.classes, by_turn=by_turn)
 
 
-def _view(why: str, trajectory: Trajectory, maps: DecodedMaps, most_turns: int, characters: int) -> EpisodeView:
+def _view(
+    why: str,
+    trajectory: Trajectory,
+    maps: DecodedMaps,
+    most_turns: int,
+    characters: int,
+) -> EpisodeView:
     n_turns = len(trajectory.turns)
-    turns = tuple(_turn(trajectory, turn, maps, characters) for turn in trajectory.turns[:most_turns])
-    end = "reached the goal" if trajectory.succeeded else f"did not reach the goal ({trajectory.ending})"
+    turns = []
+    for turn in trajectory.turns[:most_turns]:
+        turns.append(_turn(trajectory, turn, maps, characters))
+
+    end = "reached the goal"
+    if not trajectory.succeeded:
+        end = f"did not reach the goal ({trajectory.ending})"
+    horizon = plural(trajectory.horizon, "turn")
     return EpisodeView(
         why=why,
         key=str(trajectory.key),
         labels=trajectory.labels,
         task=shorten(trajectory.world.objective, MAX_CHARACTERS, placeholder=CUT),
-        outcome=f"{end} after {n_turns} of at most {plural(trajectory.horizon, 'turn')}",
+        outcome=f"{end} after {n_turns} of at most {horizon}",
         marks=_marks(trajectory, turns),
-        turns=turns,
+        turns=tuple(turns),
         n_hidden=max(0, n_turns - most_turns),
     )
 
 
 def _marks(trajectory: Trajectory, turns: Sequence[TurnView]) -> tuple[str, ...]:
     verdicts = {turn.verdict for turn in turns}
-    found = {
-        MISSED: not trajectory.succeeded,
-        UNUSABLE: UNUSABLE_TURN in verdicts,
-        STRAYED: STRAY_TURN in verdicts,
-        DECODED: any(turn.pictures.decoded for turn in turns),
-    }
-    return tuple(mark for mark in MARKED if found[mark])
+    marks = []
+    if not trajectory.succeeded:
+        marks.append(MISSED)
+    if UNUSABLE_TURN in verdicts:
+        marks.append(UNUSABLE)
+    if STRAY_TURN in verdicts:
+        marks.append(STRAYED)
+    if any(turn.pictures.decoded for turn in turns):
+        marks.append(DECODED)
+    return tuple(marks)
 
 
-def _turn(trajectory: Trajectory, turn: Turn, maps: DecodedMaps, characters: int) -> TurnView:
+def _turn(
+    trajectory: Trajectory,
+    turn: Turn,
+    maps: DecodedMaps,
+    characters: int,
+) -> TurnView:
     decision = turn.decision
+    move = decision.action
+    if not move:
+        detail = shorten(decision.detail, MAX_CHARACTERS)
+        move = f"none, {decision.status}: {detail}"
+
+    # Agents that are no language models have no completion.
     completion = decision.completion
-    reasoning = completion.reasoning if completion else None
+    reasoning = ""
+    said = ""
+    if completion:
+        reasoning = completion.reasoning or ""
+        said = completion.text
+
     return TurnView(
         number=turn.index + 1,
         pictures=_pictures(trajectory, turn, maps),
-        move=decision.action or f"none, {decision.status}: {shorten(decision.detail, MAX_CHARACTERS)}",
+        move=move,
         verdict=_verdict(turn),
         best=", ".join(turn.optimal or ()),
         odds=_odds(decision.probabilities),
-        reasoning=shorten(reasoning or "", characters, placeholder=CUT),
+        reasoning=shorten(reasoning, characters, placeholder=CUT),
         shown=_cut(turn.observation.text),
         prompt=_cut(_prompt(turn)),
-        said=_cut(completion.text if completion else ""),
+        said=_cut(said),
         facts=_facts(turn),
     )
 
@@ -215,16 +266,24 @@ def _verdict(turn: Turn) -> str:
         return UNUSABLE_TURN
     if turn.optimal is None:
         return ""
-    return OPTIMAL_TURN if turn.decision.action in turn.optimal else STRAY_TURN
+    if turn.decision.action in turn.optimal:
+        return OPTIMAL_TURN
+    return STRAY_TURN
 
 
 def _odds(probabilities: Mapping[str, float]) -> str:
     likeliest = sorted(probabilities.items(), key=lambda item: -item[1])
-    return ", ".join(f"{action} {quantity(p, 'share', 0)}" for action, p in likeliest[:MAX_ODDS])
+    odds = []
+    for action, p in likeliest[:MAX_ODDS]:
+        odds.append(f"{action} {quantity(p, 'share', 0)}")
+    return ", ".join(odds)
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}\u2026 ({len(text) - MAX_TEXT} more characters)"
+    more = len(text) - MAX_TEXT
+    if more <= 0:
+        return text
+    return f"{text[:MAX_TEXT]}\u2026 ({more} more characters)"
 
 
 def _facts(turn: Turn) -> str:
@@ -232,6 +291,7 @@ def _facts(turn: Turn) -> str:
     facts = [f"reward {number(turn.reward, '')}"]
     if turn.value is not None:
         facts.append(f"optimal value {number(turn.value, '')}")
+
     completion = turn.decision.completion
     if completion:
         facts.append(f"{completion.n_prompt} + {completion.n_completion} tokens")
@@ -243,45 +303,70 @@ def _facts(turn: Turn) -> str:
 def _prompt(turn: Turn) -> str:
     """The messages, each under its role; empty where they only repeat the observation."""
     completion = turn.decision.completion
-    messages = completion.prompt if completion else ()
-    if [each.content for each in messages] == [turn.observation.text]:
+    if not completion:
         return ""
-    return "\n\n".join(f"{each.role}:\n{each.content}" for each in messages)
+    contents = [each.content for each in completion.prompt]
+    if contents == [turn.observation.text]:
+        return ""
+
+    messages = []
+    for each in completion.prompt:
+        messages.append(f"{each.role}:\n{each.content}")
+    return "\n\n".join(messages)
 
 
 def _pictures(trajectory: Trajectory, turn: Turn, maps: DecodedMaps) -> TurnPictures:
     text = turn.observation.text
+    if not turn.state:
+        return TurnPictures(text=text)
+
+    # A report must not fail because a plugin recorded a world that is no proper map.
     try:
-        view = view_of(trajectory.world, turn.state) if turn.state else None
+        view = view_of(trajectory.world, turn.state)
         if view is None:
             return TurnPictures(text=text)
         if not isinstance(view, CellMap):
             return TurnPictures(text=view)
         decoded = maps.by_turn.get((str(trajectory.key), turn.index))
-        return _maps_drawn(view, moves(trajectory.world), turn, maps, decoded)
+        known = moves(trajectory.world)
+        return _maps_drawn(view, known, turn, maps, decoded)
     except ValueError as error:
         return TurnPictures(text=text, truth_note=f"The map cannot be drawn: {error}.")
 
 
 def _maps_drawn(
-    shown: CellMap, known: Mapping[str, Position], turn: Turn, maps: DecodedMaps, decoded: NDArray[np.float32] | None
+    shown: CellMap,
+    known: Mapping[str, Position],
+    turn: Turn,
+    maps: DecodedMaps,
+    decoded: NDArray[np.float32] | None,
 ) -> TurnPictures:
-    optimal = [known[action] for action in turn.optimal or () if action in known]
+    # Actions that move nothing, e.g. picking up a key, have no arrow.
+    optimal = []
+    for action in turn.optimal or ():
+        if action in known:
+            optimal.append(known[action])
     taken = known.get(turn.decision.action or "")
 
     decoded_drawing = ""
+    decoded_note = ""
     if decoded is not None and not _fits(shown, maps, decoded):
         decoded = None
         decoded_note = "No decoded map: the probe decodes smaller maps, or other kinds of cells."
     elif decoded is not None:
         decoded_drawing = decoded_picture(decoded, shown)
         decoded_note = _errors(shown, decoded)
-    else:
-        decoded_note = "No decoded map: the probe was fitted on this turn." if maps.by_turn else ""
+    elif maps.by_turn:
+        decoded_note = "No decoded map: the probe was fitted on this turn."
+
+    notes = []
+    for thing in shown.things:
+        if thing.note:
+            notes.append(f"{thing.name}: {thing.note}")
 
     return TurnPictures(
         truth=true_picture(shown, optimal, taken),
-        truth_note="; ".join(f"{thing.name}: {thing.note}" for thing in shown.things if thing.note),
+        truth_note="; ".join(notes),
         text="",
         decoded=decoded_drawing,
         decoded_note=decoded_note,
@@ -291,19 +376,25 @@ def _maps_drawn(
 
 def _fits(shown: CellMap, maps: DecodedMaps, decoded: NDArray[np.float32]) -> bool:
     """Whether a decoded map covers the true one and has the same classes."""
-    large_enough = shown.height <= decoded.shape[0] and shown.width <= decoded.shape[1]
-    return large_enough and maps.classes == decoded_classes(shown.kinds)
+    height, width, *_ = decoded.shape
+    if shown.height > height or shown.width > width:
+        return False
+    return maps.classes == decoded_classes(shown.kinds)
 
 
 def _errors(shown: CellMap, decoded: NDArray[np.float32]) -> str:
     """How far off the likeliest places of things are."""
     errors = []
-    for thing, place in decoded_places(decoded, shown):
-        row, column = place
-        distance = abs(thing.place[0] - row) + abs(thing.place[1] - column)
+    for thing, (row, column) in decoded_places(decoded, shown):
+        true_row, true_column = thing.place
+        distance = abs(true_row - row) + abs(true_column - column)
         if distance == 0:
             errors.append(f"{thing.name} in place")
-        else:
-            where = "" if row < shown.height and column < shown.width else ", outside the map"
-            errors.append(f"{thing.name} off by {plural(distance, 'cell')}{where}")
-    return f"Decoded {', '.join(errors)}." if errors else "Decoded."
+            continue
+        is_inside = row < shown.height and column < shown.width
+        where = "" if is_inside else ", outside the map"
+        errors.append(f"{thing.name} off by {plural(distance, 'cell')}{where}")
+
+    if not errors:
+        return "Decoded."
+    return f"Decoded {', '.join(errors)}."

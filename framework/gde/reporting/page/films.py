@@ -4,6 +4,7 @@ import json
 from base64 import b64encode
 from dataclasses import dataclass, replace
 from gzip import compress
+from math import ceil
 from typing import Any
 
 from gde.data.evidence import Evidence
@@ -41,9 +42,11 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
     packed: list[str] = []
     keys: dict[str, str] = {}
     marks: set[str] = set()
-    for view in views(spread(evidence, most).trajectories, evidence):
+    shown = spread(evidence, most)
+    for view in views(shown.trajectories, evidence):
         film = _film(view)
         room -= len(film)
+        # The first episode is shown whatever its size, so that the player has something to show.
         if packed and room < 0:
             break
         packed.append(film)
@@ -65,8 +68,11 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
 
 def spread(evidence: Evidence, most: int = MOST) -> Evidence:
     """The evidence with the episodes that a page shows: of a large run every k-th from the first on."""
-    step = max(1, -(-len(evidence.trajectories) // most))
-    return evidence if step == 1 else replace(evidence, trajectories=evidence.trajectories[::step])
+    n_episodes = len(evidence.trajectories)
+    if n_episodes <= most:
+        return evidence
+    step = ceil(n_episodes / most)
+    return replace(evidence, trajectories=evidence.trajectories[::step])
 
 
 def _film(view: EpisodeView) -> str:

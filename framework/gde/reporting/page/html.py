@@ -39,10 +39,21 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     shown = spread(evidence)
     conditions = condition_keys(shown)
     episodes = episode_views(shown)
-    has_maps = any(turn.pictures.decoded for episode in episodes for turn in episode.turns)
+
+    # The page explains decoded maps and ticks only where it shows any.
+    has_maps = False
+    for episode in episodes:
+        if any(turn.pictures.decoded for turn in episode.turns):
+            has_maps = True
 
     answers = cards(result)
-    has_ticks = any("tick" in line.picture for card in answers for line in card.lines)
+    drawn_cards = []
+    has_ticks = False
+    for card in answers:
+        curves = [picture(figure) for figure in card.figures]
+        drawn_cards.append((card, curves))
+        if any("tick" in line.picture for line in card.lines):
+            has_ticks = True
     maps = condition_maps(result)
     figures = breakdowns(of_metrics(result), conditions, meanings)
 
@@ -57,7 +68,7 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         result=result,
         claim=claim(result),
         notice=str(result.provenance.get("notice") or ""),
-        cards=[(card, [picture(figure) for figure in card.figures]) for card in answers],
+        cards=drawn_cards,
         ticks=has_ticks,
         groups=group_tables(result, conditions),
         condition_maps=[picture(figure) for figure in maps.headlines],

@@ -34,7 +34,11 @@ class _Columns:
 
     @classmethod
     def of(
-        cls, reports: Sequence[ProbeReport], conditions: frozenset[str], meanings: Measures, headlines: bool
+        cls,
+        reports: Sequence[ProbeReport],
+        conditions: frozenset[str],
+        meanings: Measures,
+        headlines: bool,
     ) -> "_Columns":
         """The columns of all that the reports measured, or of the headlines alone where any are declared."""
         examples: dict[str, Measurement] = {}
@@ -42,33 +46,50 @@ class _Columns:
             for one in _whole(report, conditions):
                 examples.setdefault(_key(one, conditions), one)
 
+        # Meanings are declared by full names, which begin with the name of the probe.
         probe = reports[0].fit.probe
-        names = {key: f"{probe}.{one.name}" for key, one in examples.items()}
+        names = {}
+        for key, one in examples.items():
+            names[key] = f"{probe}.{one.name}"
+
         order = meanings.ordered(names.values())
         keys = sorted(names, key=lambda key: order.index(names[key]))
         if headlines:
-            keys = [key for key in keys if meanings[names[key]].headline] or keys
+            declared = [key for key in keys if meanings[names[key]].headline]
+            keys = declared or keys
 
         headings = {}
+        measures = []
         for key in keys:
             one = examples[key]
-            title, rest = meanings[names[key]].titled(one.where)
-            headings[key] = heading(f"{title} {_without(rest, conditions)}".strip(), one.unit)
-        return cls(headings, tuple(meanings[names[key]] for key in keys), conditions)
+            measure = meanings[names[key]]
+            title, rest = measure.titled(one.where)
+            full_title = f"{title} {_without(rest, conditions)}".strip()
+            headings[key] = heading(full_title, one.unit)
+            measures.append(measure)
+        return cls(headings, tuple(measures), conditions)
 
     def cells(self, measurements: Iterable[Measurement]) -> tuple[Cell, ...]:
         """A row."""
-        return pick({_key(one, self.conditions): cell(one) for one in measurements}, self.headings)
+        cells = {}
+        for one in measurements:
+            cells[_key(one, self.conditions)] = cell(one)
+        return pick(cells, self.headings)
 
     def note(self, reports: Sequence[ProbeReport]) -> str:
         """The caveats of the reports' numbers."""
         numbers = []
         for report in reports:
-            numbers += [(measure, report.fit.where) for measure in self.measures]
+            for measure in self.measures:
+                numbers.append((measure, report.fit.where))
         return " ".join(caveats(numbers))
 
 
-def probe_tables(evidence: Evidence, conditions: frozenset[str], meanings: Measures) -> list[ProbeTables]:
+def probe_tables(
+    evidence: Evidence,
+    conditions: frozenset[str],
+    meanings: Measures,
+) -> list[ProbeTables]:
     """The tables of every probe; `conditions` names the labels that their numbers are broken down by."""
     probes: dict[str, list[ProbeReport]] = {}
     for report in evidence.probe_reports:
@@ -78,16 +99,24 @@ def probe_tables(evidence: Evidence, conditions: frozenset[str], meanings: Measu
     for name, reports in probes.items():
         first = _Columns.of(reports, conditions, meanings, headlines=True)
         every = _Columns.of(reports, conditions, meanings, headlines=False)
-        rest = _table(reports, every) if len(every.headings) > len(first.headings) else None
+
+        rest = None
+        if len(every.headings) > len(first.headings):
+            rest = _table(reports, every)
         tables.append(ProbeTables(name=name, headlines=_table(reports, first), rest=rest))
     return tables
 
 
-def probe_condition_table(evidence: Evidence, conditions: frozenset[str], meanings: Measures) -> Table | None:
+def probe_condition_table(
+    evidence: Evidence,
+    conditions: frozenset[str],
+    meanings: Measures,
+) -> Table | None:
     """The main fit's headlines by condition; None where it has none."""
     main = main_report(evidence.probe_reports)
     if main is None:
         return None
+
     by_condition: dict[str, list[Measurement]] = {}
     for one in main.measurements:
         condition = {key: value for key, value in one.where.items() if key in conditions}
@@ -97,13 +126,18 @@ def probe_condition_table(evidence: Evidence, conditions: frozenset[str], meanin
         return None
 
     columns = _Columns.of([main], conditions, meanings, headlines=True)
-    rows = tuple(Row(head=condition, hint="", cells=columns.cells(found)) for condition, found in by_condition.items())
-    titles = tuple(columns.headings.values())
-    return Table(columns=titles, groups=(Group(title="", rows=rows),), note=columns.note([main]))
+    rows = []
+    for title, found in by_condition.items():
+        rows.append(Row(head=title, hint="", cells=columns.cells(found)))
+    return Table(
+        columns=tuple(columns.headings.values()),
+        groups=(Group(title="", rows=tuple(rows)),),
+        note=columns.note([main]),
+    )
 
 
 def _table(reports: Sequence[ProbeReport], columns: _Columns) -> Table:
-    groups: dict[str, list[Row]] = {}
+    by_title: dict[str, list[Row]] = {}
     for report in reports:
         control = report.fit.control
         if control == "none":
@@ -112,23 +146,35 @@ def _table(reports: Sequence[ProbeReport], columns: _Columns) -> Table:
         else:
             name, hint = CONTROLS[control]
             title = f"Control: {name}"
-        cells = columns.cells(_whole(report, columns.conditions))
-        row = Row(head=place_text(report.fit), hint=report.reason or hint, cells=cells)
-        groups.setdefault(title, []).append(row)
 
-    listed = tuple(Group(title=title, rows=tuple(rows)) for title, rows in groups.items())
-    return Table(columns=tuple(columns.headings.values()), groups=listed, note=columns.note(reports))
+        row = Row(
+            head=place_text(report.fit),
+            hint=report.reason or hint,
+            cells=columns.cells(_whole(report, columns.conditions)),
+        )
+        by_title.setdefault(title, []).append(row)
+
+    groups = []
+    for title, rows in by_title.items():
+        groups.append(Group(title=title, rows=tuple(rows)))
+    return Table(
+        columns=tuple(columns.headings.values()),
+        groups=tuple(groups),
+        note=columns.note(reports),
+    )
 
 
 def _whole(report: ProbeReport, conditions: frozenset[str]) -> list[Measurement]:
     """The measurements of a report over all conditions."""
-    return [one for one in report.measurements if not conditions & one.where.keys()]
+    return [one for one in report.measurements if conditions.isdisjoint(one.where)]
 
 
 def _key(one: Measurement, conditions: frozenset[str]) -> str:
     """The name and labels of a measurement: those of one column are equal."""
-    return f"{one.name} {_without(one.where, conditions)}".strip()
+    labels = _without(one.where, conditions)
+    return f"{one.name} {labels}".strip()
 
 
 def _without(where: Labels, conditions: frozenset[str]) -> str:
-    return labels_text({key: value for key, value in where.items() if key not in conditions})
+    others = {key: value for key, value in where.items() if key not in conditions}
+    return labels_text(others)

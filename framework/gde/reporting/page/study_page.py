@@ -12,7 +12,11 @@ from gde.reporting.wording import bounds, heading, number
 
 
 def study_page(
-    name: str, rows: Sequence[Comparison], figures: Sequence[Figure], notices: Sequence[str], missing: str = ""
+    name: str,
+    rows: Sequence[Comparison],
+    figures: Sequence[Figure],
+    notices: Sequence[str],
+    missing: str = "",
 ) -> str:
     """The page's HTML. Equal arguments give equal text.
 
@@ -40,31 +44,53 @@ def comparison_tables(rows: Sequence[Comparison]) -> list[tuple[str, Table]]:
 
     tables = []
     for title, own in by_heading.items():
-        rules = list(dict.fromkeys(rule for row in own for rule in row.others))
-        group = Group(title="", rows=tuple(_row(row, rules) for row in own))
-        tables.append((title, Table(columns=("paper", "ours", "difference", *rules, "n"), groups=(group,))))
+        # Not every row has all rules: the table has a column for each rule of any row.
+        rules: dict[str, None] = {}
+        for row in own:
+            rules |= dict.fromkeys(row.others)
+
+        lines = tuple(_row(row, list(rules)) for row in own)
+        columns = ("paper", "ours", "difference", *rules, "n")
+        group = Group(title="", rows=lines)
+        tables.append((title, Table(columns=columns, groups=(group,))))
     return tables
 
 
 def _row(row: Comparison, rules: Sequence[str]) -> Row:
     unit = row.ours.unit
-    paper = ABSENT if row.paper is None else _text(row.paper, unit)
-    difference = ABSENT if row.difference is None else _text(row.difference, unit)
-    if row.difference is not None and row.difference > 0:
-        difference = f"+{difference}"
+    paper = ABSENT
+    if row.paper is not None:
+        paper = _text(row.paper, unit)
+
+    difference = ABSENT
+    if row.difference is not None:
+        difference = _text(row.difference, unit)
+        if row.difference > 0:
+            difference = f"+{difference}"
 
     cells = [Cell(text=paper), _cell(row.ours), Cell(text=difference)]
-    cells += [_cell(row.others[rule]) if rule in row.others else Cell(text=ABSENT) for rule in rules]
+    for rule in rules:
+        if rule in row.others:
+            cells.append(_cell(row.others[rule]))
+        else:
+            cells.append(Cell(text=ABSENT))
     cells.append(Cell(text=str(row.ours.n)))
-    return Row(head=heading(row.quantity, unit), hint=row.source, cells=tuple(cells))
+
+    title = heading(row.quantity, unit)
+    return Row(head=title, hint=row.source, cells=tuple(cells))
 
 
 def _cell(one: Measurement) -> Cell:
     if one.value is None:
         return Cell(text=ABSENT, reason=one.reason)
-    return Cell(text=_text(one.value, one.unit), bounds=bounds(one.interval, one.unit))
+    return Cell(
+        text=_text(one.value, one.unit),
+        bounds=bounds(one.interval, one.unit),
+    )
 
 
 def _text(value: float, unit: str) -> str:
     """A number without its unit; small ones have three significant digits."""
-    return number(value, unit) if unit in {"share", "count"} or abs(value) >= 0.1 else f"{value:.3g}"
+    if unit in {"share", "count"} or abs(value) >= 0.1:
+        return number(value, unit)
+    return f"{value:.3g}"

@@ -64,17 +64,24 @@ def cell(one: Measurement, text: Callable[[float, str], str] = number) -> Cell:
     """A number with its interval, or the reason why there is none; by default without its unit."""
     if one.value is None:
         return Cell(text=ABSENT, reason=one.reason)
-    return Cell(text=text(one.value, one.unit), bounds=bounds(one.interval, one.unit))
+    return Cell(
+        text=text(one.value, one.unit),
+        bounds=bounds(one.interval, one.unit),
+    )
 
 
 def pick(cells: Mapping[str, Cell], keys: Iterable[str]) -> tuple[Cell, ...]:
     """The cells of some columns, with a dash where the row has none."""
-    return tuple(cells.get(key, Cell(text=ABSENT)) for key in keys)
+    absent = Cell(text=ABSENT)
+    return tuple(cells.get(key, absent) for key in keys)
 
 
 def condition_keys(evidence: Evidence) -> frozenset[str]:
     """The names of the labels that numbers may be broken down by."""
-    return frozenset(key for trajectory in evidence.trajectories for key in trajectory.labels)
+    keys: set[str] = set()
+    for trajectory in evidence.trajectories:
+        keys.update(trajectory.labels)
+    return frozenset(keys)
 
 
 def provenance_rows(values: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -90,11 +97,17 @@ def group_tables(result: Result, conditions: frozenset[str]) -> list[tuple[str, 
     """Heading and table of the numbers of the whole run, without probes, tests and what a figure shows."""
     shown = drawn(of_metrics(result), conditions)
     groups: dict[str, list[tuple[Measure, Measurement]]] = {}
-    for one in findings(result):
-        rows = [(one.measure, each) for each in one.numbers if (each.name, tuple(each.where)) not in shown]
-        if rows:
-            groups.setdefault(one.measure.group or OTHERS, []).extend(rows)
-    return [(title, _numbers_table(rows)) for title, rows in groups.items()]
+    for finding in findings(result):
+        heading_of_group = finding.measure.group or OTHERS
+        for one in finding.numbers:
+            breakdown = (one.name, tuple(one.where))
+            if breakdown not in shown:
+                groups.setdefault(heading_of_group, []).append((finding.measure, one))
+
+    tables = []
+    for title, rows in groups.items():
+        tables.append((title, _numbers_table(rows)))
+    return tables
 
 
 def _numbers_table(rows: Sequence[tuple[Measure, Measurement]]) -> Table:
@@ -106,39 +119,55 @@ def _numbers_table(rows: Sequence[tuple[Measure, Measurement]]) -> Table:
 
     lines = []
     zeros = []
+    labelled = []
     for measure, one in rows:
         row = _number_row(measure, one, with_picture)
         lines.append(row)
         if one.value == 0:
             zeros.append(row)
+        labelled.append((measure, one.where))
 
-    groups = (Group(title="", rows=tuple(_zeros_merged(lines, zeros))),)
-    note = " ".join(caveats((measure, one.where) for measure, one in rows))
-    return Table(columns=tuple(columns), groups=groups, note=note)
+    merged = tuple(_zeros_merged(lines, zeros))
+    return Table(
+        columns=tuple(columns),
+        groups=(Group(title="", rows=merged),),
+        note=" ".join(caveats(labelled)),
+    )
 
 
 def _number_row(measure: Measure, one: Measurement, with_picture: bool) -> Row:
     value = Cell(text=ABSENT, reason=one.reason)
     if one.value is not None:
         value = Cell(text=quantity(one.value, one.unit))
-    cells = [value]
-    cells.append(Cell(text=bounds(one.interval, one.unit) or ABSENT))
+    interval = bounds(one.interval, one.unit) or ABSENT
+    cells = [value, Cell(text=interval)]
+
+    # The column stays empty for numbers that are no shares, so that all rows have equally many cells.
     if with_picture:
-        cells.append(Cell(text="", picture=Scale().picture(one) if _is_share(one) else ""))
+        picture = Scale().picture(one) if _is_share(one) else ""
+        cells.append(Cell(text="", picture=picture))
     cells.append(Cell(text=str(one.n)))
 
     title, rest = measure.titled(one.where)
-    return Row(head=title, hint=f"{one.name} {labels_text(rest)}".strip(), cells=tuple(cells))
+    hint = f"{one.name} {labels_text(rest)}".strip()
+    return Row(head=title, hint=hint, cells=tuple(cells))
 
 
 def _zeros_merged(rows: Sequence[Row], zeros: Sequence[Row]) -> Iterator[Row]:
     """The rows; of many zeros with equal cells, one row with all their names."""
     merged: set[tuple[Cell, ...]] = set()
     for row in rows:
-        alike = [other for other in zeros if other.cells == row.cells] if row in zeros else [row]
+        if row not in zeros:
+            yield row
+            continue
+
+        alike = [other for other in zeros if other.cells == row.cells]
         if len(alike) < FEW:
             yield row
-        elif row.cells not in merged:
+            continue
+
+        # The first of the equal rows stands for all of them.
+        if row.cells not in merged:
             merged.add(row.cells)
             heads = "; ".join(other.head for other in alike)
             hints = ", ".join(other.hint for other in alike)
@@ -149,37 +178,62 @@ def _is_share(one: Measurement) -> bool:
     """Whether a number can be drawn between 0 and 100 %. Shares of a bound can be negative."""
     if one.value is None or one.unit != "share":
         return False
-    return all(0 <= number <= 1 for number in (one.value, *(one.interval or ())))
+    numbers: list[float] = [one.value, *(one.interval or ())]
+    return min(numbers) >= 0 and max(numbers) <= 1
 
 
 def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
     """The headlines by condition; None without a sweep."""
-    shown: dict[str, Finding] = {one.measure.name: one for one in headlines(result) if not one.numbers[0].where}
+    shown: dict[str, Finding] = {}
+    for finding in headlines(result):
+        # A headline with labels ranks rivals: it has no single number in a condition.
+        if not finding.numbers[0].where:
+            shown[finding.measure.name] = finding
+
     cells: dict[str, dict[str, Cell]] = {}
     for one in result.measurements:
         if one.name in shown and one.where and one.where.keys() <= conditions:
-            cells.setdefault(labels_text(one.where), {})[one.name] = cell(one)
+            row = cells.setdefault(labels_text(one.where), {})
+            row[one.name] = cell(one)
     if not cells:
         return None
 
-    columns: dict[str, str] = {}
-    without_numbers: dict[str, str] = {}
-    for name, finding in shown.items():
-        column = [row[name] for row in cells.values() if name in row]
-        if column:
-            columns[name] = heading(finding.measure.titled({})[0], finding.numbers[0].unit)
-        if column and all(each.reason for each in column):
-            without_numbers[name] = column[0].reason
+    titles, notes = _condition_columns(shown, list(cells.values()))
+    rows = []
+    for condition, row in cells.items():
+        rows.append(Row(head=condition, hint="", cells=pick(row, titles)))
+    return Table(
+        columns=tuple(titles.values()),
+        groups=(Group(title="", rows=tuple(rows)),),
+        note="; ".join(notes) + "." if notes else "",
+    )
 
-    # A column without any number becomes a note, unless all columns are such.
-    kept = {name: title for name, title in columns.items() if name not in without_numbers}
-    note = ""
-    if kept and without_numbers:
-        notes = [f"{columns[name]}: no number in any condition ({reason})" for name, reason in without_numbers.items()]
-        note = "; ".join(notes) + "."
-    kept = kept or columns
-    rows = tuple(Row(head=condition, hint="", cells=pick(row, kept)) for condition, row in cells.items())
-    return Table(columns=tuple(kept.values()), groups=(Group(title="", rows=rows),), note=note)
+
+def _condition_columns(
+    shown: Mapping[str, Finding],
+    rows: Sequence[Mapping[str, Cell]],
+) -> tuple[dict[str, str], list[str]]:
+    """The titles of the columns by measure, and a note on each measure that has no number in any condition."""
+    titles: dict[str, str] = {}
+    empty: dict[str, str] = {}
+    notes = []
+    for name, finding in shown.items():
+        column = [row[name] for row in rows if name in row]
+        if not column:
+            continue
+
+        title, _ = finding.measure.titled({})
+        full_title = heading(title, finding.numbers[0].unit)
+        if all(each.reason for each in column):
+            empty[name] = full_title
+            notes.append(f"{full_title}: no number in any condition ({column[0].reason})")
+        else:
+            titles[name] = full_title
+
+    # A table needs a column: without any number the empty ones stay and give their reasons.
+    if not titles:
+        return empty, []
+    return titles, notes
 
 
 def tests_tables(result: Result) -> list[tuple[str, Table]]:
@@ -188,8 +242,13 @@ def tests_tables(result: Result) -> list[tuple[str, Table]]:
     for one in whole(of_metrics(result)):
         declared = result.meanings.declared(one.name)
         if declared is not None and declared.column:
-            tests.setdefault(declared.group or OTHERS, []).append(one)
-    return [(title, _tests_table(found, result)) for title, found in tests.items()]
+            group = declared.group or OTHERS
+            tests.setdefault(group, []).append(one)
+
+    tables = []
+    for title, found in tests.items():
+        tables.append((title, _tests_table(found, result)))
+    return tables
 
 
 def _tests_table(found: Sequence[Measurement], result: Result) -> Table:
@@ -203,12 +262,17 @@ def _tests_table(found: Sequence[Measurement], result: Result) -> Table:
     for name in meanings.ordered(by_name):
         declared = meanings.declared(name) or meanings[name]
         columns[declared.name] = declared.title
+        tested = declared.rest(name)
         for one in by_name[name]:
-            row = cells.setdefault((declared.rest(name), labels_text(one.where)), {})
+            place = labels_text(one.where)
+            row = cells.setdefault((tested, place), {})
             row[declared.name] = cell(one, quantity)
 
     rows = []
     for (tested, place), row in cells.items():
         title, _ = meanings[tested].titled({})
         rows.append(Row(head=title, hint=place, cells=pick(row, columns)))
-    return Table(columns=tuple(columns.values()), groups=(Group(title="", rows=tuple(rows)),))
+    return Table(
+        columns=tuple(columns.values()),
+        groups=(Group(title="", rows=tuple(rows)),),
+    )

@@ -44,10 +44,18 @@ def content_policy(style: str, script: str, reach: str = "'none'") -> str:
         script: the script.
         reach: what the page may connect to: nothing, or "'self'", its own server.
     """
-    own = f"style-src {_hash(style)}; script-src {_hash(script)}"
-    return f"default-src 'none'; base-uri 'none'; form-action {reach}; connect-src {reach}; {own}"
+    rules = [
+        "default-src 'none'",
+        "base-uri 'none'",
+        f"form-action {reach}",
+        f"connect-src {reach}",
+        f"style-src {_hash(style)}",
+        f"script-src {_hash(script)}",
+    ]
+    return "; ".join(rules)
 
 
 def _hash(text: str) -> str:
-    digest = b64encode(sha256(text.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
+    digest = sha256(text.encode()).digest()
+    encoded = b64encode(digest).decode()
+    return f"'sha256-{encoded}'"

@@ -23,14 +23,25 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
         for name, number in one.numbers.items():
             lines.append(f"  {name.ljust(width)}  {_in_words(number)}")
 
+    told = verdicts(found)[:TOLD]
+    told += cautions(found)[:CAUTIONS]
     sentences = []
-    for text in [*verdicts(found)[:TOLD], *cautions(found)[:CAUTIONS]]:
-        sentences += wrap(text, WIDTH, max_lines=2, placeholder=CUT, break_on_hyphens=False, subsequent_indent="  ")
+    for text in told:
+        sentences += wrap(
+            text,
+            WIDTH,
+            max_lines=2,
+            placeholder=CUT,
+            break_on_hyphens=False,
+            subsequent_indent="  ",
+        )
 
+    # The sentences are the findings: where there is no room, numbers give way.
     room = HEIGHT - BELOW - len(sentences)
     left_out = len(lines) - room
     if left_out > 0:
-        lines = [*lines[:room], f"and {left_out} more lines: --all"]
+        lines = lines[:room]
+        lines.append(f"and {left_out} more lines: --all")
     return plain([*lines, "", *sentences])
 
 
@@ -39,4 +50,6 @@ def _in_words(one: Measurement | None) -> str:
         return "not measured"
     if one.value is None:
         return f"not measured ({one.reason})"
-    return f"{quantity(one.value, one.unit)} {bounds(one.interval, one.unit)}, n {one.n}"
+    value = quantity(one.value, one.unit)
+    interval = bounds(one.interval, one.unit)
+    return f"{value} {interval}, n {one.n}"

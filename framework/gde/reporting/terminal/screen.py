@@ -57,7 +57,8 @@ def screen(result: Result, report: str = "") -> Screen:
         report: the path of its report; empty for none.
     """
     opening = claim(result)
-    finding = _wrapped(f"{opening.behaviour} {opening.belief}".strip(), CLAIM)
+    sentences = f"{opening.behaviour} {opening.belief}".strip()
+    finding = _wrapped(sentences, CLAIM)
 
     notes = []
     for caution in opening.cautions:
@@ -67,17 +68,23 @@ def screen(result: Result, report: str = "") -> Screen:
     notes += _wrapped(_notice(result), NOTICE)
     n_paths = 2 if report else 1
 
-    pieces = [*_headline_pieces(headlines(result)), *_probe_pieces(probed(result))]
+    # Claim and notes always stay. Numbers fill the room between them, the least worth leaving first.
+    pieces = _headline_pieces(headlines(result))
+    pieces += _probe_pieces(probed(result))
     kept = list(pieces)
-    while len(_blocks(kept)) > HEIGHT - len(finding) - len(notes) - n_paths:
-        kept.remove(min(reversed(kept), key=lambda piece: piece.worth))
+    room = HEIGHT - len(finding) - len(notes) - n_paths
+    while len(_blocks(kept)) > room:
+        # Of several worth the same the last one goes.
+        least = min(reversed(kept), key=lambda piece: piece.worth)
+        kept.remove(least)
     finding += _blocks(kept)
 
     if report:
         notes.append(f"report: {report}")
     left_out = len(pieces) - len(kept)
     more = f"{left_out} more headlines, " if left_out else ""
-    notes.append(f"{result.status}: {result.run} ({more}all {len(result.measurements)} numbers: --all)")
+    n_numbers = len(result.measurements)
+    notes.append(f"{result.status}: {result.run} ({more}all {n_numbers} numbers: --all)")
     return Screen(finding=plain(finding), notes=plain(notes))
 
 
@@ -88,10 +95,11 @@ def plain(lines: Iterable[str]) -> tuple[str, ...]:
 
 def _headline_pieces(found: Sequence[Finding]) -> list[Piece]:
     """A line for each headline under the names of the columns, and another for the rivals of its number."""
-    rows = [("", "value", "95 % interval", "n")]
+    rows: list[tuple[str, ...]] = [("", "value", "95 % interval", "n")]
     for one in found:
-        value, interval = _value_and_interval(one.numbers[0])
-        rows.append((_label(one), value, interval, str(one.numbers[0].n)))
+        best = one.numbers[0]
+        value, interval = _value_and_interval(best)
+        rows.append((_label(one), value, interval, str(best.n)))
     heading, *lines = _table(rows)
 
     pieces = []
@@ -111,7 +119,8 @@ def _rivals(one: Finding) -> list[str]:
         rivals.append(f"{name} {value}")
     if not rivals:
         return []
-    return [f"  then {shorten(', '.join(rivals), WIDTH - 7, placeholder=CUT)}"]
+    listed = shorten(", ".join(rivals), WIDTH - 7, placeholder=CUT)
+    return [f"  then {listed}"]
 
 
 def _probe_pieces(found: Sequence[Probed]) -> list[Piece]:
@@ -125,11 +134,12 @@ def _probe_pieces(found: Sequence[Probed]) -> list[Piece]:
 
         head = f"{probe.fit.probe} ({fit_text(probe.fit)}), best control on the right"
         head = shorten(head, WIDTH, placeholder=CUT)
-        for place, line in enumerate(_table([_beside_control(one) for one in probe.numbers])):
-            worth = 4 if probe is found[0] else 1
-            if place >= SEEN:
-                worth = 0
-            pieces.append(Piece(head, [line], worth))
+        rows = [_beside_control(one) for one in probe.numbers]
+        worth = 4 if probe is found[0] else 1
+        for place, line in enumerate(_table(rows)):
+            # The numbers after these leave before anything else does.
+            worth_of_line = worth if place < SEEN else 0
+            pieces.append(Piece(head, [line], worth_of_line))
     return pieces
 
 
@@ -143,7 +153,8 @@ def _beside_control(one: Beside) -> tuple[str, ...]:
     unit = one.rival.unit
     write = quantity if unit == "share" else number
     text = write(one.rival.value or 0.0, unit)
-    control = f"{fit_text(one.fit)} {text} {bounds(one.rival.interval, unit)}".rstrip()
+    rival_interval = bounds(one.rival.interval, unit)
+    control = f"{fit_text(one.fit)} {text} {rival_interval}".rstrip()
     return one.measure.title, value, interval, control
 
 
@@ -151,25 +162,37 @@ def _value_and_interval(one: Measurement) -> tuple[str, str]:
     """Value and interval; a dash and the reason where there is no value."""
     if one.value is None:
         return "\u2013", shorten(one.reason, 30, placeholder=CUT)
-    return quantity(one.value, one.unit), bounds(one.interval, one.unit)
+    value = quantity(one.value, one.unit)
+    interval = bounds(one.interval, one.unit)
+    return value, interval
 
 
 def _label(one: Finding) -> str:
     title, rest = one.measure.titled(one.numbers[0].where)
-    return f"{title}: {labels_text(rest)}" if rest else title
+    if not rest:
+        return title
+    return f"{title}: {labels_text(rest)}"
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Columns side by side, values flush right; the first column is cut where a line would be too wide."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    others = sum(widths[1:]) + 2 * (len(widths) - 1)
+    widths = []
+    for column in zip(*rows, strict=True):
+        widths.append(max(map(len, column)))
+    gaps = 2 * (len(widths) - 1)
+    others = sum(widths[1:]) + gaps
     widths[0] = min(widths[0], WIDTH - others)
+    title_width, value_width, *other_widths = widths
 
     lines = []
     for head, value, *rest in rows:
-        title = head if len(head) <= widths[0] else f"{head[: widths[0] - 1]}\u2026"
-        cells = [title.ljust(widths[0]), value.rjust(widths[1])]
-        cells += [text.ljust(width) for text, width in zip(rest, widths[2:], strict=True)]
+        title = head
+        if len(head) > title_width:
+            title = f"{head[: title_width - 1]}\u2026"
+
+        cells = [title.ljust(title_width), value.rjust(value_width)]
+        for text, width in zip(rest, other_widths, strict=True):
+            cells.append(text.ljust(width))
         lines.append("  ".join(cells).rstrip())
     return lines
 
@@ -205,7 +228,8 @@ def _failures(result: Result) -> list[str]:
 
 def _notice(result: Result) -> str:
     """The first sentence of the notice about the model; the report has all."""
-    first, end, _ = str(result.provenance.get("notice") or "").partition(". ")
+    notice = str(result.provenance.get("notice") or "")
+    first, end, _ = notice.partition(". ")
     return f"{first}." if end else first
 
 
@@ -215,9 +239,16 @@ def _costs(result: Result) -> list[str]:
     for name in ("cost", "cache"):
         note = result.provenance.get(name)
         if isinstance(note, Mapping):
-            lines += _wrapped(str(note.get("said", "")), COST)
+            said = str(note.get("said", ""))
+            lines += _wrapped(said, COST)
     return lines
 
 
 def _wrapped(text: str, lines: int) -> list[str]:
-    return wrap(text, WIDTH, max_lines=lines, placeholder=CUT, break_on_hyphens=False)
+    return wrap(
+        text,
+        WIDTH,
+        max_lines=lines,
+        placeholder=CUT,
+        break_on_hyphens=False,
+    )

@@ -4,7 +4,7 @@ The viewer answers only GET, only this machine, and writes nothing. The Host hea
 resolves to this machine, and Sec-Fetch-Site a foreign page that sends requests from a reader's browser.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -62,8 +62,14 @@ def create_app(root: Path, catalogue: Catalogue | None = None) -> Starlette:
         "/contest/{name:path}": pages.contest,
         "/run/{name:path}": pages.run,
     }
-    routes = [Route(path, _with_errors_as_text(answer), methods=["GET"]) for path, answer in answers.items()]
-    guards = [Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False), Middleware(OwnPages)]
+    routes = []
+    for path, answer in answers.items():
+        routes.append(Route(path, _with_errors_as_text(answer), methods=["GET"]))
+
+    guards = [
+        Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
+        Middleware(OwnPages),
+    ]
     return Starlette(routes=routes, middleware=guards)
 
 
@@ -76,8 +82,12 @@ class OwnPages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope.get("headers", ()))
         # Browsers send "none" for an address typed by a reader. Other clients send nothing.
-        if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            refusal = PlainTextResponse("Another site sent this request. Type the address instead.", status_code=403)
+        sent_by = headers.get(b"sec-fetch-site", b"none")
+        if sent_by not in (b"none", b"same-origin"):
+            refusal = PlainTextResponse(
+                "Another site sent this request. Type the address instead.",
+                status_code=403,
+            )
             await refusal(scope, receive, send)
             return
 
@@ -100,8 +110,10 @@ class EpisodeRow:
 
     def matches(self, words: Sequence[str], ending: str) -> bool:
         """Whether the row has this ending, if one is given, and holds all words."""
+        if ending not in ("", self.ending):
+            return False
         text = f"{self.run} {self.episode} {self.ending} {self.labels}".lower()
-        return ending in ("", self.ending) and all(word in text for word in words)
+        return all(word in text for word in words)
 
 
 class Pages:
@@ -110,38 +122,66 @@ class Pages:
     def __init__(self, root: Path, catalogue: Catalogue) -> None:
         self._root = root
         self._catalogue = catalogue
+        # A cache of this object, not of the class, so that it goes with the viewer.
         self._report = lru_cache(maxsize=PAGES)(self._rendered)
 
     def runs(self, _: Request) -> Response:
         """The list of runs."""
-        states = [state(name, path) for name, path in library(self._root).items()]
-        return self._page("runs", states=states, live=any(each.live for each in states))
+        states = []
+        for name, path in library(self._root).items():
+            states.append(state(name, path))
+        any_live = any(each.live for each in states)
+        return self._page("runs", states=states, live=any_live)
 
     def run(self, request: Request) -> Response:
         """The report of a finished run, rendered from its record; a live page for a run that goes on."""
         name = request.path_params["name"]
         path = self._path_of(name)
-        if not (path / RESULT).is_file():
+        result = path / RESULT
+        if not result.is_file():
             return self._page("live", state=state(name, path), live=True)
-        return HTMLResponse(self._report(path, (path / RESULT).stat().st_mtime_ns))
+
+        # A run that was resumed has a newer result, and needs another page.
+        changed = result.stat().st_mtime_ns
+        return HTMLResponse(self._report(path, changed))
 
     def live(self, request: Request) -> Response:
         """The progress of a run, and its turns after the one named by `after`, as JSON."""
         name = request.path_params["name"]
         path = self._path_of(name)
         after = _number(request.query_params.get("after", "0"))
-        with closing(RunFolder.open(path).journal(write=False)) as journal:
+        folder = RunFolder.open(path)
+        with closing(folder.journal(write=False)) as journal:
             last = journal.last_turn()
-            _, turns = journal.turns_since(max(after, last - TURNS))
+            # A page that opens late gets the latest turns, not all of them.
+            first = max(after, last - TURNS)
+            _, turns = journal.turns_since(first)
             within = journal.under_way()
 
         rows = []
         for episode, turn in turns:
             decision = turn.decision.action or f"none, {turn.decision.status}"
-            rows.append({"episode": episode, "turn": turn.index + 1, "decision": decision, "best": turn.optimal})
+            row = {
+                "episode": episode,
+                "turn": turn.index + 1,
+                "decision": decision,
+                "best": turn.optimal,
+            }
+            rows.append(row)
+
         now = state(name, path)
-        progress = {"done": now.done, "within": within, "total": now.total, "status": now.status, "count": now.turns}
-        return JSONResponse({**progress, "over": (path / RESULT).is_file(), "last": last, "turns": rows})
+        is_over = (path / RESULT).is_file()
+        progress = {
+            "done": now.done,
+            "within": within,
+            "total": now.total,
+            "status": now.status,
+            "count": now.turns,
+            "over": is_over,
+            "last": last,
+            "turns": rows,
+        }
+        return JSONResponse(progress)
 
     def compare(self, request: Request) -> Response:
         """Two runs side by side, paired by world where they share any."""
@@ -152,13 +192,20 @@ class Pages:
         if a == b:
             raise GdeError("A and B are the same run. Choose two different runs.")
 
-        results = {a: RunFolder.open(path_a).read_result(), b: RunFolder.open(path_b).read_result()}
+        results = {
+            a: RunFolder.open(path_a).read_result(),
+            b: RunFolder.open(path_b).read_result(),
+        }
         found = Contest(folder=self._root, results=results)
+        # Runs that share no world still have numbers to look at.
         try:
-            found = replace(found, compared=(compare(path_a, path_b, self._catalogue),))
+            compared = compare(path_a, path_b, self._catalogue)
+            found = replace(found, compared=(compared,))
         except GdeError as error:
             found = replace(found, reason=str(error))
-        return HTMLResponse(contest_page(found, {name: f"/run/{quote(name)}" for name in results}))
+
+        links = {name: f"/run/{quote(name)}" for name in results}
+        return HTMLResponse(contest_page(found, links))
 
     def contest(self, request: Request) -> Response:
         """All entrants of a contest side by side."""
@@ -170,15 +217,23 @@ class Pages:
         if not entrants:
             raise GdeError(f"Unknown contest {asked!r}. Choose one from the list of runs.")
 
-        found = read_contest(entrants[0].parent, self._catalogue)
-        links = {name: f"/run/{quote(f'{asked}/{name}')}" for name in found.results}
+        folder = entrants[0].parent
+        found = read_contest(folder, self._catalogue)
+        links = {}
+        for name in found.results:
+            run = quote(f"{asked}/{name}")
+            links[name] = f"/run/{run}"
         return HTMLResponse(contest_page(found, links))
 
     def episodes(self, request: Request) -> Response:
         """The episodes of all runs that hold all words of the search."""
         asked = {name: request.query_params.get(name, "") for name in ("find", "ending", "run")}
         words = asked["find"].lower().split()
-        rows = [row for row in self._episode_rows(asked["run"]) if row.matches(words, asked["ending"])]
+
+        rows = []
+        for row in self._episode_rows(asked["run"]):
+            if row.matches(words, asked["ending"]):
+                rows.append(row)
         return self._page(
             "episodes",
             rows=rows[:SHOWN],
@@ -195,13 +250,10 @@ class Pages:
         for name, path in library(self._root).items():
             if only not in ("", name):
                 continue
+            # A run that cannot be read must not hide the episodes of the others.
             with suppress(GdeError):
                 for summary in summaries(path):
-                    others = [key for key in summary if key not in ("episode", "ending")]
-                    labels = " ".join(f"{key} {summary[key]}" for key in others)
-                    rows.append(
-                        EpisodeRow(run=name, episode=summary["episode"], ending=summary["ending"], labels=labels)
-                    )
+                    rows.append(_episode_row(name, summary))
         return rows
 
     def _path_of(self, name: str) -> Path:
@@ -220,9 +272,26 @@ class Pages:
         script = source("viewer.js", __package__)
         policy = content_policy(style, script, "'self'")
         text = template(f"{kind}.html.j2", __package__).render(
-            **values, root=str(self._root), style=style, script=script, policy=policy
+            **values,
+            root=str(self._root),
+            style=style,
+            script=script,
+            policy=policy,
         )
         return HTMLResponse(text)
+
+
+def _episode_row(run: str, summary: Mapping[str, Any]) -> EpisodeRow:
+    labels = []
+    for key, value in summary.items():
+        if key not in ("episode", "ending"):
+            labels.append(f"{key} {value}")
+    return EpisodeRow(
+        run=run,
+        episode=summary["episode"],
+        ending=summary["ending"],
+        labels=" ".join(labels),
+    )
 
 
 def _with_errors_as_text(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
@@ -239,4 +308,7 @@ def _with_errors_as_text(answer: Callable[[Request], Response]) -> Callable[[Req
 
 def _number(text: str) -> int:
     """A small whole number from a request; 0 for anything else."""
-    return int(text) if text.isdecimal() and len(text) < 12 else 0
+    is_small = len(text) < 12
+    if text.isdecimal() and is_small:
+        return int(text)
+    return 0

@@ -61,34 +61,45 @@ def library(root: Path) -> dict[str, Path]:
         below = []
         for path in level:
             if (path / PLAN).is_file():
-                name = root.resolve().name if path == root else str(path.relative_to(root))
+                # The folder itself has an empty path beneath itself.
+                name = str(path.relative_to(root))
+                if path == root:
+                    name = root.resolve().name
                 found[name] = path
             else:
                 below += _folders(path)
         level = below
 
-    changed = {name: _changed(path) for name, path in found.items()}
+    # Entrants stay together because a contest is as recent as its latest entrant.
+    changed: dict[str, float] = {}
+    contests: dict[str, str] = {}
     contest_changed: dict[str, float] = {}
     for name, path in found.items():
         contest = contest_of(name, path)
-        contest_changed[contest] = max(contest_changed.get(contest, 0.0), changed[name])
+        contests[name] = contest
+        changed[name] = _changed(path)
+        earlier = contest_changed.get(contest, 0.0)
+        contest_changed[contest] = max(earlier, changed[name])
 
     def order(name: str) -> tuple[float, str, float, str]:
-        contest = contest_of(name, found[name])
+        contest = contests[name]
         return contest_changed[contest], contest, changed[name], name
 
-    return {name: found[name] for name in sorted(found, key=order, reverse=True)}
+    names = sorted(found, key=order, reverse=True)
+    return {name: found[name] for name in names}
 
 
 def contest_of(name: str, path: Path) -> str:
     """The path of the contest that a run belongs to; its own path where it belongs to none."""
-    above = name.rpartition("/")[0]
-    return above if above and (path.parent / CONTEST).is_file() else name
+    above, _, _ = name.rpartition("/")
+    is_entrant = above and (path.parent / CONTEST).is_file()
+    return above if is_entrant else name
 
 
 def state(name: str, path: Path) -> RunState:
     """Read the present state of a run."""
     contest = contest_of(name, path)
+    # The list must show a broken run as such, whatever is broken in it.
     try:
         folder = RunFolder.open(path)
         plan = folder.plan()
@@ -123,13 +134,18 @@ def _status(folder: RunFolder, journal: Journal) -> tuple[str, str]:
     found = headlines(result)
     if not found:
         return result.status, "nothing measured"
-    return result.status, f"{found[0].measure.title} {estimate(found[0].numbers[0])}"
+    first = found[0]
+    number = estimate(first.numbers[0])
+    return result.status, f"{first.measure.title} {number}"
 
 
 def _is_written(folder: RunFolder) -> bool:
     """Whether a run is going on."""
+    if not (folder.path / HOLDER).is_file():
+        return False
     # A killed run leaves the writer's note behind, but its record changes no more.
-    return (folder.path / HOLDER).is_file() and time.time() - _changed(folder.path) < QUIET_SECONDS
+    age = time.time() - _changed(folder.path)
+    return age < QUIET_SECONDS
 
 
 def _changed(run: Path) -> float:
@@ -147,7 +163,13 @@ def _changed(run: Path) -> float:
 
 
 def _folders(path: Path) -> list[Path]:
+    """The visible folders in a folder that are no links; none in a folder that cannot be read."""
+    below = []
     try:
-        return [each for each in path.iterdir() if each.is_dir() and not each.is_symlink() and each.name[0] != "."]
+        for each in path.iterdir():
+            is_visible = each.name[0] != "."
+            if is_visible and each.is_dir() and not each.is_symlink():
+                below.append(each)
     except OSError:
         return []
+    return below

@@ -27,20 +27,30 @@ def serve(root: Path, port: int, ready: Callable[[str], None]) -> None:
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise MissingExtra("gde view --serve", missing, "view")
+
     import uvicorn
 
     from gde.reporting.viewer.app import create_app
 
     if not root.is_dir():
         raise GdeError(f"{root} is no folder. Name a folder with runs.")
+
+    # A socket of our own tells the port before the server runs, also where the system chose it.
     with closing(socket.socket()) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
         except OSError as error:
             raise GdeError(f"Port {port} of {HOST}: {error.strerror}. Choose another with --port.") from error
-        ready(f"http://{HOST}:{listening.getsockname()[1]}/")
-        config = uvicorn.Config(create_app(root), log_level="warning", access_log=False, lifespan="off")
+        _, chosen_port = listening.getsockname()
+        ready(f"http://{HOST}:{chosen_port}/")
+
+        config = uvicorn.Config(
+            create_app(root),
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+        )
         server = uvicorn.Server(config)
         # Ctrl-C is the way to end it.
         with suppress(KeyboardInterrupt):
