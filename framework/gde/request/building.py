@@ -26,7 +26,7 @@ class Wanted:
     settings: Sequence[str] = ()
     """PART.FIELD=VALUE each."""
     numbers: Mapping[str, Json] = field(default_factory=dict)
-    """Fields of the run; None where the user says nothing."""
+    """Fields of the run; None for a field that the user does not set."""
     file: Path | None = None
     """A plan file, which names, settings and numbers override."""
     listed: int | None = None
@@ -42,31 +42,52 @@ def build_plan(wanted: Wanted) -> Plan:
     """
     plan = _named(wanted)
     parsed = parse_settings(wanted.settings)
-    numbers = {name: value for name, value in wanted.numbers.items() if value is not None}
-    plan = configure_run(plan, {**parsed.pop("run", {}), **numbers})
+
+    # An option of its own, such as --episodes, wins over --set run.episodes.
+    run_values = parsed.pop("run", {})
+    for name, value in wanted.numbers.items():
+        if value is not None:
+            run_values[name] = value
+    plan = configure_run(plan, run_values)
 
     # Model settings of a plan file are of no use to another model.
-    kept = {} if "model" in parsed.get("agent", {}) else plan.language_model
-    parts: dict[str, Any] = {"language_model": {**kept, **parsed.pop("model", {})}}
+    names_model = "model" in parsed.get("agent", {})
+    model_values: dict[str, Json] = {}
+    if not names_model:
+        model_values.update(plan.language_model)
+    model_values.update(parsed.pop("model", {}))
+
+    parts: dict[str, Any] = {"language_model": model_values}
     for kind in SINGLE:
         choice = getattr(plan, kind.field)
-        parts[kind.field] = _with_values(choice, parsed.pop(kind.table, {}))
+        values = parsed.pop(kind.table, {})
+        parts[kind.field] = _with_values(choice, values)
     for kind in SEVERAL:
-        parts[kind.field] = configured(getattr(plan, kind.field), parsed)
+        choices = getattr(plan, kind.field)
+        parts[kind.field] = configured(choices, parsed)
+
+    # Each part has taken its settings out.
     if parsed:
-        raise _unknown_part(next(iter(parsed)), plan)
+        unknown = next(iter(parsed))
+        raise _unknown_part(unknown, plan)
     return replace(plan, **parts)
 
 
 def choose(name: str) -> Choice:
-    """The choice of `NAME`, or of `LABEL=NAME` for a part that the run calls otherwise."""
+    """The choice of `NAME`, or of `LABEL=NAME` for a part with a name of its own in the run."""
     alias, equals, offer = name.partition("=")
-    return Choice(name=offer, alias=alias) if equals else Choice(name=name)
+    if not equals:
+        return Choice(name=name)
+    return Choice(name=offer, alias=alias)
 
 
 def configured(choices: Sequence[Choice], parsed: Settings) -> tuple[Choice, ...]:
     """The choices with the settings that name them, which are taken out of `parsed`."""
-    return tuple(_with_values(choice, parsed.pop(choice.label, {})) for choice in choices)
+    found = []
+    for choice in choices:
+        values = parsed.pop(choice.label, {})
+        found.append(_with_values(choice, values))
+    return tuple(found)
 
 
 def asked_for(kind: str, names: Sequence[str], settings: Sequence[str]) -> tuple[Choice, ...]:
@@ -103,8 +124,10 @@ def _named(wanted: Wanted) -> Plan:
         if "agent" in chosen:
             # Another agent asks another model. Of a list of agents, any one makes the file a plan.
             chosen["language_model"] = {}
-            listed = 0 if listed_agents(wanted.file) else listed
-        return replace(read_plan(wanted.file, listed), **chosen)
+            if listed_agents(wanted.file):
+                listed = 0
+        plan = read_plan(wanted.file, listed)
+        return replace(plan, **chosen)
 
     for kind in (KINDS["environment"], KINDS["agent"]):
         if kind.field not in chosen:
@@ -118,8 +141,11 @@ def _with_values(choice: Choice, values: Mapping[str, Json]) -> Choice:
 
 
 def _unknown_part(name: str, plan: Plan) -> UnknownName:
-    known = ["run", "model", *(kind.table for kind in SINGLE)]
+    known = ["run", "model"]
+    for kind in SINGLE:
+        known.append(kind.table)
     for kind in SEVERAL:
-        known += [choice.label for choice in getattr(plan, kind.field)]
+        choices: Sequence[Choice] = getattr(plan, kind.field)
+        known += [choice.label for choice in choices]
     hint = f" A probe, reward model or metric is set where it is asked for, e.g. by --reward {name}."
     return UnknownName("part of --set", name, known, hint)

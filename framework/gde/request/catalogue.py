@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -72,18 +72,23 @@ def load_plugins(disable: Iterable[str] = (), modules: Iterable[str] = (), *, of
 
     # Modules get their own entry points, so that both ways of loading are one.
     known = {entry.value for entry in declared}
-    for module in dict.fromkeys((*_listed(LOAD), *modules)):
+    for module in (*_listed(LOAD), *modules):
         if module not in known:
+            known.add(module)
             declared.append(EntryPoint(name=module, value=module, group=GROUP))
 
     disabled = {*disable, *_listed(DISABLE)}
     names = [entry.name for entry in declared]
-    if unknown := sorted(disabled - set(names)):
+    unknown = sorted(disabled - set(names))
+    if unknown:
         raise GdeError(f"cannot disable plugin {unknown[0]!r}: no such plugin. Known: {', '.join(names)}")
 
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    records = [_load(manager, entry, offers) for entry in declared if entry.name not in disabled]
+    records = []
+    for entry in declared:
+        if entry.name not in disabled:
+            records.append(_load(manager, entry, offers))
     return Plugins(manager, tuple(records), disabled=tuple(sorted(disabled)), modules=modules)
 
 
@@ -97,12 +102,16 @@ def _load(manager: pluggy.PluginManager, entry: EntryPoint, offers: bool) -> Plu
     hooks: tuple[str, ...] = ()
     error = ""
     try:
-        hooks = _register(manager, import_module(entry.value), entry.name, offers)
+        plugin = import_module(entry.value)
+        hooks = _register(manager, plugin, entry.name, offers)
     except KeyboardInterrupt:
         raise
     # A plugin may fail in any way; the reason is kept and shown.
     except BaseException as reason:
-        error = f"{type(reason).__name__}: {reason}".splitlines()[0]
+        lines = f"{type(reason).__name__}: {reason}".splitlines()
+        error = lines[0]
+
+    # A module that is named in GDE_LOAD_PLUGINS belongs to no distribution.
     distribution = _title(entry.dist) if entry.dist else ""
     return PluginRecord(name=entry.name, module=entry.value, distribution=distribution, hooks=hooks, error=error)
 
@@ -136,7 +145,8 @@ def _check_offers(manager: pluggy.PluginManager, plugin: ModuleType) -> None:
         wanted = OFFERS.get(caller.name)
         if wanted is None:
             continue
-        for offer in getattr(plugin, caller.name)():
+        list_offers = getattr(plugin, caller.name)
+        for offer in list_offers():
             if not isinstance(offer, wanted):
                 raise TypeError(f"{caller.name} must give a sequence of {wanted.__name__}s, got {offer!r}")
 
@@ -173,7 +183,8 @@ class Entry:
         """The command that installs the packages that the offer lacks; empty where it lacks none."""
         if not self.offer.missing():
             return ""
-        return f"pip install '{self.distribution}[{self.offer.extra or 'all'}]'"
+        extra = self.offer.extra or "all"
+        return f"pip install '{self.distribution}[{extra}]'"
 
 
 class Catalogue:
@@ -181,9 +192,9 @@ class Catalogue:
 
     def __init__(self, plugins: Plugins) -> None:
         self.plugins = plugins
-        self._entries: Mapping[str, tuple[Entry, ...]] = {
-            name: tuple(_collect(plugins, kind)) for name, kind in KINDS.items()
-        }
+        self._entries: dict[str, tuple[Entry, ...]] = {}
+        for name, kind in KINDS.items():
+            self._entries[name] = _collect(plugins, kind)
 
     @classmethod
     def default(cls) -> "Catalogue":
@@ -201,7 +212,11 @@ class Catalogue:
             UnknownName: no plugin offers it; near misses and broken plugins are named.
             GdeError: several do; their modules and qualified names are named.
         """
-        found = [entry for entry in self._entries[kind] if name in {entry.offer.name, entry.qualified}]
+        found = []
+        for entry in self._entries[kind]:
+            if name in {entry.offer.name, entry.qualified}:
+                found.append(entry)
+
         if not found:
             raise UnknownName(KINDS[kind].title, name, self.names(kind), self._hint())
         if len(found) > 1:
@@ -219,20 +234,28 @@ class Catalogue:
         known = self.names("metric")
         if name in known:
             return self.find("metric", name)
+
         for entry in self.entries("metric"):
             assert isinstance(entry.offer, MetricOffer)
-            if any(measure.matches(name) for measure in entry.offer.measures):
-                return entry
-        family = name.partition(".")[0]
-        return self.find("metric", family if family in known else name)
+            for measure in entry.offer.measures:
+                if measure.matches(name):
+                    return entry
+
+        family, _, _ = name.partition(".")
+        if family in known:
+            return self.find("metric", family)
+        return self.find("metric", name)
 
     def members(self, kind: str, name: str) -> tuple[str, ...]:
         """The names of a group's metrics, or the name itself where it is no group."""
         # An empty name is the group of all that have none.
         if not name or name in self.names(kind):
             return (name,)
-        offers = [entry.offer for entry in self._entries[kind]]
-        found = [offer.name for offer in offers if isinstance(offer, MetricOffer) and offer.group == name]
+        found = []
+        for entry in self._entries[kind]:
+            offer = entry.offer
+            if isinstance(offer, MetricOffer) and offer.group == name:
+                found.append(offer.name)
         return tuple(found) or (name,)
 
     def names(self, kind: str) -> list[str]:
@@ -257,7 +280,7 @@ class Catalogue:
         return f" Plugins that could not be loaded: {listed}."
 
 
-def _collect(plugins: Plugins, kind: Kind) -> Sequence[Entry]:
+def _collect(plugins: Plugins, kind: Kind) -> tuple[Entry, ...]:
     """The offers of a kind, sorted by name."""
     homes = {}
     for record in plugins.records:
@@ -268,7 +291,8 @@ def _collect(plugins: Plugins, kind: Kind) -> Sequence[Entry]:
     caller = getattr(plugins.manager.hook, kind.hook)
     for implementation in caller.get_hookimpls():
         plugin = implementation.plugin_name
+        module = implementation.function.__module__
+        home = homes.get(plugin, "")
         for place, offer in enumerate(implementation.function()):
-            home = homes.get(plugin, "")
-            found.append(Entry(plugin, implementation.function.__module__, offer, home, place))
-    return sorted(found, key=lambda entry: (entry.offer.name, entry.plugin))
+            found.append(Entry(plugin, module, offer, home, place))
+    return tuple(sorted(found, key=lambda entry: (entry.offer.name, entry.plugin)))

@@ -1,4 +1,4 @@
-"""The kinds of parts, one descriptor each: what a kind is called wherever it can be asked for."""
+"""The kinds of parts, one descriptor each, with the names of a kind in plans, options and Python."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,26 +30,24 @@ class Kind:
 
     @property
     def title(self) -> str:
-        """For people."""
+        """The name of the kind in messages."""
         return self.name.replace("_", " ")
 
 
-KINDS: Mapping[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        Kind(name="environment", table="env", field="environment", offer=EnvironmentOffer),
-        Kind(name="agent", table="agent", field="agent"),
-        Kind(name="language_model", offer=ModelOffer),
-        Kind(name="probe", table="probe", field="probes", offer=ProbeOffer, several=True),
-        Kind(name="reward_model", table="reward", field="rewards", several=True),
-        Kind(name="metric", table="metric", field="metrics", offer=MetricOffer, several=True),
-        Kind(name="executor", table="executor", field="executor", skeleton=False),
-        Kind(name="reporter", table="report", field="reporters", several=True),
-        Kind(name="reproduction", skeleton=False),
-    )
-}
+_IN_ORDER = (
+    Kind(name="environment", table="env", field="environment", offer=EnvironmentOffer),
+    Kind(name="agent", table="agent", field="agent"),
+    Kind(name="language_model", offer=ModelOffer),
+    Kind(name="probe", table="probe", field="probes", offer=ProbeOffer, several=True),
+    Kind(name="reward_model", table="reward", field="rewards", several=True),
+    Kind(name="metric", table="metric", field="metrics", offer=MetricOffer, several=True),
+    Kind(name="executor", table="executor", field="executor", skeleton=False),
+    Kind(name="reporter", table="report", field="reporters", several=True),
+    Kind(name="reproduction", skeleton=False),
+)
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _IN_ORDER}
 """By name, in the order in which a run meets them."""
 SINGLE = tuple(kind for kind in KINDS.values() if kind.field and not kind.several)
 SEVERAL = tuple(kind for kind in KINDS.values() if kind.several)
 SKELETONS = tuple(kind.name.replace("_", "-") for kind in KINDS.values() if kind.skeleton)
-"""As `gde new-plugin --kind` wants them."""
+"""The values of `gde new-plugin --kind`."""

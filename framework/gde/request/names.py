@@ -41,8 +41,10 @@ def _named(config: object, reference: type) -> dict[str, str]:
 def _references(config: type[Any], reference: type[ReferenceT]) -> dict[str, ReferenceT]:
     """The references of a class among the annotations of a configuration's fields, by field."""
     found: dict[str, ReferenceT] = {}
-    for field, hint in get_type_hints(config, include_extras=True).items():
-        for annotation in getattr(hint, "__metadata__", ()):
+    hints = get_type_hints(config, include_extras=True)
+    for field, hint in hints.items():
+        annotations = getattr(hint, "__metadata__", ())
+        for annotation in annotations:
             if isinstance(annotation, reference):
                 found.setdefault(field, annotation)
     return found
@@ -55,26 +57,28 @@ def check_settings(label: str, config: object, settings: Mapping[str, Json]) -> 
         ConfigError: there are some.
     """
     if settings and not model_names(config):
-        raise ConfigError(f"model.{next(iter(settings))}: agent {label!r} uses no language model")
+        field = next(iter(settings))
+        raise ConfigError(f"model.{field}: agent {label!r} uses no language model")
 
 
 def check_task(config: object, field: str, entry: Entry, whose: str) -> None:
-    """Refuse a model that was made for one task where a part has questions of its own.
+    """Refuse a model that was made for one task if the part asks questions of its own.
 
     Args:
-        config: that names the model.
-        field: of the configuration, which names it.
+        config: the configuration that names the model.
+        field: the field of the configuration that names it.
         entry: the model.
         whose: the setting that names it, for messages.
 
     Raises:
         ConfigError: the model was made for one task.
     """
-    assert isinstance(entry.offer, ModelOffer)
-    reference = _references(type(config), ModelReference)[field]
-    if entry.offer.task and reference.any_question:
+    offer = entry.offer
+    assert isinstance(offer, ModelOffer)
+    references = _references(type(config), ModelReference)
+    if offer.task and references[field].any_question:
         wanted = "wanted a model that can be asked anything, e.g. hf:PATH_OR_ID or openai:BASE_URL"
-        raise ConfigError(f"{whose}: {wanted}, got {entry.offer.name!r}, which was made for {entry.offer.task} alone")
+        raise ConfigError(f"{whose}: {wanted}, got {offer.name!r}, which was made for {offer.task} alone")
 
 
 def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], whose: str) -> tuple[Entry, Any]:
@@ -92,12 +96,14 @@ def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], wh
     """
     offer, _, argument = name.partition(":")
 
-    # NAME:ARGUMENT wins over PLUGIN:NAME where a plugin is called like its model.
+    # If a plugin has the name of its model, NAME:ARGUMENT wins over PLUGIN:NAME.
     plugins = {entry.plugin for entry in catalogue.entries("language_model")}
-    if argument and offer in plugins and offer not in catalogue.names("language_model"):
+    models = catalogue.names("language_model")
+    begins_with_plugin = offer in plugins and offer not in models
+    if argument and begins_with_plugin:
         plugin = offer
-        offer, _, argument = argument.partition(":")
-        offer = f"{plugin}:{offer}"
+        short_name, _, argument = argument.partition(":")
+        offer = f"{plugin}:{short_name}"
 
     entry = catalogue.find("language_model", offer)
     return entry, _configured(entry, argument, settings, name, whose)
@@ -106,18 +112,22 @@ def find_model(name: str, catalogue: Catalogue, settings: Mapping[str, Json], wh
 def _configured(entry: Entry, argument: str, settings: Mapping[str, Json], name: str, whose: str) -> Any:
     """The model's configuration, with ARGUMENT in the field `source`."""
     config = entry.offer.config
-    source = next((field for field in fields(config) if field.name == SOURCE_FIELD), None)
     given = dict(settings)
+    has_source = False
+    needs_source = False
+    for field in fields(config):
+        if field.name == SOURCE_FIELD:
+            has_source = True
+            needs_source = field.default is MISSING
+
     if argument:
-        if source is None:
+        if not has_source:
             raise ConfigError(f"{whose}: wanted {entry.offer.name}, got {name!r}")
         set_to = given.setdefault(SOURCE_FIELD, argument)
         if set_to != argument:
-            raise ConfigError(
-                f"model.{SOURCE_FIELD}: wanted {argument!r} as {whose} says, got {set_to!r}; drop one of them"
-            )
+            conflict = f"wanted {argument!r} as {whose} says, got {set_to!r}"
+            raise ConfigError(f"model.{SOURCE_FIELD}: {conflict}; drop one of them")
 
-    # A source without a default is what the model cannot do without.
-    if source is not None and source.default is MISSING and SOURCE_FIELD not in given:
+    if needs_source and SOURCE_FIELD not in given:
         raise ConfigError(f"{whose}: wanted {entry.offer.name}:SOURCE, got {name!r}")
     return build(config, given, "model")

@@ -1,4 +1,4 @@
-"""Parts that no plugin offers: objects of the caller's own, and stand-ins for parts that are not installed here."""
+"""Parts that no plugin offers: objects of the caller, and stand-ins for parts that are not installed here."""
 
 import inspect
 from collections.abc import Iterator
@@ -40,13 +40,14 @@ FUNCTION = "a function from observation to action goes into FunctionAgent(...)"
 
 
 def object_entry(kind: str, choice: Choice) -> Entry:
-    """The entry of a part of the caller's own: an offer, an object, or a class or function that makes one.
+    """Make the entry of a part of the caller: an offer, an object, or a class or function that makes one.
 
     An agent belongs to one episode and an environment to one at a time, so those that are given as objects are copied.
 
     Raises:
-        GdeError: it has settings, which an object has not; or it is neither a part nor can it make one.
+        GdeError: the part has settings, which an object cannot have; or it is neither a part nor makes one.
     """
+    module, _, _ = choice.name.removeprefix(OBJECT).rpartition(".")
     if isinstance(choice.part, Offer):
         offer = choice.part
         wanted = KINDS[kind].offer
@@ -55,7 +56,7 @@ def object_entry(kind: str, choice: Choice) -> Entry:
             raise GdeError(f"{whose}: wanted an {wanted.__name__}, got an {type(offer).__name__}")
     else:
         offer = _offered(kind, choice)
-    return Entry(plugin="python", module=choice.name.removeprefix(OBJECT).rpartition(".")[0], offer=offer)
+    return Entry(plugin="python", module=module, offer=offer)
 
 
 def absent_entry(kind: str, name: str, reason: str) -> Entry:
@@ -70,14 +71,21 @@ def absent_entry(kind: str, name: str, reason: str) -> Entry:
 
 def with_objects(recorded: Plan, given: Plan) -> Plan:
     """A recorded plan with the objects that a plan in Python has under the same names."""
-    parts = {(choice.name, choice.label): choice.part for choice in _choices(given)}
+    parts = {}
+    for choice in _choices(given):
+        parts[choice.name, choice.label] = choice.part
 
-    def found(choice: Choice) -> Choice:
-        return replace(choice, part=parts.get((choice.name, choice.label)))
+    def with_part(choice: Choice) -> Choice:
+        part = parts.get((choice.name, choice.label))
+        return replace(choice, part=part)
 
-    single: dict[str, Any] = {kind.field: found(getattr(recorded, kind.field)) for kind in SINGLE}
-    several: dict[str, Any] = {kind.field: tuple(map(found, getattr(recorded, kind.field))) for kind in SEVERAL}
-    return replace(recorded, **single, **several)
+    fields: dict[str, Any] = {}
+    for kind in SINGLE:
+        fields[kind.field] = with_part(getattr(recorded, kind.field))
+    for kind in SEVERAL:
+        choices = getattr(recorded, kind.field)
+        fields[kind.field] = tuple(map(with_part, choices))
+    return replace(recorded, **fields)
 
 
 def _choices(plan: Plan) -> Iterator[Choice]:
@@ -100,11 +108,14 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
     def make(_: NoConfig, __: Context) -> Any:
         if made_by_calling:
             return _made(kind, part, whose)
-        return deepcopy(part) if kind in COPIED else part
+        if kind in COPIED:
+            return deepcopy(part)
+        return part
 
     if kind != "environment":
         return KINDS[kind].offer(name=choice.label, summary=choice.name, config=NoConfig, make=make, gives=_gives(part))
 
+    # A function does not have the methods of what it makes, so an environment is made as an example.
     example = _example(part, whose) if made_by_calling else part
     return EnvironmentOffer(
         name=choice.label,
@@ -118,30 +129,44 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
 
 def _is_maker(kind: str, part: Any, whose: str) -> bool:
     """Whether a part is made by calling this, else it is one."""
-    if not isinstance(part, type) and kind != "metric" and hasattr(part, METHODS[kind]):
+    method = METHODS[kind]
+    is_class = isinstance(part, type)
+
+    # A metric is called itself, so its method tells nothing.
+    if not is_class and kind != "metric" and hasattr(part, method):
         return False
     if not callable(part):
-        wanted = f"with {METHODS[kind]}(), or a class or function without arguments that makes one"
+        wanted = f"with {method}(), or a class or function without arguments that makes one"
         raise GdeError(f"{whose}: wanted an object {wanted}, got {part!r}")
+
+    # A function of one argument, the evidence, is a metric; without arguments it makes one.
     needed = _needed(part)
-    if kind == "metric" and not isinstance(part, type) and len(needed) == 1:
+    if kind == "metric" and not is_class and len(needed) == 1:
         return False
+
     if needed:
         wanted = "give an object, or a function without arguments that makes one"
-        wanted += f"; {FUNCTION}" if kind == "agent" else ""
+        if kind == "agent":
+            wanted += f"; {FUNCTION}"
         raise GdeError(f"{whose} cannot be made without {', '.join(needed)}: {wanted}")
     return True
 
 
 def _needed(maker: Any) -> list[str]:
-    """The arguments without which it cannot be called."""
+    """The arguments that a call needs."""
     try:
         parameters = inspect.signature(maker).parameters.values()
     # Some built-in classes do not tell.
     except ValueError:
         return []
+
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [each.name for each in parameters if each.default is each.empty and each.kind not in optional]
+    needed = []
+    for parameter in parameters:
+        has_default = parameter.default is not parameter.empty
+        if not has_default and parameter.kind not in optional:
+            needed.append(parameter.name)
+    return needed
 
 
 def _made(kind: str, maker: Any, whose: str) -> Any:

@@ -66,9 +66,9 @@ RUN: Mapping[str, RunField] = {
 }
 """The fields of the table [run], in the order of the file."""
 OF_RESULTS = ("episodes", "repeats", "seed")
-"""Those that change results."""
+"""The fields of [run] that change results."""
 WITHOUT_EFFECT = {"executor", "reporters", *RUN} - {*OF_RESULTS}
-"""Fields of a plan that change where and how, never what."""
+"""Fields of a plan that change no result, only where and how the run is done."""
 
 
 def read_plan(path: Path, agent: int | None = None) -> Plan:
@@ -118,6 +118,7 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
     for kind in SEVERAL:
         if kind.table in tables:
             parts[kind.field] = tuple(_choice(each, kind.table) for each in tables[kind.table])
+
     plan = Plan(**parts, language_model=tables.get("model", {}))
     return configure_run(plan, tables.get("run", {}))
 
@@ -126,12 +127,14 @@ def _check_tables(tables: dict[str, Any], path: str) -> None:
     version = tables.pop("version", VERSION)
     if version != VERSION:
         raise ConfigError(f"plan {path}: wanted version {VERSION}, got {version}; upgrade gde-eval to read it")
+
     single = [kind.table for kind in SINGLE]
     several = [kind.table for kind in SEVERAL]
     known = [*single, *several, "run", "model"]
     for table in tables:
         if table not in known:
             raise UnknownName("table of a plan", table, known)
+
     for table in ("run", "model"):
         if not isinstance(tables.get(table, {}), Mapping):
             raise ConfigError(f"plan {path}: wanted a table [{table}], got {tables[table]!r}")
@@ -146,8 +149,12 @@ def _check_tables(tables: dict[str, Any], path: str) -> None:
 def _choice(table: Any, whose: str) -> Choice:
     if not isinstance(table, Mapping) or not isinstance(table.get("use"), str):
         raise ConfigError(f"plan: wanted [{whose}] with `use = NAME`, got {table!r}")
-    config = {name: value for name, value in table.items() if name not in ("use", "as")}
-    return Choice(name=table["use"], config=config, alias=str(table.get("as", "")))
+
+    # All other keys are the part's own settings.
+    config = dict(table)
+    name = config.pop("use")
+    alias = config.pop("as", "")
+    return Choice(name=name, config=config, alias=str(alias))
 
 
 def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
@@ -162,8 +169,9 @@ def configure_run(plan: Plan, values: Mapping[str, Json]) -> Plan:
         if name not in RUN:
             raise UnknownName("field of run", name, RUN)
         field = RUN[name]
+        reading = _reading(value, field)
         try:
-            read[name] = field.adapter.validate_python(_reading(value, field))
+            read[name] = field.adapter.validate_python(reading)
         except ValidationError as error:
             raise ConfigError(f"run.{name}: wanted {field.wanted}, got {value!r}") from error
     return replace(plan, **read)
@@ -204,18 +212,25 @@ def write_plan(plan: Plan) -> str:
 
 def plan_hash(plan: Plan) -> str:
     """Twelve hexadecimal digits, equal for plans that must give equal results."""
-    identity = {field.name: getattr(plan, field.name) for field in fields(plan) if field.name not in WITHOUT_EFFECT}
-    text = json.dumps(_plain(identity), sort_keys=True)
+    identity = {}
+    for field in fields(plan):
+        if field.name not in WITHOUT_EFFECT:
+            identity[field.name] = _plain(getattr(plan, field.name))
+    text = json.dumps(identity, sort_keys=True)
     return sha256(text.encode()).hexdigest()[:12]
 
 
 def _plain(value: Any) -> Any:
     """A value of a plan as TOML has it."""
     if isinstance(value, Choice):
-        alias = {"as": value.alias} if value.alias else {}
-        return {"use": value.name, **alias, **_plain(value.config)}
+        table = {"use": value.name}
+        if value.alias:
+            table["as"] = value.alias
+        return {**table, **_plain(value.config)}
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(each) for each in value]
-    return NO_VALUE if value is None else value
+    if value is None:
+        return NO_VALUE
+    return value

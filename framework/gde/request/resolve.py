@@ -49,8 +49,10 @@ class Chosen:
         return offer.needs | offer.needs_for(self.config)
 
     def choice(self, asked: Choice) -> Choice:
-        """What was asked for, with its configuration complete."""
-        return asked if self.absent else replace(asked, config=dump(self.config))
+        """The choice that was asked for, with its configuration complete."""
+        if self.absent:
+            return asked
+        return replace(asked, config=dump(self.config))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +88,8 @@ class Ready:
         Of the caller's own parts, only those that episodes need are pickled.
         """
         plugins = self.catalogue.plugins
-        return _rebuilt, (_for_episodes(self.plan, self.judges), plugins.disabled, plugins.modules)
+        plan = _for_episodes(self.plan, self.judges)
+        return _rebuilt, (plan, plugins.disabled, plugins.modules)
 
     @property
     def environment(self) -> Chosen:
@@ -110,12 +113,16 @@ class Ready:
     @property
     def gives(self) -> frozenset[str]:
         """The capabilities that environment, agent, its language model and reward models give to the other parts."""
-        agent = self.agent.entry.offer.gives
-        given = self.environment.entry.offer.gives | (agent - OF_MODEL)
+        by_environment = self.environment.entry.offer.gives
+        by_agent = self.agent.entry.offer.gives
+        given = by_environment | (by_agent - OF_MODEL)
         if self.agent_model:
-            given |= agent & OF_MODEL & self.models[self.agent_model].entry.offer.gives
+            by_model = self.models[self.agent_model].entry.offer.gives
+            given |= by_agent & by_model & OF_MODEL
         given = implied(given)
-        return given | {Capability.REWARD_TRACE} if self.rewards else given
+        if self.rewards:
+            given |= {Capability.REWARD_TRACE}
+        return given
 
 
 def implied(given: frozenset[str]) -> frozenset[str]:
@@ -153,9 +160,10 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
     choices: dict[str, Any] = {}
     for kind in SEVERAL:
         asked = _with_members(getattr(plan, kind.field), kind, catalogue)
-        several[kind.field] = tuple(find.part(kind.name, choice) for choice in asked)
-        choices[kind.field] = _completed(several[kind.field], asked)
-        _check_labels(kind, several[kind.field])
+        chosen = tuple(find.part(kind.name, choice) for choice in asked)
+        several[kind.field] = chosen
+        choices[kind.field] = _completed(chosen, asked)
+        _check_labels(kind, chosen)
 
     # The agent comes first: settings of a model are for the one that it names first.
     parts = [agent]
@@ -163,13 +171,18 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         parts += chosen
     judges = find.judges(parts, several["rewards"])
     models = find.models([*parts, *judges.values()], plan.language_model)
+
     model = models.get(_first_model(agent))
+    if model and not model.absent:
+        model_settings = dump(model.config)
+    else:
+        model_settings = dict(plan.language_model)
     complete = replace(
         plan,
         environment=environment,
         agent=agent.choice(plan.agent),
         executor=executor.choice(plan.executor),
-        language_model=dump(model.config) if model and not model.absent else dict(plan.language_model),
+        language_model=model_settings,
         **choices,
     )
     ready = Ready(
@@ -183,6 +196,7 @@ def resolve(plan: Plan, catalogue: Catalogue, absent: bool = False) -> Ready:
         **several,
     )
 
+    # What a default needs is known only now: the other parts give it.
     for kind in (KINDS["metric"], KINDS["reporter"]):
         if not getattr(plan, kind.field):
             ready = _with_defaults(ready, kind, find)
@@ -214,12 +228,16 @@ class Finder:
     def conditions(self, choice: Choice) -> tuple[tuple[Condition, ...], Choice]:
         """The conditions of an environment, and its choice with all values."""
         try:
-            alternatives = sweep(self._entry("environment", choice).offer.config, choice.config, "env")
+            entry = self._entry("environment", choice)
+            alternatives = sweep(entry.offer.config, choice.config, "env")
         except GdeError:
             if not self.absent:
                 raise
-            return (Condition(labels={}, environment=self.part("environment", choice)),), choice
+            # Of an environment that is not installed here, the swept fields are unknown.
+            only = Condition(labels={}, environment=self.part("environment", choice))
+            return (only,), choice
 
+        # Fields with one value are no sweep, and label nothing.
         swept = {name: values for name, values in alternatives.items() if len(values) > 1}
         conditions = []
         for combination in product(*alternatives.values()):
@@ -227,6 +245,8 @@ class Finder:
             labels = {name: _label(values[name]) for name in swept}
             part = self.part("environment", replace(choice, config=values))
             conditions.append(Condition(labels=labels, environment=part))
+
+        # The plan keeps all values of a swept field, and the defaults of the others.
         config = {**dump(conditions[0].environment.config), **swept}
         return tuple(conditions), replace(choice, config=config)
 
@@ -245,6 +265,7 @@ class Finder:
             for field, name in model_names(part.config).items():
                 whose = f"{_whose(part.kind, part.label)}.{field}"
                 if name not in found:
+                    # The settings are for the first model alone, which is the agent's.
                     given = {} if found else settings
                     find = partial(find_model, name, self.catalogue, given, whose)
                     found[name] = self._found("language_model", name, name, find)
@@ -253,13 +274,17 @@ class Finder:
         return found
 
     def judges(self, parts: Iterable[Chosen], rewards: Sequence[Chosen]) -> dict[str, Chosen]:
-        """The reward models that the parts name: those of the run by their labels, else as they are offered."""
-        own = {part.label: part for part in rewards}
+        """The reward models that the parts name: those of the run by their labels, others as they are offered."""
+        of_run = {part.label: part for part in rewards}
         found: dict[str, Chosen] = {}
         for part in parts:
             for name in reward_names(part.config).values():
-                if name not in found:
-                    found[name] = own[name] if name in own else self.judge(name)
+                if name in found:
+                    continue
+                if name in of_run:
+                    found[name] = of_run[name]
+                else:
+                    found[name] = self.judge(name)
         return found
 
     def judge(self, name: str) -> Chosen:
@@ -298,23 +323,31 @@ class Finder:
 
 def _first_model(agent: Chosen) -> str:
     """The language model that the agent's configuration names first; empty where it names none."""
-    return next(iter(model_names(agent.config).values()), "")
+    names = list(model_names(agent.config).values())
+    return names[0] if names else ""
 
 
 def _whose(kind: str, label: str) -> str:
-    """The PART of a part's settings: its label where a plan can have several of the kind, else the kind's table."""
-    return label if KINDS[kind].several else KINDS[kind].table
+    """The PART of a part's settings: its label if a plan can have several of the kind, else the kind's table."""
+    described = KINDS[kind]
+    return label if described.several else described.table
 
 
 def _label(value: Json) -> str | int | float | bool:
     """A swept value as a label."""
     if value is None:
         return NONE
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    if isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
 
 
 def _completed(chosen: tuple[Chosen, ...], asked: tuple[Choice, ...]) -> tuple[Choice, ...]:
-    return tuple(part.choice(choice) for part, choice in zip(chosen, asked, strict=True))
+    """The choices with the complete configurations of their parts."""
+    completed = []
+    for part, choice in zip(chosen, asked, strict=True):
+        completed.append(part.choice(choice))
+    return tuple(completed)
 
 
 def _with_members(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue) -> tuple[Choice, ...]:
@@ -325,13 +358,18 @@ def _with_members(choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue)
         names: tuple[str, ...] = (choice.name,)
         if choice.part is None:
             names = catalogue.members(kind.name, choice.name)
-        if names == (choice.name,):
+        is_group = names != (choice.name,)
+        if not is_group:
             found.append(choice)
             continue
+
         if choice.config or choice.alias:
             listed = ", ".join(names)
             raise ConfigError(f"{kind.title} {choice.label!r}: a group is neither renamed nor set; ask for {listed}")
-        found += [Choice(name=name) for name in names if name not in by_name]
+        for name in names:
+            # A member that is also asked for by itself keeps the settings that it has there.
+            if name not in by_name:
+                found.append(Choice(name=name))
     return tuple(found)
 
 
@@ -351,7 +389,10 @@ def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
 def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
     """The plan with the default parts of a kind, as far as their needs are met and their packages are there."""
     # Only distributions that the plan takes parts from: what else is installed changes no run.
-    homes = {FRAMEWORK, *(part.entry.distribution for part in ready.parts)}
+    homes = {FRAMEWORK}
+    for part in ready.parts:
+        homes.add(part.entry.distribution)
+
     known = ready.catalogue.names(kind.name)
     asked = []
     for entry in ready.catalogue.entries(kind.name):
@@ -359,6 +400,7 @@ def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
         wanted = offer.default and entry.distribution in homes
         if not wanted or offer.needs - ready.gives or offer.missing():
             continue
+        # If two plugins offer the name, the part is asked for in full and bears the short name.
         if offer.name in known:
             asked.append(Choice(name=offer.name))
         else:
@@ -374,7 +416,10 @@ def _without_misfits(ready: Ready, asked: tuple[Choice, ...]) -> Ready:
     misfits = []
     for part in ready.metrics:
         offer = part.entry.offer
-        if not isinstance(offer, MetricOffer) or offer.group not in by_name or part.name in by_name:
+        if not isinstance(offer, MetricOffer):
+            continue
+        asked_by_group = offer.group in by_name and part.name not in by_name
+        if not asked_by_group:
             continue
         members.append(part)
         if part.needs - ready.gives or offer.missing():
@@ -401,8 +446,8 @@ def _for_episodes(plan: Plan, judges: Collection[str]) -> Plan:
     for kind in SEVERAL:
         kept = []
         for choice in getattr(plan, kind.field):
-            judge = kind.name == "reward_model" and choice.label in judges
-            if choice.part is None or judge:
+            is_judge = kind.name == "reward_model" and choice.label in judges
+            if choice.part is None or is_judge:
                 kept.append(choice)
         several[kind.field] = tuple(kept)
     return replace(plan, executor=Choice(name="serial", config={}), **several)

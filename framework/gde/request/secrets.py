@@ -15,7 +15,7 @@ MASK = "***"
 NOTED = "secrets"
 """The journal's note of the environment variables that were read, for processes that did not read them."""
 SHORTEST = 8
-"""The least characters of a secret: no key is shorter, and a shorter text would be masked where it is none."""
+"""Least length of a secret. No key is shorter, and a shorter text would be masked in places where it is no secret."""
 
 
 class Secrets:
@@ -52,7 +52,8 @@ class Secrets:
             if len(secret) >= SHORTEST:
                 # The record holds texts in JSON, and JSON in JSON.
                 escaped = json.dumps(secret)[1:-1]
-                self._known |= {secret, escaped, json.dumps(escaped)[1:-1]}
+                escaped_twice = json.dumps(escaped)[1:-1]
+                self._known.update((secret, escaped, escaped_twice))
 
     def scrubbed(self, text: str) -> str:
         """The text with a mask in the place of every secret."""
@@ -64,29 +65,47 @@ class Secrets:
         """The values of a row, its texts without secrets."""
         if not self._known:
             return values
-        return [self.scrubbed(value) if isinstance(value, str) else value for value in values]
+        clean = []
+        for value in values:
+            clean.append(self.scrubbed(value) if isinstance(value, str) else value)
+        return clean
 
     def scrubbed_answer(self, answer: Completion) -> Completion:
         """An answer without secrets, before a part cuts it into pieces in which they are not found."""
         if not self._known:
             return answer
-        reasoning = None if answer.reasoning is None else self.scrubbed(answer.reasoning)
-        name = self.scrubbed(answer.answered_by)
-        prompt = tuple(replace(each, content=self.scrubbed(each.content)) for each in answer.prompt)
-        return replace(answer, text=self.scrubbed(answer.text), reasoning=reasoning, answered_by=name, prompt=prompt)
+
+        reasoning = answer.reasoning
+        if reasoning is not None:
+            reasoning = self.scrubbed(reasoning)
+        prompt = []
+        for message in answer.prompt:
+            content = self.scrubbed(message.content)
+            prompt.append(replace(message, content=content))
+        return replace(
+            answer,
+            text=self.scrubbed(answer.text),
+            reasoning=reasoning,
+            answered_by=self.scrubbed(answer.answered_by),
+            prompt=tuple(prompt),
+        )
 
     def scrubbed_failures(self, failures: Sequence[Failure]) -> tuple[Failure, ...]:
         """Failures without secrets: reasons and tracebacks hold messages of parts."""
         clean = []
-        for each in failures:
-            reason = self.scrubbed(each.reason)
-            clean.append(replace(each, reason=reason, traceback=self.scrubbed(each.traceback)))
+        for failure in failures:
+            reason = self.scrubbed(failure.reason)
+            traceback = self.scrubbed(failure.traceback)
+            clean.append(replace(failure, reason=reason, traceback=traceback))
         return tuple(clean)
 
 
 def host_of(url: str) -> str:
-    """Host and port as a user names them; with "http://" where a key would travel readable through a network."""
+    """Host and port as a user names them; with "http://" if a key would travel unencrypted through a network."""
     parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2].lower()
-    local = parts.hostname in ("localhost", "127.0.0.1", "::1")
-    return host if parts.scheme == "https" or local else f"{parts.scheme}://{host}"
+    _, _, host = parts.netloc.rpartition("@")
+    host = host.lower()
+    is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if parts.scheme == "https" or is_local:
+        return host
+    return f"{parts.scheme}://{host}"

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from types import UnionType
@@ -39,7 +39,7 @@ WANTED: Mapping[str, str] = {
     "dict_type": "a table",
     "mapping_type": "a table",
 }
-"""What a field wants, by pydantic's type of the error. Other errors say it themselves."""
+"""The value that a field wants, by pydantic's type of the error. Other errors say it themselves."""
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
@@ -53,12 +53,15 @@ def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
     parsed: dict[str, dict[str, Json]] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
-        part, dot, name = key.strip().partition(".")
+        key = key.strip()
+        part, dot, name = key.partition(".")
         if not (equals and dot and part and name):
             raise ConfigError(f"--set {setting!r}: wanted PART.FIELD=VALUE, e.g. env.size=9")
-        if name in parsed.setdefault(part, {}):
-            raise ConfigError(f"--set {key.strip()} is given twice; several values of a sweep are separated by commas")
-        parsed[part][name] = value.strip()
+
+        of_part = parsed.setdefault(part, {})
+        if name in of_part:
+            raise ConfigError(f"--set {key} is given twice; several values of a sweep are separated by commas")
+        of_part[name] = value.strip()
     return parsed
 
 
@@ -90,7 +93,11 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
     """
     hints = _hints(config)
     _check_names(hints, values, whose)
-    typed = {name: _typed(hints[name], value, f"{whose}.{name}") for name, value in values.items()}
+    typed = {}
+    for name, value in values.items():
+        typed[name] = _typed(hints[name], value, f"{whose}.{name}")
+
+    # Values that fit their fields may still not fit each other.
     try:
         built = _adapter(config).validate_python(typed)
     except ValidationError as error:
@@ -98,8 +105,9 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
 
     # Neither a plan file nor a result can hold other numbers.
     for name in hints:
-        if not _finite(getattr(built, name)):
-            raise ConfigError(f"{whose}.{name}: wanted a finite number, got {getattr(built, name)}")
+        value = getattr(built, name)
+        if not _finite(value):
+            raise ConfigError(f"{whose}.{name}: wanted a finite number, got {value}")
     return built
 
 
@@ -112,7 +120,10 @@ def sweep(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> dict
     """
     hints = _hints(config)
     _check_names(hints, values, whose)
-    return {name: _alternatives(hints[name], value, f"{whose}.{name}") for name, value in values.items()}
+    alternatives = {}
+    for name, value in values.items():
+        alternatives[name] = _alternatives(hints[name], value, f"{whose}.{name}")
+    return alternatives
 
 
 def field_names(config: type[Any]) -> tuple[str, ...]:
@@ -131,7 +142,9 @@ def describe(config: type[Any]) -> list[tuple[str, str, Json, str]]:
     schema = _adapter(config).json_schema().get("properties", {})
     rows = []
     for name, hint in _hints(config).items():
-        rows.append((name, _type_name(hint), schema[name].get("default"), meanings.get(name, "")))
+        default = schema[name].get("default")
+        meaning = meanings.get(name, "")
+        rows.append((name, _type_name(hint), default, meaning))
     return rows
 
 
@@ -145,8 +158,10 @@ def field_docstrings(config: type[Any]) -> dict[str, str]:
 
 
 def _own_field_docstrings(config: type[Any]) -> dict[str, str]:
+    # A class that was made at runtime has no source, and so no docstrings.
     try:
-        (body,) = ast.parse(textwrap.dedent(inspect.getsource(config))).body
+        source = textwrap.dedent(inspect.getsource(config))
+        (body,) = ast.parse(source).body
     except (OSError, SyntaxError):
         return {}
     assert isinstance(body, ast.ClassDef)
@@ -228,7 +243,11 @@ def _typed(hint: Any, value: Json, whose: str) -> Any:
         return fitting[0]
 
     # One wrong value of a list says more than that the whole text is no list.
-    error = next(filter(_within, misfits), misfits[-1])
+    error = misfits[-1]
+    for misfit in misfits:
+        if _within(misfit):
+            error = misfit
+            break
     raise explained(error, whose) from error
 
 
@@ -260,8 +279,11 @@ def _readings(value: Json) -> Iterator[Json]:
 
 def _within(error: ValidationError) -> bool:
     """Whether the text was read as a list, and one of its values is wrong."""
-    steps = chain.from_iterable(problem["loc"] for problem in error.errors())
-    return any(isinstance(step, int) for step in steps)
+    for problem in error.errors():
+        for step in problem["loc"]:
+            if isinstance(step, int):
+                return True
+    return False
 
 
 def explained(error: ValidationError, whose: str) -> ConfigError:
@@ -281,11 +303,15 @@ def explained(error: ValidationError, whose: str) -> ConfigError:
 
 
 def _wanted(problem: Mapping[str, Any]) -> str:
+    """The value that a field wants, in the words of a message."""
     kind = problem["type"]
+    got = problem["input"]
     limits = problem.get("ctx", {})
-    units = "letters" if isinstance(problem["input"], str) else "values"
+    units = "letters" if isinstance(got, str) else "values"
     if kind in {"string_too_short", "too_short"}:
-        return "some text" if problem["input"] == "" else f"{limits['min_length']} or more {units}"
+        if got == "":
+            return "some text"
+        return f"{limits['min_length']} or more {units}"
     if kind in {"string_too_long", "too_long"}:
         return f"{limits['max_length']} {units} at most"
 
@@ -293,8 +319,12 @@ def _wanted(problem: Mapping[str, Any]) -> str:
     if kind == "predicate_failed":
         # Pydantic gives no more of a condition than the name of its function.
         predicate = said.split("'")[1]
-        return WANTED["finite_number"] if predicate == "isfinite" else f"a value that passes {predicate}"
-    return WANTED.get(kind) or said.removeprefix("Value error, ").removeprefix("Input should be ")
+        if predicate == "isfinite":
+            return WANTED["finite_number"]
+        return f"a value that passes {predicate}"
+    if kind in WANTED:
+        return WANTED[kind]
+    return said.removeprefix("Value error, ").removeprefix("Input should be ")
 
 
 def _type_name(hint: Any) -> str:
@@ -306,7 +336,10 @@ def _type_name(hint: Any) -> str:
     if origin is Literal:
         return ", ".join(map(str, inner))
     if origin in {Union, UnionType}:
-        return " or ".join("none" if each is type(None) else _type_name(each) for each in inner)
+        names = []
+        for each in inner:
+            names.append("none" if each is type(None) else _type_name(each))
+        return " or ".join(names)
     if origin is tuple and inner[1:] == (Ellipsis,):
         return f"{_type_name(inner[0])}, ..."
     if isinstance(hint, type) and origin is None:

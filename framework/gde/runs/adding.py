@@ -37,7 +37,7 @@ def rescore(
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Compute the given metrics of a run and add their numbers, or compute all that it has anew.
+    """Compute the given metrics of a run and add their numbers, or compute all of its metrics anew.
 
     Args:
         path: the folder of the run.
@@ -63,7 +63,7 @@ def probe(
     plan: Plan | None = None,
     keys_to: Collection[str] = (),
 ) -> Result:
-    """Fit the given probes to a run and add their numbers, or fit all that it has anew.
+    """Fit the given probes to a run and add their numbers, or fit all of its probes anew.
 
     Tokens are replayed if their activations are not stored yet.
 
@@ -117,14 +117,25 @@ def _opened(
         refuse(journal.faults())
         checked_hash(folder, journal)
         plan = current_plan(folder, journal)
-        plan = plan if given is None else with_objects(plan, given)
-        ready = resolve(replace(plan, **asked) if choices else plan, catalogue, absent=True)
+        # A plan of the caller's own may send keys anywhere; one from a folder may not.
+        allowed: Collection[str] | None = keys_to
+        if given is not None:
+            plan = with_objects(plan, given)
+            allowed = None
+
         if choices:
+            ready = resolve(replace(plan, **asked), catalogue, absent=True)
             _check(ready, kind)
-        with closing(Pipeline(ready, folder, journal, watch, keys_to=keys_to if given is None else None)) as run:
+        else:
+            ready = resolve(plan, catalogue, absent=True)
+
+        with closing(Pipeline(ready, folder, journal, watch, keys_to=allowed)) as run:
             yield run
+
+        # Parts are noted only after they have worked.
         if choices and keep:
-            journal.note(NOTED, plan_tables(_joined(plan, ready, kind)))
+            joined = _joined(plan, ready, kind)
+            journal.note(NOTED, plan_tables(joined))
 
 
 def _joined(plan: Plan, ready: Ready, kind: str) -> Plan:
@@ -145,8 +156,15 @@ def _check(ready: Ready, kind: str) -> None:
 
 def _as_before(run: Pipeline) -> set[str]:
     """List the metrics that are configured as before."""
-    known = {each.label: (each.name, each.config) for each in current_plan(run.folder, run.journal).metrics}
-    return {each.label for each in run.ready.plan.metrics if known.get(each.label) == (each.name, each.config)}
+    known = {}
+    for choice in current_plan(run.folder, run.journal).metrics:
+        known[choice.label] = (choice.name, choice.config)
+
+    labels = set()
+    for choice in run.ready.plan.metrics:
+        if known.get(choice.label) == (choice.name, choice.config):
+            labels.add(choice.label)
+    return labels
 
 
 def _earlier(run: Pipeline, needed: bool) -> Result | None:

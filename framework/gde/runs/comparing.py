@@ -25,9 +25,9 @@ from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 
 Condition = tuple[tuple[str, str | int | float | bool], ...]
-"""Its labels, sorted."""
+"""The labels of a condition, sorted by name."""
 Quantities = dict[Quantity, tuple[Values, Values]]
-"""What was measured in both runs."""
+"""Quantity to its values in A and B."""
 Conditions = Mapping[str, Condition]
 """World to its condition; worlds in the order of the plan's conditions. Empty where there is one condition, or a world
 lies in several."""
@@ -39,7 +39,7 @@ class Opened(NamedTuple):
     ready: Ready
     side: Side
     unfinished: str
-    """What is still to be run; empty for nothing."""
+    """What is still to be run; empty if the run is finished."""
 
 
 class Shared(NamedTuple):
@@ -59,8 +59,10 @@ def compare(run_a: Path | str, run_b: Path | str, catalogue: Catalogue | None = 
     Raises:
         GdeError: both are one run; paired, and the runs share no world; or they share no measurement.
     """
-    found = _compared(Path(run_a), Path(run_b), catalogue or Catalogue.default(), paired)
-    return _noted(found, out_of_reach(found.rows, found.swept))
+    catalogue = catalogue or Catalogue.default()
+    found = _compared(Path(run_a), Path(run_b), catalogue, paired)
+    warnings = out_of_reach(found.rows, found.swept)
+    return replace(found, notes=(*found.notes, *warnings))
 
 
 def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tuple[Compared, ...]:
@@ -70,31 +72,40 @@ def compare_all(runs: Sequence[Path], catalogue: Catalogue | None = None) -> tup
         GdeError: two of them share no world, or no measurement.
     """
     catalogue = catalogue or Catalogue.default()
-    found = [_compared(a, b, catalogue, paired=True) for a, b in combinations(runs, 2)]
+    comparisons = []
     rows: list[Row] = []
     swept: dict[str, None] = {}
-    for one in found:
-        rows += one.rows
-        swept.update(dict.fromkeys(one.swept))
+    for run_a, run_b in combinations(runs, 2):
+        found = _compared(run_a, run_b, catalogue, paired=True)
+        comparisons.append(found)
+        rows += found.rows
+        swept.update(dict.fromkeys(found.swept))
+
     rows = corrected(rows)
-    warnings = out_of_reach(rows, [*swept])
+    warnings = out_of_reach(rows, list(swept))
 
     # Each comparison gets its own rows back.
-    left = iter(rows)
-    return tuple(_noted(replace(one, rows=tuple(islice(left, len(one.rows)))), warnings) for one in found)
-
-
-def _noted(one: Compared, warnings: Sequence[str]) -> Compared:
-    return replace(one, notes=(*one.notes, *warnings))
+    remaining = iter(rows)
+    compared = []
+    for found in comparisons:
+        own_rows = tuple(islice(remaining, len(found.rows)))
+        notes = (*found.notes, *warnings)
+        compared.append(replace(found, rows=own_rows, notes=notes))
+    return tuple(compared)
 
 
 def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> Compared:
-    opened = [_opened(run, catalogue) for run in (run_a, run_b)]
+    opened_a = _opened(run_a, catalogue)
+    opened_b = _opened(run_b, catalogue)
     if run_a.samefile(run_b):
         raise GdeError(f"{run_a} and {run_b} are the same run: name another one to compare it with")
-    metrics, notes = _shared_metrics(*opened)
-    notes += [f"{one.side.run}: {one.unfinished}; long ones are missing first" for one in opened if one.unfinished]
 
+    metrics, notes = _shared_metrics(opened_a, opened_b)
+    for opened in (opened_a, opened_b):
+        if opened.unfinished:
+            notes.append(f"{opened.side.run}: {opened.unfinished}; long ones are missing first")
+
+    # Metrics are computed anew in each world, since a result holds their means alone.
     a = _worlds(run_a, catalogue)
     b = _worlds(run_b, catalogue)
     shared = a.keys() & b.keys()
@@ -106,12 +117,21 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
         b = {world: b[world] for world in sorted(shared)}
     elif shared:
         notes.append(f"{len(shared)} worlds are in both runs: without --unpaired they would be compared as pairs")
-    clusters = {world: part.trajectories[0].world.cluster for world, part in [*a.items(), *b.items()]}
-    conditions = _conditions([(one.ready, run) for one, run in zip(opened, (a, b), strict=True)])
+
+    clusters = {}
+    for world, part in [*a.items(), *b.items()]:
+        clusters[world] = part.trajectories[0].world.cluster
+
+    conditions = _conditions([(opened_a.ready, a), (opened_b.ready, b)])
+    swept: dict[str, None] = {}
+    for labels in conditions.values():
+        for name, _ in labels:
+            swept[name] = None
+
     rows = _rows(metrics, a, b, conditions, clusters, paired)
-    swept = tuple(dict.fromkeys(name for labels in conditions.values() for name, _ in labels))
-    notes += few_worlds(rows, swept)
-    return Compared(runs=tuple(one.side for one in opened), paired=paired, rows=rows, notes=tuple(notes), swept=swept)
+    notes += few_worlds(rows, tuple(swept))
+    sides = (opened_a.side, opened_b.side)
+    return Compared(runs=sides, paired=paired, rows=rows, notes=tuple(notes), swept=tuple(swept))
 
 
 def _worlds(run: Path, catalogue: Catalogue) -> dict[str, Evidence]:
@@ -122,8 +142,10 @@ def _worlds(run: Path, catalogue: Catalogue) -> dict[str, Evidence]:
 def _opened(run: Path, catalogue: Catalogue) -> Opened:
     folder = RunFolder.open(run)
     with closing(folder.journal(write=False)) as journal:
-        ready = resolve(current_plan(folder, journal), catalogue, absent=True)
-        return Opened(ready, Side(run=str(run), subject=subject(ready, journal)), unfinished(journal))
+        plan = current_plan(folder, journal)
+        ready = resolve(plan, catalogue, absent=True)
+        side = Side(run=str(run), subject=subject(ready, journal))
+        return Opened(ready, side, unfinished(journal))
 
 
 def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
@@ -137,14 +159,20 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
         offer = chosen.entry.offer
         if name not in others:
             continue
-        if lacking := chosen.absent or (", ".join(offer.missing()) and "its packages are not installed"):
+
+        lacking = chosen.absent
+        if not lacking and offer.missing():
+            lacking = "its packages are not installed"
+        if lacking:
             notes.append(f"metric {name!r} is left out: {lacking}")
             continue
+
         if chosen.config != others[name]:
             configured = f"metric {name!r} is configured differently in {b.side.run}"
             notes.append(f"{configured}: both are measured as in {a.side.run}")
         assert isinstance(offer, MetricOffer)
         metrics.append(Shared(name, resources.metric(chosen), offer.measures))
+
     if not metrics:
         advice = "run `gde rescore` on one with the --metric of the other"
         raise GdeError(f"{a.side.run} and {b.side.run} share no metric: {advice}")
@@ -152,21 +180,27 @@ def _shared_metrics(a: Opened, b: Opened) -> tuple[list[Shared], list[str]]:
 
 
 def _conditions(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Conditions:
-    conditions: dict[str, Condition] = {}
+    condition_of: dict[str, Condition] = {}
     places: dict[Condition, int] = {}
     for ready, parts in runs:
-        planned = [tuple(sorted(condition.labels.items())) for condition in ready.conditions]
-        for condition in planned:
+        planned: list[Condition] = []
+        for each in ready.conditions:
+            condition = tuple(sorted(each.labels.items()))
+            planned.append(condition)
             places.setdefault(condition, len(places))
+
         for world, part in parts.items():
-            for one in part.trajectories:
-                condition = planned[one.key.condition]
-                if conditions.setdefault(world, condition) != condition:
-                    # The world lies in several conditions.
+            for trajectory in part.trajectories:
+                condition = planned[trajectory.key.condition]
+                # A world in several conditions belongs to none, so nothing is broken down.
+                if condition_of.setdefault(world, condition) != condition:
                     return {}
-    if len(set(conditions.values())) < 2:
+
+    n_conditions = len(set(condition_of.values()))
+    if n_conditions < 2:
         return {}
-    return dict(sorted(conditions.items(), key=lambda pair: places[pair[1]]))
+    worlds = sorted(condition_of, key=lambda world: places[condition_of[world]])
+    return {world: condition_of[world] for world in worlds}
 
 
 def _rows(
@@ -177,50 +211,68 @@ def _rows(
     clusters: Mapping[str, str],
     paired: bool,
 ) -> tuple[Row, ...]:
-    named = [(one.name, one.metric) for one in metrics]
+    named = []
     declared: list[Measure] = []
-    for one in metrics:
-        declared += one.measures
+    for shared in metrics:
+        named.append((shared.name, shared.metric))
+        declared += shared.measures
     meanings = Measures(tuple(declared))
 
-    values_a = measured(named, a)
-    values_b = measured(named, b)
-    common = {each: _aligned(values_a[each], values_b[each], paired) for each in values_a if each in values_b}
-    known = {quantity.name for quantity in common}
-    kept: Quantities = {}
-    headlines: Quantities = {}
-    others: Quantities = {}
-    for quantity, runs in common.items():
+    kept = _comparable(measured(named, a), measured(named, b), meanings, paired)
+    whole = {quantity: values for quantity, values in kept.items() if not quantity.restricted}
+    headlines = {quantity: values for quantity, values in whole.items() if meanings[quantity.name].headline}
+
+    rows: dict[Quantity, Row] = {}
+    by_condition = _by_condition(headlines, conditions)
+    for quantity, (of_a, of_b) in {**by_condition, **kept}.items():
         meaning = meanings[quantity.name]
-        if meaning.repeats in known or not all(runs):
-            continue
-        kept[quantity] = runs
-        if not quantity.restricted:
-            group = headlines if meaning.headline else others
-            group[quantity] = runs
+        # A cost, such as seconds, is shown but not tested: a difference in it is no finding.
+        row = _row(quantity, of_a, of_b, clusters, paired)
+        title, _ = meaning.titled(quantity.where)
+        reason = row.reason
+        if not reason and meaning.cost:
+            reason = COST
+        rows[quantity] = replace(row, title=title, reason=reason)
 
     # Of two equal tests the first one counts, so headlines come first.
-    tested = {each: runs for each, runs in {**headlines, **others}.items() if not meanings[each.name].cost}
-    counterfactuals = same_tests(tested, paired)
-    rows: dict[Quantity, Row] = {}
-    for quantity, (of_a, of_b) in {**_by_condition(headlines, conditions), **kept}.items():
-        meaning = meanings[quantity.name]
-        row = _row(quantity, of_a, of_b, clusters, paired)
-        reason = row.reason or (COST if meaning.cost else "")
-        rows[quantity] = replace(row, title=meaning.titled(quantity.where)[0], reason=reason)
-    for quantity, counterfactual in counterfactuals.items():
-        # If the counterfactual is not tested, neither is.
-        if not rows[counterfactual].reason:
-            reason = f"tested as {rows[counterfactual].title}"
-            rows[quantity] = replace(rows[quantity], tested_as=counterfactual.name, reason=reason)
-    return tuple(corrected([*rows.values()]))
+    tested: Quantities = {}
+    for quantity, values in {**headlines, **whole}.items():
+        if not meanings[quantity.name].cost:
+            tested[quantity] = values
+
+    for quantity, earlier in same_tests(tested, paired).items():
+        # If the earlier one is not tested, neither is this one.
+        if not rows[earlier].reason:
+            reason = f"tested as {rows[earlier].title}"
+            rows[quantity] = replace(rows[quantity], tested_as=earlier.name, reason=reason)
+    return tuple(corrected(list(rows.values())))
+
+
+def _comparable(
+    values_a: Mapping[Quantity, Values], values_b: Mapping[Quantity, Values], meanings: Measures, paired: bool
+) -> Quantities:
+    """Give the quantities of both runs, without those that repeat another one."""
+    common: Quantities = {}
+    for quantity, of_a in values_a.items():
+        if quantity in values_b:
+            common[quantity] = _aligned(of_a, values_b[quantity], paired)
+
+    # In a single world some measurements are equal by definition, and one of them is enough.
+    names = {quantity.name for quantity in common}
+    kept: Quantities = {}
+    for quantity, (of_a, of_b) in common.items():
+        is_repeated = meanings[quantity.name].repeats in names
+        if of_a and of_b and not is_repeated:
+            kept[quantity] = of_a, of_b
+    return kept
 
 
 def _by_condition(quantities: Quantities, conditions: Conditions) -> Quantities:
     """Restrict the quantities to each condition that has a world of both runs."""
     found: Quantities = {}
+    distinct = list(dict.fromkeys(conditions.values()))
     for quantity, (a, b) in quantities.items():
-        for labels in dict.fromkeys(conditions.values()):
+        for labels in distinct:
             of_a = {world: a[world] for world in a if conditions[world] == labels}
             of_b = {world: b[world] for world in b if conditions[world] == labels}
             if of_a and of_b:
@@ -241,7 +293,10 @@ def _row(quantity: Quantity, a: Values, b: Values, clusters: Mapping[str, str], 
     second = [*b.values()]
     of_first = [clusters[world] for world in a]
     of_second = [clusters[world] for world in b]
-    rng = generator(0, "compare", quantity.name, *(f"{key}={value}" for key, value in quantity.restricted))
+
+    # The seed depends on the quantity alone, so that a row is the same whatever else is compared.
+    restrictions = [f"{key}={value}" for key, value in quantity.restricted]
+    rng = generator(0, "compare", quantity.name, *restrictions)
     if paired:
         found = paired_difference(second, first, of_first, rng)
     else:

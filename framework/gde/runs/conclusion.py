@@ -1,7 +1,7 @@
 """The last stages of a run: measure, store the result, report."""
 
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,35 +37,45 @@ def conclude(run: Pipeline, earlier: Result | None = None, as_before: Collection
         as_before: the metrics that are configured as in `earlier`. Their numbers are also kept if they fail now, e.g.
             because the weights that they ask are gone.
     """
-    run.resources.secrets.keep_out(run.journal.noted(NOTED) or ())
+    secrets = run.resources.secrets
+    secrets.keep_out(run.journal.noted(NOTED) or ())
+
     evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
-    kept = tuple(_kept(run, earlier))
-    measured, failed = score(
-        _metrics(run, earlier), evidence, run.conditions, kept, run.ready.plan.part_seconds, run.watch
-    )
     about = subject(run.ready, run.journal)
     decoded = tuple(results(evidence.probe_reports))
 
-    saved: tuple[Measurement, ...] = ()
+    # Metrics may read what was measured before, so the kept numbers are given to them.
+    kept = _kept(run, earlier) if earlier else []
+    metrics = _metrics(run, earlier)
+    measured, failed = score(metrics, evidence, run.conditions, tuple(kept), run.ready.plan.part_seconds, run.watch)
+
+    # The numbers of a failed metric stay only if they would be the same today.
+    saved: list[Measurement] = []
     if earlier and earlier.subject == about and _still_there(earlier, decoded, run.journal.probes()):
         saved = _saved(earlier, as_before, measured, failed)
+
     measurements = (*kept, *measured, *saved, *decoded)
-    failures = (*_failures(run, evidence), *_kept_failures(run, earlier), *_said(failed, saved))
-    failures = run.resources.secrets.scrubbed_failures(failures)
+    failures = _failures(run, evidence)
+    if earlier:
+        failures += _kept_failures(run, earlier)
+    failures += _said(failed, saved)
+    scrubbed = secrets.scrubbed_failures(failures)
 
     result = Result(
         run=str(run.folder.path),
-        status=_status(measurements, failures, evidence),
+        status=_status(measurements, scrubbed, evidence),
         plan_hash=plan_hash(run.folder.plan()),
         measurements=measurements,
-        failures=failures,
+        failures=scrubbed,
         provenance=run.origin(),
         subject=about,
         measures=_measures(run.ready, earlier),
     )
+    # The numbers are stored before the reports, which may fail.
     run.folder.write_result(result, run.journal)
     result = _with_report_failures(run, result, evidence)
-    call_each(run.ready.catalogue.plugins.manager.hook.gde_run_finished, warnings.warn, result=result)
+    hook = run.ready.catalogue.plugins.manager.hook.gde_run_finished
+    call_each(hook, warnings.warn, result=result)
     return result
 
 
@@ -91,11 +101,16 @@ def render(run: Pipeline, result: Result) -> list[Path]:
     Raises:
         GdeError: no reporter is installed.
     """
-    evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
-    chosen = [each for each in run.ready.reporters if not each.absent]
-    if run.ready.reporters and not chosen:
+    installed = [chosen for chosen in run.ready.reporters if not chosen.absent]
+    if run.ready.reporters and not installed:
         raise GdeError(run.ready.reporters[0].absent)
-    reporters = [(each.label, run.resources.make(each)) for each in chosen]
+
+    # All reporters are made before the first renders, so that a missing package leaves no half of the reports.
+    reporters = []
+    for chosen in installed:
+        reporters.append((chosen.label, run.resources.make(chosen)))
+
+    evidence = gather(run.folder, run.journal, lambda: run.ready, run.keys_to)
     return [_rendered(run, label, reporter, result, evidence) for label, reporter in reporters]
 
 
@@ -112,55 +127,84 @@ def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
     said: set[str] = set()
     if earlier:
         said.update(one.source for one in earlier.measurements)
-        said.update(one.subject.split(" ")[0] for one in earlier.failures)
-    asked = [chosen for chosen in run.ready.metrics if not (chosen.absent and chosen.label in said)]
-    return [(chosen.label, partial(run.resources.metric, chosen)) for chosen in asked]
+        said.update(_first_word(one.subject) for one in earlier.failures)
+
+    metrics = []
+    for chosen in run.ready.metrics:
+        stays_as_said = chosen.absent and chosen.label in said
+        if not stays_as_said:
+            # Made when it is asked: to make it may fail, and that is a failure of this metric alone.
+            metrics.append((chosen.label, partial(run.resources.metric, chosen)))
+    return metrics
 
 
-def _kept(run: Pipeline, earlier: Result | None) -> Iterator[Measurement]:
-    if earlier is None:
-        return
-    anew = {chosen.label for chosen in (*run.ready.metrics, *run.ready.probes) if not chosen.absent}
-    probes = run.journal.probes()
-    for one in earlier.measurements:
-        if one.source not in anew and one.source not in probes:
-            yield one
+def _kept(run: Pipeline, earlier: Result) -> list[Measurement]:
+    """List the earlier numbers that nothing measures anew."""
+    measured_anew = set(run.journal.probes())
+    for chosen in (*run.ready.metrics, *run.ready.probes):
+        if not chosen.absent:
+            measured_anew.add(chosen.label)
+    return [one for one in earlier.measurements if one.source not in measured_anew]
 
 
-def _kept_failures(run: Pipeline, earlier: Result | None) -> Iterator[Failure]:
-    if earlier is None:
-        return
-    anew = {chosen.label for chosen in run.ready.metrics if not chosen.absent}
-    for one in earlier.failures:
-        if one.stage == "metric" and one.subject.split(" ")[0] not in anew:
-            yield one
+def _kept_failures(run: Pipeline, earlier: Result) -> list[Failure]:
+    """List the earlier failures of metrics that are not asked anew."""
+    asked_anew = {chosen.label for chosen in run.ready.metrics if not chosen.absent}
+    kept = []
+    for failure in earlier.failures:
+        if failure.stage == "metric" and _first_word(failure.subject) not in asked_anew:
+            kept.append(failure)
+    return kept
+
+
+def _first_word(subject: str) -> str:
+    """The label of the metric in the subject of a failure, which may say more after it."""
+    return subject.split(" ")[0]
 
 
 def _still_there(earlier: Result, decoded: Sequence[Measurement], probes: Collection[str]) -> bool:
     """Whether probes decode what they decoded then: metrics read what they have learned."""
     now = {one.identity: one for one in decoded}
-    return all(now.get(one.identity) == one for one in earlier.measurements if one.source in probes)
+    for one in earlier.measurements:
+        if one.source in probes and now.get(one.identity) != one:
+            return False
+    return True
 
 
 def _saved(
     earlier: Result, as_before: Collection[str], measured: Sequence[Measurement], failed: Sequence[Failure]
-) -> tuple[Measurement, ...]:
+) -> list[Measurement]:
     """Give the earlier numbers of metrics that fail now and measure nothing."""
-    failing = {one.subject for one in failed} & set(as_before)
-    lost = failing - {one.source for one in measured}
+    failing = {failure.subject for failure in failed}
+    measuring = {one.source for one in measured}
+    lost = failing.intersection(as_before) - measuring
+
     taken = {one.identity for one in measured}
-    return tuple(one for one in earlier.measurements if one.source in lost and one.identity not in taken)
+    saved = []
+    for one in earlier.measurements:
+        if one.source in lost and one.identity not in taken:
+            saved.append(one)
+    return saved
 
 
-def _said(failed: Sequence[Failure], saved: Sequence[Measurement]) -> Iterator[Failure]:
-    # A failure whose numbers were saved says so.
-    kept = {one.source for one in saved}
-    for one in failed:
-        yield replace(one, reason=f"{one.reason} ({EARLIER})") if one.subject in kept else one
+def _said(failed: Sequence[Failure], saved: Sequence[Measurement]) -> list[Failure]:
+    """Give the failures; one whose numbers were saved says so."""
+    saved_metrics = {one.source for one in saved}
+    told = []
+    for failure in failed:
+        reason = failure.reason
+        if failure.subject in saved_metrics:
+            reason = f"{reason} ({EARLIER})"
+        told.append(replace(failure, reason=reason))
+    return told
 
 
 def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
-    found = {one.name: one for one in earlier.measures} if earlier else {}
+    found: dict[str, Measure] = {}
+    if earlier:
+        for measure in earlier.measures:
+            found[measure.name] = measure
+
     for probe in ready.probes:
         offer = probe.entry.offer
         assert isinstance(offer, ProbeOffer)
@@ -168,10 +212,12 @@ def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
             # A probe's numbers bear its name.
             named = measure.under(probe.label)
             found[named.name] = named
+
     for metric in as_offered(ready.metrics):
         offer = metric.entry.offer
         assert isinstance(offer, MetricOffer)
-        found.update({measure.name: measure for measure in offer.measures})
+        for measure in offer.measures:
+            found[measure.name] = measure
     return tuple(found.values())
 
 
@@ -201,6 +247,7 @@ def _with_report_failures(run: Pipeline, result: Result, evidence: Evidence) -> 
 
 
 def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
+    """List what failed in the stages before the metrics."""
     found: list[Failure] = []
     for episode, reason in run.journal.failed_episodes():
         found.append(Failure(stage="rollout", subject=episode, reason=reason))
@@ -212,20 +259,22 @@ def _failures(run: Pipeline, evidence: Evidence) -> list[Failure]:
             judged = f"{trace.model} on {trace.episode}"
             found.append(Failure(stage="reward", subject=judged, reason=trace.failure))
 
-    unmeasured = [report for report in evidence.probe_reports if report.reason]
-    found += [Failure(stage="probe", subject=report.fit.name, reason=report.reason) for report in unmeasured]
+    for report in evidence.probe_reports:
+        if report.reason:
+            found.append(Failure(stage="probe", subject=report.fit.name, reason=report.reason))
     fitted = run.journal.probes()
     for chosen in run.ready.probes:
         if not chosen.absent and chosen.label not in fitted:
             reason = "it has not been fitted: go on with `gde resume`"
             found.append(Failure(stage="probe", subject=chosen.label, reason=reason))
-    return _with_tracebacks(found, run.journal)
 
-
-def _with_tracebacks(failures: Sequence[Failure], journal: Journal) -> list[Failure]:
     # The first failure with a reason has the traceback of all of them.
-    known = journal.tracebacks()
-    return [replace(one, traceback=known.pop(one.reason[:REASON], "")) for one in failures]
+    tracebacks = run.journal.tracebacks()
+    with_tracebacks = []
+    for failure in found:
+        traceback = tracebacks.pop(failure.reason[:REASON], "")
+        with_tracebacks.append(replace(failure, traceback=traceback))
+    return with_tracebacks
 
 
 def unfinished(journal: Journal) -> str:
@@ -239,8 +288,14 @@ def unfinished(journal: Journal) -> str:
 
 def _status(measurements: Sequence[Measurement], failures: Sequence[Failure], evidence: Evidence) -> RunStatus:
     # Without failures, a result without numbers is fine: a metric may have nothing to say of a run.
-    nothing = not measurements and failures
-    failed = sum(failure.stage == "rollout" and failure.subject != "run" for failure in failures)
-    if nothing or failed >= len(evidence.trajectories):
+    if failures and not measurements:
+        return "failed"
+
+    failed_episodes = 0
+    for failure in failures:
+        # The subject "run" stands for episodes that were not played, which have not failed.
+        if failure.stage == "rollout" and failure.subject != "run":
+            failed_episodes += 1
+    if failed_episodes >= len(evidence.trajectories):
         return "failed"
     return "partial" if failures else "ok"

@@ -1,8 +1,7 @@
-"""Several entrants on the same worlds: a run for each in one folder, and what they differ in.
+"""Several entrants on the same worlds: a run for each in one folder, and their comparison.
 
 The folder holds `contest.toml`, which names the entrants in their order, a run folder for each, and `contest.json` with
-every pair compared. Each run stays what a run is everywhere: it can be opened, resumed, probed or sent to somebody by
-itself.
+every pair compared. Each run is an ordinary run: it can be opened, resumed, probed or sent to somebody by itself.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -28,34 +27,39 @@ from gde.store.folder import CONTEST, RESULT, RunFolder, free_name, result_json,
 from gde.store.rows import to_json
 
 COMPARED = "contest.json"
-SCHEMA = VERSION = 1
+SCHEMA = 1
+"""Of `contest.json`."""
+VERSION = 1
+"""Of `contest.toml`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """What several entrants did on the same worlds."""
+    """The results of several entrants on the same worlds."""
 
     folder: Path
     results: Mapping[str, Result]
-    """By entrant, in the order in which they were asked for."""
+    """By entrant, in the order of the request."""
     compared: tuple[Compared, ...] = ()
-    """Every two of them; none where they could not be compared."""
+    """Every pair of them; empty if they could not be compared."""
     reason: str = ""
-    """Why not; empty where they were."""
+    """Why they could not be compared; empty if they were."""
 
     @property
     def status(self) -> RunStatus:
-        """The worst of the runs; partial where they could not be compared."""
+        """The worst status of the runs; partial if they could not be compared."""
         statuses = {result.status for result in self.results.values()}
         if "failed" in statuses:
             return "failed"
-        return "partial" if "partial" in statuses or self.reason else "ok"
+        if "partial" in statuses or self.reason:
+            return "partial"
+        return "ok"
 
 
 def contest(
     plans: Mapping[str, Plan], out: Path | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
 ) -> Contest:
-    """Run the plan of each entrant in a folder of its own within a new folder, and compare every two of them.
+    """Run the plan of each entrant in a folder of its own within a new folder, and compare every pair.
 
     Raises:
         GdeError: a plan is refused, or `out` is there already; nothing has been written.
@@ -63,18 +67,25 @@ def contest(
         KeyboardInterrupt: it was interrupted, likewise.
     """
     catalogue = catalogue or Catalogue.default()
-    readies = {name: prepare(plan, catalogue) for name, plan in plans.items()}
+
+    # Every plan is checked before anything is written: the last one may be the wrong one.
+    readies = {}
+    for name, plan in plans.items():
+        readies[name] = prepare(plan, catalogue)
     for ready in readies.values():
         warm(ready)
+
     out = out or free_name(Path("runs"), _label(plans))
     if out.exists():
         raise taken(out)
     for name, ready in readies.items():
         RunFolder.create(ready.plan, out / name)
-    write_whole(out / CONTEST, tomli_w.dumps({"version": VERSION, "entrants": list(plans)}))
-    for done, name in enumerate(plans):
+    listed = tomli_w.dumps({"version": VERSION, "entrants": list(plans)})
+    write_whole(out / CONTEST, listed)
+
+    for done, (name, plan) in enumerate(plans.items()):
         watch(Progress("entrants", done, len(plans)))
-        _noting(out, partial(resume, out / name, catalogue, watch, plan=plans[name]))
+        _noting(out, partial(resume, out / name, catalogue, watch, plan=plan))
     watch(Progress("entrants", len(plans), len(plans)))
     return _concluded(out, catalogue)
 
@@ -94,9 +105,13 @@ def members(path: Path) -> dict[str, Path]:
         tables = read_toml(path / CONTEST)
     except ConfigError as error:
         raise RunFolderError(f"{path} is no contest: {error}") from error
+
     found = tables.get("entrants")
-    names = found if isinstance(found, list) and all(map(_is_name, found)) else []
-    if tables.get("version") != VERSION or not names or len(set(names)) < len(names):
+    names: list[str] = []
+    if isinstance(found, list) and all(map(_is_name, found)):
+        names = found
+    is_repeated = len(set(names)) < len(names)
+    if tables.get("version") != VERSION or not names or is_repeated:
         wanted = f"version {VERSION} and the names of the entrants' folders, each once"
         raise RunFolderError(f"{path / CONTEST}: wanted {wanted}")
     return {name: path / name for name in names}
@@ -126,7 +141,7 @@ def rescore_contest(
     *,
     keys_to: Collection[str] = (),
 ) -> Contest:
-    """Compute metrics of every run, as `rescore` does of one, and compare again."""
+    """Compute metrics of every run as `rescore` does, and compare again."""
     catalogue = catalogue or Catalogue.default()
     for run in members(path).values():
         rescore(run, metrics, catalogue, watch, keys_to=keys_to)
@@ -134,23 +149,31 @@ def rescore_contest(
 
 
 def report_contest(path: Path, reporters: Sequence[Any] = (), catalogue: Catalogue | None = None) -> list[Path]:
-    """Render the reports of every run again, as `report` does of one. Gives the files to open."""
+    """Render the reports of every run as `report` does, and return the files to open."""
     catalogue = catalogue or Catalogue.default()
-    return [file for run in members(path).values() for file in report(run, reporters, catalogue)]
+    files: list[Path] = []
+    for run in members(path).values():
+        files += report(run, reporters, catalogue)
+    return files
 
 
 def read_contest(path: Path, catalogue: Catalogue | None = None) -> Contest:
-    """What the finished runs of a contest found, compared; nothing is written.
+    """Read the results of a contest's finished runs, and compare them; nothing is written.
 
     Raises:
         RunFolderError: it is no contest, or one of its runs is not finished.
     """
     runs = members(path)
-    results = {name: RunFolder.open(run).read_result() for name, run in runs.items()}
+    results = {}
+    for name, run in runs.items():
+        results[name] = RunFolder.open(run).read_result()
+
+    # Runs without a common measurement are still results.
     try:
-        return Contest(folder=path, results=results, compared=compare_all([*runs.values()], catalogue))
+        compared = compare_all(list(runs.values()), catalogue)
     except GdeError as error:
         return Contest(folder=path, results=results, reason=str(error))
+    return Contest(folder=path, results=results, compared=compared)
 
 
 def contest_json(found: Contest) -> dict[str, Any]:
@@ -172,12 +195,15 @@ def _concluded(path: Path, catalogue: Catalogue) -> Contest:
 
 
 def _finished(run: Path) -> bool:
-    """Whether nothing is left to do; a result can be that of an interrupted run."""
-    return (run / RESULT).is_file() and RunFolder.open(run).read_result().status == "ok"
+    """Whether nothing is left to do in a run."""
+    if not (run / RESULT).is_file():
+        return False
+    # An interrupted run may have a result, too.
+    return RunFolder.open(run).read_result().status == "ok"
 
 
 def _noting(path: Path, go_on: Callable[[], Result]) -> None:
-    """A run that is stopped says where to go on: with all of them."""
+    """Do a run; if it is stopped, the error names the folder of all runs as the one to resume."""
     try:
         go_on()
     except (GdeError, KeyboardInterrupt) as error:
@@ -186,7 +212,9 @@ def _noting(path: Path, go_on: Callable[[], Result]) -> None:
 
 
 def _label(plans: Mapping[str, Plan]) -> str:
-    environment = next(iter(plans.values())).environment.label
+    # All plans have the same environment.
+    first = next(iter(plans.values()))
+    environment = first.environment.label
     return "-".join([environment, *plans])
 
 

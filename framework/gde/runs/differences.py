@@ -89,23 +89,30 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
     families: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
         families.setdefault(row.family, []).append(i)
+
     found = list(rows)
     for members in families.values():
         raw = [_raw(rows[i]) for i in members]
-        for i, p, q in zip(members, adjusted(raw, holm), adjusted(raw, benjamini_hochberg), strict=True):
+        p_values = adjusted(raw, holm)
+        q_values = adjusted(raw, benjamini_hochberg)
+        for i, p, q in zip(members, p_values, q_values, strict=True):
             found[i] = replace(rows[i], p=p, q=q)
     return found
 
 
 def _raw(row: Row) -> float | None:
+    """The p value to correct: of Wilcoxon's test, or of permutations if that cannot be made; None without a test."""
     if row.reason:
         return None
-    return row.p_permutation if row.p_wilcoxon is None else row.p_wilcoxon
+    if row.p_wilcoxon is None:
+        return row.p_permutation
+    return row.p_wilcoxon
 
 
 def same_tests(values: Mapping[Quantity, tuple[Values, Values]], paired: bool) -> dict[Quantity, Quantity]:
-    """Quantity to an earlier one whose test is the same, e.g. the share of episodes that ended at the horizon to that
-    of those that reached the goal.
+    """Map a quantity to an earlier one whose test is the same.
+
+    The share of episodes that ended at the horizon and the share that reached the goal are an example.
 
     Args:
         values: of whole worlds, in both runs.
@@ -120,14 +127,17 @@ def same_tests(values: Mapping[Quantity, tuple[Values, Values]], paired: bool) -
         else:
             numbers = np.array([*a.values(), *b.values()])
             changes = numbers - numbers[0]
+
         # Adding 0 turns -0 into 0, which has other bytes.
         changes = np.round(changes, DECIMALS) + 0.0
         if not np.any(changes):
             # Nothing is tested.
             continue
 
-        sign = np.sign(changes[np.flatnonzero(changes)[0]])
-        place = (tuple(a), tuple(b), (changes * sign + 0.0).tobytes())
+        # Two-sided tests do not see the sign, so the first change is made positive.
+        first_change = changes[np.flatnonzero(changes)[0]]
+        unsigned = changes * np.sign(first_change) + 0.0
+        place = (tuple(a), tuple(b), unsigned.tobytes())
         other = first.setdefault(place, quantity)
         if other is not quantity:
             found[quantity] = other
@@ -135,32 +145,37 @@ def same_tests(values: Mapping[Quantity, tuple[Values, Values]], paired: bool) -
 
 
 def few_worlds(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
-    """A warning where runs are compared over too few worlds to say much, or only in some conditions of theirs.
+    """Warn if runs share too few worlds to say much, in all or in some conditions.
 
     Args:
         rows: of one comparison.
         swept: the settings whose conditions they are compared in.
     """
-    least = min((_worlds(row) for row in rows if not row.where), default=FEW_WORLDS)
-    if least < FEW_WORLDS:
-        return [f"compared over {_counted(least)}, fewer than {FEW_WORLDS}: an impression, not a finding"]
-    conditions: dict[Hashable, int] = {}
+    least = FEW_WORLDS
+    least_of: dict[Hashable, int] = {}
     for row in rows:
-        if _is_condition(row, swept):
-            place = tuple(row.where.items())
-            conditions[place] = min(conditions.get(place, FEW_WORLDS), _worlds(row))
-    few = [worlds for worlds in conditions.values() if worlds < FEW_WORLDS]
+        worlds = min(row.n, row.n_b)
+        if not row.where:
+            least = min(least, worlds)
+        elif _is_condition(row, swept):
+            condition = tuple(row.where.items())
+            least_of[condition] = min(least_of.get(condition, FEW_WORLDS), worlds)
+
+    if least < FEW_WORLDS:
+        counted = "1 world" if least == 1 else f"{least} worlds"
+        return [f"compared over {counted}, fewer than {FEW_WORLDS}: an impression, not a finding"]
+
+    few = [worlds for worlds in least_of.values() if worlds < FEW_WORLDS]
     if not few:
         return []
-    told = (
-        f"{len(few)} of {len(conditions)} conditions have fewer than {FEW_WORLDS} shared worlds, as few as {min(few)}"
-    )
-    return [f"{told}: impressions, not findings"]
+    told = f"{len(few)} of {len(least_of)} conditions have fewer than {FEW_WORLDS} shared worlds"
+    return [f"{told}, as few as {min(few)}: impressions, not findings"]
 
 
 def out_of_reach(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
-    """A warning for every family of tests in which no row could be significant, whatever the data: of whole runs, and
-    of the conditions of each measurement.
+    """Warn of every family of tests in which no row could be significant, whatever the data.
+
+    The families are those of whole runs, and of the conditions of each measurement.
 
     Args:
         rows: all that are corrected together.
@@ -170,31 +185,36 @@ def out_of_reach(rows: Sequence[Row], swept: Collection[str] = ()) -> list[str]:
     for row in rows:
         if not row.where or _is_condition(row, swept):
             families.setdefault(row.family, []).append(row)
-    warnings = map(_unreachable, families.values())
-    return [warning for warning in warnings if warning]
+
+    warnings = []
+    for members in families.values():
+        if warning := _unreachable(members):
+            warnings.append(warning)
+    return warnings
 
 
 def _unreachable(rows: Sequence[Row]) -> str:
+    """The warning for one family; empty if its tests can be significant."""
     tested = [row.n_different for row in rows if row.n_different and row.p is not None]
     if not tested:
         return ""
+
     # The least p value of a permutation test is that of the one arrangement where all pairs differ in one direction.
-    least = len(tested) * 0.5 ** (max(tested) - 1)
+    n_tests = len(tested)
+    most_pairs = max(tested)
+    least = n_tests * 0.5 ** (most_pairs - 1)
     if least <= ALPHA:
         return ""
-    of = f" of {rows[0].title or rows[0].name} by condition" if rows[0].where else ""
-    tested_rows = f"{len(tested)} row{'s' if len(tested) > 1 else ''}"
-    found = f"{tested_rows} tested, at most {max(tested)} pairs differ"
+
+    first = rows[0]
+    of = ""
+    if first.where:
+        of = f" of {first.title or first.name} by condition"
+    plural = "s" if n_tests > 1 else ""
+    found = f"{n_tests} row{plural} tested, at most {most_pairs} pairs differ"
     return f"no p value{of} can fall below {min(1.0, least):.2g} once corrected ({found}): compare more worlds"
 
 
 def _is_condition(row: Row, swept: Collection[str]) -> bool:
-    return bool(row.where) and {*row.where} == {*swept}
-
-
-def _worlds(row: Row) -> int:
-    return min(row.n, row.n_b)
-
-
-def _counted(worlds: int) -> str:
-    return f"{worlds} world{'s' if worlds > 1 else ''}"
+    """Whether a row is of one condition: restricted by all swept settings and by nothing else."""
+    return bool(row.where) and set(row.where) == set(swept)

@@ -22,11 +22,11 @@ from gde.runs.evaluating import evaluate
 
 OURS = "gde-eval"
 FOR_OTHERS = {"all", "dev", "docs"}
-"""Extras that bring others together, or that only contributors need."""
+"""Extras that are not examined: they bring others together, or only contributors need them."""
 REQUIREMENT = re.compile(r"([\w.-]+).*?;.*extra == ['\"]([\w-]+)['\"]")
 KIT = "gde.testing.plugin"
 SECONDS = 10.0
-"""That the self-test may take."""
+"""Time limit of the self-test."""
 EPISODES = 6
 
 
@@ -44,7 +44,11 @@ class Finding:
 def examine() -> Iterator[Finding]:
     """Examine Python, plugins, extras, programs, weights and data, accelerator and disk, and do a small run."""
     catalogue = Catalogue.default()
-    entries = [(kind, entry) for kind in KINDS for entry in catalogue.entries(kind)]
+    entries: list[tuple[str, Entry]] = []
+    for kind in KINDS:
+        for entry in catalogue.entries(kind):
+            entries.append((kind, entry))
+
     yield Finding("python", True, f"{python_version()}, {OURS} {version(OURS)}, {sys.executable}")
     yield from _plugins(catalogue.plugins.records)
     yield from _extras(entries)
@@ -64,19 +68,25 @@ def _plugins(records: Sequence[PluginRecord]) -> Iterator[Finding]:
 
 
 def _extras(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
-    # The extras of this distribution are declared; those of others show in what their offers lack.
     wanting = _wanting(entries)
+
+    # The extras of this distribution are declared; those of others show in what their offers lack.
     for extra, packages in _declared().items():
-        missing = [each for each in packages if not _version(each)]
+        versions = {package: _version(package) for package in packages}
+        missing = [package for package in packages if not versions[package]]
         if missing:
             users = wanting.pop((OURS, extra), [])
             yield Finding(f"extra {extra}", False, _advice(missing, users, OURS, extra))
         else:
-            shown = ", ".join(f"{each} {_version(each)}" for each in packages)
+            shown = ", ".join(f"{package} {versions[package]}" for package in packages)
             yield Finding(f"extra {extra}", True, shown)
+
     for (owner, extra), offers in sorted(wanting.items()):
-        missing = sorted({module for _, entry in offers for module in entry.offer.missing()})
-        yield Finding(f"extra {extra} of {owner}", False, _advice(missing, offers, owner, extra))
+        modules: set[str] = set()
+        for _, entry in offers:
+            modules.update(entry.offer.missing())
+        advice = _advice(sorted(modules), offers, owner, extra)
+        yield Finding(f"extra {extra} of {owner}", False, advice)
 
 
 def _declared() -> Mapping[str, Sequence[str]]:
@@ -97,7 +107,8 @@ def _wanting(entries: Sequence[tuple[str, Entry]]) -> dict[tuple[str, str], list
     wanting: dict[tuple[str, str], list[tuple[str, Entry]]] = defaultdict(list)
     for kind, entry in entries:
         if entry.offer.missing():
-            wanting[entry.distribution, entry.offer.extra or "all"].append((kind, entry))
+            extra = entry.offer.extra or "all"
+            wanting[entry.distribution, extra].append((kind, entry))
     return wanting
 
 
@@ -120,16 +131,18 @@ def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
     users: dict[str, list[str]] = defaultdict(list)
     advice: dict[str, str] = {}
     for kind, entry in entries:
-        for program, installed_by in entry.offer.programs.items():
-            users[program].append(f"{KINDS[kind].title} {entry.offer.name}")
+        offer = entry.offer
+        for program, installed_by in offer.programs.items():
+            users[program].append(f"{KINDS[kind].title} {offer.name}")
             advice.setdefault(program, installed_by)
+
     for program, names in sorted(users.items()):
+        listed = ", ".join(names)
         place = shutil.which(program)
         if place:
-            yield Finding(f"program {program}", True, f"{place}, for {', '.join(names)}")
+            yield Finding(f"program {program}", True, f"{place}, for {listed}")
         else:
-            missing = f"without it there is no {', '.join(names)}: {advice[program]}"
-            yield Finding(f"program {program}", False, missing)
+            yield Finding(f"program {program}", False, f"without it there is no {listed}: {advice[program]}")
 
 
 def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
@@ -138,6 +151,7 @@ def _local_weights(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
         offer = entry.offer
         if not isinstance(offer, EnvironmentOffer | ModelOffer) or offer.local_weights is None:
             continue
+
         subject = f"{KINDS[kind].title} {offer.name}"
         try:
             for line in offer.local_weights():
@@ -151,36 +165,49 @@ def _accelerator() -> Finding:
         return Finding("accelerator", False, f"torch is not installed: pip install '{OURS}[llm]'")
     import torch
 
-    if torch.cuda.is_available():
-        names = ", ".join(torch.cuda.get_device_name(each) for each in range(torch.cuda.device_count()))
-        return Finding("accelerator", True, f"{names}, with torch {torch.__version__}")
-    return Finding("accelerator", True, f"none, torch {torch.__version__} on the CPU: enough for embedded models")
+    if not torch.cuda.is_available():
+        return Finding("accelerator", True, f"none, torch {torch.__version__} on the CPU: enough for embedded models")
+    names = []
+    for index in range(torch.cuda.device_count()):
+        names.append(torch.cuda.get_device_name(index))
+    return Finding("accelerator", True, f"{', '.join(names)}, with torch {torch.__version__}")
 
 
 def _disk() -> Finding:
     free = shutil.disk_usage(".").free / 2**30
-    return Finding("disk", free > 1, f"{free:.1f} GiB free here; a run of the default size takes some 30 MiB")
+    detail = f"{free:.1f} GiB free here; a run of the default size takes some 30 MiB"
+    return Finding("disk", free > 1, detail)
 
 
 def self_test() -> Finding:
     """Run the test kit's agent in its corridor, with a probe and a page if their packages are installed."""
-    # Parts are named in full: another plugin may have such names too.
     began = time.monotonic()
-    probed = find_spec("safetensors") is not None
+
+    # Parts are named in full: another plugin may have such names too.
+    probes: tuple[Choice, ...] = ()
+    can_probe = find_spec("safetensors") is not None
+    if can_probe:
+        probes = (Choice(name=f"{KIT}:moves", alias="moves"),)
     plan = Plan(
         environment=Choice(name=f"{KIT}:corridor", config={"length": 5}),
         agent=Choice(name=f"{KIT}:asking"),
-        probes=(Choice(name=f"{KIT}:moves", alias="moves"),) if probed else (),
+        probes=probes,
         metrics=(Choice(name="scores"),),
         episodes=EPISODES,
         run_seconds=SECONDS,
     )
     try:
         with TemporaryDirectory(prefix="gde-doctor-") as folder:
-            result = evaluate(plan, Path(folder) / "run", Catalogue(load_plugins(modules=(KIT,))))
+            catalogue = Catalogue(load_plugins(modules=(KIT,)))
+            result = evaluate(plan, Path(folder) / "run", catalogue)
     except FAULTS as error:
         return Finding("self-test", False, f"{type(error).__name__}: {error}", vital=True)
-    took = f"{len(result.measurements)} numbers in {time.monotonic() - began:.1f} s"
-    took += "" if probed else f", without a probe: pip install '{OURS}[probes]'"
-    reasons = "; ".join(f"{each.stage} of {each.subject}: {each.reason}" for each in result.failures)
-    return Finding("self-test", result.status == "ok", f"{took}{f', but {reasons}' if reasons else ''}", vital=True)
+
+    seconds = time.monotonic() - began
+    detail = f"{len(result.measurements)} numbers in {seconds:.1f} s"
+    if not can_probe:
+        detail += f", without a probe: pip install '{OURS}[probes]'"
+    reasons = [f"{failure.stage} of {failure.subject}: {failure.reason}" for failure in result.failures]
+    if reasons:
+        detail += f", but {'; '.join(reasons)}"
+    return Finding("self-test", result.status == "ok", detail, vital=True)

@@ -2,8 +2,9 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
@@ -18,13 +19,13 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 def summaries(run: Path | str) -> list[dict[str, Any]]:
-    """Every finished episode in a few words: its key, world, number of turns and ending, and its labels."""
+    """List every finished episode: key, world, number of turns, ending and labels."""
     with closing(RunFolder.open(Path(run)).journal(write=False)) as journal:
         return list(journal.summaries())
 
 
 def one_episode(run: Path | str, key: str) -> Trajectory:
-    """The finished episode with the key "condition/world/repeat".
+    """Return the finished episode with the key "condition/world/repeat".
 
     Raises:
         GdeError: there is none.
@@ -36,12 +37,13 @@ def one_episode(run: Path | str, key: str) -> Trajectory:
 
 
 def export(run: Path | str, form: Format, file: TextIO) -> int:
-    """Write a run to an open text file. Gives the number of lines or rows written.
+    """Write a run to an open text file, and return the number of lines or rows written.
 
-    "jsonl": one trajectory a line, everything included. "csv": one measurement a row.
+    "jsonl": one trajectory a line, everything included.
+    "csv": one measurement a row.
     "messages": one turn a line as {"episode", "turn", "prompt", "reasoning", "answer", "status", "action"}.
-    "chat": one episode a line as {"episode", "success", "messages": [{"role", "content"}, ...]}, what was shown as the
-    user's and what was said, or done, as the assistant's; failed episodes are left out.
+    "chat": one episode a line as {"episode", "success", "messages": [{"role", "content"}, ...]}. Observations are the
+        user's messages, answers or else actions the assistant's; failed episodes are left out.
     """
     writers: Mapping[Format, Callable[[Path, TextIO], int]] = {
         "jsonl": _jsonl,
@@ -53,17 +55,19 @@ def export(run: Path | str, form: Format, file: TextIO) -> int:
 
 
 def _jsonl(run: Path, file: TextIO) -> int:
-    return _lines((trajectory_json(trajectory) for trajectory in load_evidence(run).trajectories), file)
+    trajectories = load_evidence(run).trajectories
+    return _lines(map(trajectory_json, trajectories), file)
 
 
 def _messages(run: Path, file: TextIO) -> int:
-    return _lines((line for trajectory in load_evidence(run).trajectories for line in _turns(trajectory)), file)
+    trajectories = load_evidence(run).trajectories
+    return _lines(chain.from_iterable(map(_turns, trajectories)), file)
 
 
 def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
     for turn in trajectory.turns:
         decision = turn.decision
-        completion = turn.decision.completion
+        completion = decision.completion
         yield {
             "episode": str(trajectory.key),
             "turn": turn.index,
@@ -76,23 +80,30 @@ def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
 
 
 def _chat(run: Path, file: TextIO) -> int:
-    played = (trajectory for trajectory in load_evidence(run).trajectories if trajectory.ending != "failed")
-    return _lines((_conversation(trajectory) for trajectory in played), file)
+    trajectories = load_evidence(run).trajectories
+    played = [trajectory for trajectory in trajectories if trajectory.ending != "failed"]
+    return _lines(map(_conversation, played), file)
 
 
 def _conversation(trajectory: Trajectory) -> dict[str, Any]:
     messages: list[dict[str, str]] = []
     for turn in trajectory.turns:
-        said = turn.decision.completion
-        answer = said.text if said else turn.decision.action or ""
-        messages += [{"role": "user", "content": turn.observation.text}, {"role": "assistant", "content": answer}]
+        decision = turn.decision
+        # An agent without a language model says nothing, so its action stands for its answer.
+        if decision.completion:
+            answer = decision.completion.text
+        else:
+            answer = decision.action or ""
+        messages.append({"role": "user", "content": turn.observation.text})
+        messages.append({"role": "assistant", "content": answer})
     return {"episode": str(trajectory.key), "success": trajectory.success, "messages": messages}
 
 
-def _lines(objects: Iterator[dict[str, Any]], file: TextIO) -> int:
+def _lines(objects: Iterable[dict[str, Any]], file: TextIO) -> int:
     n = 0
     for each in objects:
-        file.write(json.dumps(each, sort_keys=True, ensure_ascii=False) + "\n")
+        line = json.dumps(each, sort_keys=True, ensure_ascii=False)
+        file.write(line + "\n")
         n += 1
     return n
 

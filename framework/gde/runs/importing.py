@@ -1,4 +1,4 @@
-"""What another program has logged, as a run: so that it can be compared, reported and exported like any other."""
+"""The log of another program as a run, which can be compared, reported and exported like any other."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from gde.store.journal import Journal
 from gde.store.lock import only_writer
 
 SCORES = "scores"
-"""The metric that gives what was logged, and the fact of the last state that holds it."""
+"""The metric that gives the logged scores, and the fact of the last state that holds them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Sample:
     """One question and its answer, as a log has them."""
 
     id: str
-    """Equal for equal questions: samples of two logs are compared where it is the same."""
+    """Equal for equal questions: samples of two logs with the same id are compared."""
     epoch: int = 0
     """Counts repeats of the question from 0."""
     asked: str = ""
@@ -38,12 +38,12 @@ class Sample:
     scores: Mapping[str, float] = field(default_factory=dict)
     """Finite numbers by name."""
     failure: str = ""
-    """Why there is no answer to be scored."""
+    """Why there is no answer; empty if there is one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """What is taken from a log."""
+    """The content of a log."""
 
     task: str
     model: str
@@ -51,20 +51,26 @@ class Log:
 
 
 def import_log(log: Log, out: Path | None = None, catalogue: Catalogue | None = None) -> Result:
-    """Write a log as a run: a sample is an episode of one turn in a world of its own, its scores are numbers of the
-    metric `scores`, and the first of them that lies within 0 and 1 is its success.
+    """Write a log as a run.
+
+    A sample becomes an episode of one turn in a world of its own. Its scores are numbers of the metric `scores`, and
+    the first of them between 0 and 1 is its success.
 
     Raises:
         GdeError: there is no sample, two are the same, or `out` exists.
     """
     _check(log)
+    ids = {sample.id for sample in log.samples}
+    last_epoch = max(sample.epoch for sample in log.samples)
     plan = Plan(
         environment=Choice(name=_name(log.task)),
         agent=Choice(name=_name(log.model)),
         metrics=(Choice(name=SCORES),),
-        episodes=len({sample.id for sample in log.samples}),
-        repeats=1 + max(sample.epoch for sample in log.samples),
+        episodes=len(ids),
+        repeats=1 + last_epoch,
     )
+
+    # Neither the task nor the model is a part that is installed here.
     ready = resolve(plan, catalogue or Catalogue.default(), absent=True)
     folder = RunFolder.create(ready.plan, out)
     with (
@@ -80,24 +86,32 @@ def import_log(log: Log, out: Path | None = None, catalogue: Catalogue | None = 
 def _check(log: Log) -> None:
     if not log.samples:
         raise GdeError(f"the log of {log.task}: wanted samples, got none; were they logged?")
-    keys = [(sample.id, sample.epoch) for sample in log.samples]
-    if len(set(keys)) < len(keys):
-        name, epoch = max(keys, key=keys.count)
-        raise GdeError(f"the log of {log.task}: wanted a sample once an epoch, got {name} in epoch {epoch} again")
-    odd = [sample.id for sample in log.samples if not all(map(isfinite, sample.scores.values()))]
-    if odd:
-        raise GdeError(f"the log of {log.task}: wanted finite scores, sample {odd[0]} has others")
+
+    seen = set()
+    for sample in log.samples:
+        key = (sample.id, sample.epoch)
+        if key in seen:
+            again = f"got {sample.id} in epoch {sample.epoch} again"
+            raise GdeError(f"the log of {log.task}: wanted a sample once an epoch, {again}")
+        seen.add(key)
+
+    for sample in log.samples:
+        if not all(map(isfinite, sample.scores.values())):
+            raise GdeError(f"the log of {log.task}: wanted finite scores, sample {sample.id} has others")
 
 
 def _name(text: str) -> str:
-    """A name of a plan, in which a colon would tell a plugin from its part."""
-    return "-".join(text.replace(":", "-").split()) or "unnamed"
+    """A name for a plan: without blanks, and without colons, which stand between a plugin and its part."""
+    words = text.replace(":", "-").split()
+    return "-".join(words) or "unnamed"
 
 
 async def _write(log: Log, journal: Journal) -> None:
-    worlds = {name: place for place, name in enumerate(dict.fromkeys(sample.id for sample in log.samples))}
+    worlds: dict[str, int] = {}
     for sample in log.samples:
-        key = EpisodeKey(condition=0, world=worlds[sample.id], repeat=sample.epoch)
+        # Worlds are counted in the order in which the log first names them.
+        number = worlds.setdefault(sample.id, len(worlds))
+        key = EpisodeKey(condition=0, world=number, repeat=sample.epoch)
         world = World(id=f"{log.task} {sample.id}", facts={"view": sample.asked})
         await journal.begin(key, 0, world, {}, 1)
         if sample.failure:
@@ -108,12 +122,16 @@ async def _write(log: Log, journal: Journal) -> None:
 
 
 def _turn(sample: Sample) -> Turn:
-    success = next((value for value in sample.scores.values() if 0 <= value <= 1), None)
-    said = sample.answer
+    shares = [value for value in sample.scores.values() if 0 <= value <= 1]
+    success = shares[0] if shares else None
+    if sample.answer:
+        decision = Decision.act(sample.answer)
+    else:
+        decision = Decision.unusable("empty", "wanted an answer, got none")
     return Turn(
         index=0,
         observation=Observation(text=sample.asked),
-        decision=Decision.act(said) if said else Decision.unusable("empty", "wanted an answer, got none"),
+        decision=decision,
         reward=success or 0.0,
         terminated=True,
         truncated=False,

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from hashlib import sha256
@@ -61,8 +61,10 @@ class Pipeline:
     @property
     def conditions(self) -> list[Labels]:
         """The swept values of each condition when the run began."""
-        noted = self.journal.noted("conditions")
-        return noted if noted is not None else [condition.labels for condition in self.ready.conditions]
+        noted: list[Labels] | None = self.journal.noted("conditions")
+        if noted is not None:
+            return noted
+        return [condition.labels for condition in self.ready.conditions]
 
     def roll_out(self) -> None:
         """Play the episodes that are not finished, wherever the executor does.
@@ -80,15 +82,22 @@ class Pipeline:
         call_each(hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin)
 
         executor: Any = self.resources.make(ready.executor)
-        stopping = self.stop.calling(executor.stop) if isinstance(executor, WorksElsewhere) else nullcontext()
         parts = shares(ready, worlds, self.journal, executor.workers)
-        job = Sharing(self.folder.journal_path, self.stop, self.keys_to)
-        with stopping, watching(self.folder.journal_path, total, self._listeners()):
+        journal_path = self.folder.journal_path
+        job = Sharing(journal_path, self.stop, self.keys_to)
+
+        # A stop in this process does not reach workers elsewhere by itself.
+        stopping: AbstractContextManager[Any] = nullcontext()
+        if isinstance(executor, WorksElsewhere):
+            stopping = self.stop.calling(executor.stop)
+
+        with stopping, watching(journal_path, total, self._listeners()):
             try:
                 if isinstance(executor, WorksFarAway):
                     done = executor.map(DistantSharing(job), parts, partial(answer, self.journal))
                 else:
                     done = executor.map(job, parts)
+                # Executors work while they are iterated over.
                 for _ in done:
                     pass
             except GdeError:
@@ -99,9 +108,10 @@ class Pipeline:
 
     def _executor_failed(self, error: BaseException) -> BaseException:
         """Blame the executor for a fault: those of episodes are recorded and never come here."""
+        # If the folder was removed, that is the cause of the fault.
         if not self.folder.path.is_dir():
-            # Whoever removed the folder has caused the fault.
             return error
+
         entry = self.ready.executor.entry
         whose = f"executor {self.ready.executor.label!r} of {entry.distribution or entry.module}"
         return RunFailed(f"{whose} failed ({reason_of(error)}); what was finished is kept, go on with `gde resume`")
@@ -119,7 +129,8 @@ class Pipeline:
         origin = {**provenance(self.ready, {}), "worlds": worlds}
         known = self.journal.noted("provenance")
         if known is None:
-            self.journal.note("conditions", [dict(condition.labels) for condition in self.ready.conditions])
+            conditions = [dict(condition.labels) for condition in self.ready.conditions]
+            self.journal.note("conditions", conditions)
             self.journal.note("episodes", total)
             self.journal.note("provenance", origin)
         elif known["worlds"] != worlds:
@@ -130,7 +141,6 @@ class Pipeline:
         return origin
 
     def _listeners(self) -> Listeners:
-        # Nothing is read from the record for hooks that no plugin implements.
         hook = self.ready.catalogue.plugins.manager.hook
 
         def episode(trajectory: Trajectory, done: int, total: int) -> None:
@@ -139,35 +149,51 @@ class Pipeline:
         def turn(key: str, turn: Turn) -> None:
             call_each(hook.gde_turn_finished, warnings.warn, episode=key, turn=turn)
 
+        # Nothing is read from the record for hooks that no plugin implements.
+        hears_episodes = bool(hook.gde_episode_finished.get_hookimpls())
+        hears_turns = bool(hook.gde_turn_finished.get_hookimpls())
         return Listeners(
             progress=self.watch,
-            episode=episode if hook.gde_episode_finished.get_hookimpls() else None,
-            turn=turn if hook.gde_turn_finished.get_hookimpls() else None,
+            episode=episode if hears_episodes else None,
+            turn=turn if hears_turns else None,
         )
 
     def probe(self) -> None:
         """Record the activations that probes ask for and that are not stored yet, and fit the probes."""
         name = self.ready.agent_model
         models = self.resources.models
-        if not (self.ready.probes and name):
+        if not self.ready.probes or not name:
             return
+
+        # A model with known layers is a white box; others have to be made to find out.
         info = models.info(name)
-        if not (info.n_layers or isinstance(models.get(name), WhiteBox)):
+        if not info.n_layers and not isinstance(models.get(name), WhiteBox):
             return
 
         trajectories = Recorded(self.folder.journal_path)
-        probes: list[tuple[Chosen, Probe]] = [(chosen, self.resources.make(chosen)) for chosen in self.ready.probes]
-        requests = [probe.capture(info) for _, probe in probes]
-        self._capture(trajectories, merge(requests), ActivationStore(self.folder.activations, self.journal))
+        probes: list[Probe] = []
+        requests: list[CaptureRequest] = []
+        for chosen in self.ready.probes:
+            probe = self.resources.make(chosen)
+            probes.append(probe)
+            requests.append(probe.capture(info))
+        store = ActivationStore(self.folder.activations, self.journal)
+        self._capture(trajectories, merge(requests), store)
 
         # If activations had to be recorded, the model was made anew, perhaps by other software.
         info = models.info(name)
         work: list[tuple[Probe, Fit, str]] = []
-        for (chosen, probe), request in zip(probes, requests, strict=True):
-            own = list_fits(chosen.label, probe, request)
-            work += [(probe, fit, _origin(chosen, fit, info, trajectories)) for fit in own]
+        for chosen, probe, request in zip(self.ready.probes, probes, requests, strict=True):
+            for fit in list_fits(chosen.label, probe, request):
+                origin = _origin(chosen, fit, info, trajectories)
+                work.append((probe, fit, origin))
+
+        # Fits that depend on the same as those in the journal are kept.
         known = made_by(self.journal)
-        wanted = [(probe, fit) for probe, fit, origin in work if known.get(fit.name) != origin]
+        wanted = []
+        for probe, fit, origin in work:
+            if known.get(fit.name) != origin:
+                wanted.append((probe, fit))
 
         stage = ProbeStage(
             trajectories=trajectories,
@@ -233,9 +259,17 @@ class Pipeline:
 
 def _origin(chosen: Chosen, fit: Fit, model: ModelInfo, trajectories: Recorded) -> str:
     """Hash what a fit depends on."""
-    offer = chosen.entry.offer
-    parts = (chosen.entry.qualified, offer.version, chosen.config, asdict(fit), model.name, dict(model.versions))
-    return sha256(repr((*parts, trajectories.episodes)).encode()).hexdigest()
+    entry = chosen.entry
+    parts = (
+        entry.qualified,
+        entry.offer.version,
+        chosen.config,
+        asdict(fit),
+        model.name,
+        dict(model.versions),
+        trajectories.episodes,
+    )
+    return sha256(repr(parts).encode()).hexdigest()
 
 
 def checked_hash(folder: RunFolder, journal: Journal) -> str:

@@ -1,4 +1,4 @@
-"""A published study from its plans to its tables, in one folder that holds a run for every plan."""
+"""A published study from its plans to its tables, in one folder with a run for every plan."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -24,13 +24,15 @@ from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
 
 SCHEMA = 1
-AGENT, EXECUTOR = Choice(name="gpt-oss"), Choice(name="serial")
-"""Where nobody says otherwise."""
+AGENT = Choice(name="gpt-oss")
+"""The default agent."""
+EXECUTOR = Choice(name="serial")
+"""The default executor."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A published study, and what of it is to be done by whom."""
+    """A published study, its size, and the parts of its plans that can be chosen."""
 
     name: str
     scale: float = 1.0
@@ -40,7 +42,7 @@ class Request:
     agent: Choice = AGENT
     language_model: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     rewards: tuple[Choice, ...] = ()
-    """Reward models that judge besides, in every plan that has any."""
+    """Reward models that are added to every plan that has any."""
     executor: Choice = EXECUTOR
 
     def __post_init__(self) -> None:
@@ -57,7 +59,7 @@ class Study:
     rows: tuple[Comparison, ...]
     figures: tuple[Figure, ...]
     figures_missing: str
-    """Why there are no figures; empty where there are."""
+    """Why there are no figures; empty if there are."""
     results: Mapping[str, Result]
     """By the names of the plans."""
 
@@ -71,44 +73,53 @@ class Study:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What every reader must be told of the models, each once."""
-        found = (result.provenance.get("notice") for result in self.results.values())
-        return tuple(dict.fromkeys(str(notice) for notice in found if notice))
+        """The notices about the models for every reader, each once."""
+        found: dict[str, None] = {}
+        for result in self.results.values():
+            if notice := result.provenance.get("notice"):
+                found[str(notice)] = None
+        return tuple(found)
 
 
 def reproduce(
     request: Request, out: Path | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
 ) -> Study:
-    """Run the plans of a study that are not yet finished in `out`, and hold them against the publication.
+    """Run the plans of a study that are not yet finished in `out`, and compare them with the publication.
 
     Raises:
-        GdeError: no such study, a plan is refused, something is asked for that the study has no use for, `out` cannot
-            be made, or it holds runs of other plans.
-        KeyboardInterrupt: it was interrupted; the same request with the folder as `out` goes on.
+        GdeError: no such study, a plan is refused, the study has no use for something in the request, `out` cannot be
+            made, or it holds runs of other plans.
+        KeyboardInterrupt: it was interrupted; the same request with the folder as `out` resumes it.
     """
     catalogue = catalogue or Catalogue.default()
     study, plans = _planned(request, catalogue)
     folder = out or free_name(Path("runs"), request.name)
+
+    # Everything that can be refused is refused before hours of work that could not be kept.
     for name, plan in plans.items():
         _check(plan, folder / name, catalogue)
     try:
-        folder.mkdir(parents=True, exist_ok=True)  # before hours of work that could not be kept
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_make(folder, error) from error
+
     try:
         runs: dict[str, Run] = {}
         for index, (name, plan) in enumerate(plans.items()):
             watch(Progress("plans", index, len(plans)))
-            result = _finished(plan, folder / name, catalogue, watch)
-            runs[name] = Run(result=result, evidence=load_evidence(folder / name, catalogue))
+            path = folder / name
+            result = _finished(plan, path, catalogue, watch)
+            evidence = load_evidence(path, catalogue)
+            runs[name] = Run(result=result, evidence=evidence)
         return _concluded(study, request.name, folder, runs)
     except KeyboardInterrupt as interrupt:
-        interrupt.__notes__ = [str(folder)]  # not the run that it was at: one goes on with all of them
+        # The folder of the study, not of the run: the user resumes all of them.
+        interrupt.__notes__ = [str(folder)]
         raise
 
 
 def foresee(request: Request, catalogue: Catalogue | None = None) -> tuple[Estimate, ...]:
-    """What the plans of a study would ask of language models; nothing is run, and nobody is asked.
+    """Estimate what the plans of a study ask of language models; nothing is run.
 
     Raises:
         GdeError: no such study, or a part of a plan is refused.
@@ -119,26 +130,35 @@ def foresee(request: Request, catalogue: Catalogue | None = None) -> tuple[Estim
         resolve(plan, catalogue)
     if isinstance(study, Foresees):
         return tuple(study.estimate(plans))
+
     note = "the study does not tell what it asks of language models"
-    return tuple(
-        Estimate(plan=name, part=plan.agent.label, episodes=plan.episodes * plan.repeats, note=note)
-        for name, plan in plans.items()
-    )
+    estimates = []
+    for name, plan in plans.items():
+        episodes = plan.episodes * plan.repeats
+        estimates.append(Estimate(plan=name, part=plan.agent.label, episodes=episodes, note=note))
+    return tuple(estimates)
 
 
 def _planned(request: Request, catalogue: Catalogue) -> tuple[Reproduction, dict[str, Plan]]:
     offer = catalogue.find("reproduction", request.name).offer
     context = Resources(catalogue).context("reproduction", request.name)
-    study: Reproduction = offer.make(build(offer.config, request.settings, "study"), context)
+    config = build(offer.config, request.settings, "study")
+    study: Reproduction = offer.make(config, context)
+
     plans = study.plans(request.scale, request.agent)
-    if unused := next(_unused(request, study, plans.values()), ""):
+    for unused in _unused(request, study, plans.values()):
         raise GdeError(f"{unused}; drop it")
-    return study, {name: _asked_for(plan, request) for name, plan in plans.items()}
+
+    changed = {}
+    for name, plan in plans.items():
+        changed[name] = _asked_for(plan, request)
+    return study, changed
 
 
 def _unused(request: Request, study: Reproduction, plans: Collection[Plan]) -> Iterator[str]:
-    """What is asked for and would change nothing, and why."""
-    if request.rewards and not any(plan.rewards for plan in plans):
+    """The parts of the request that would change nothing, and why."""
+    has_rewards = any(plan.rewards for plan in plans)
+    if request.rewards and not has_rewards:
         yield f"--reward {request.rewards[0].label}: no plan of {request.name} has reward models"
     if isinstance(study, Agentless) and request.agent != AGENT:
         yield f"{_option('agent', request.agent, AGENT)}: {request.name} has agents of its own or none"
@@ -149,55 +169,74 @@ def _unused(request: Request, study: Reproduction, plans: Collection[Plan]) -> I
 
 
 def _option(table: str, asked: Choice, default: Choice) -> str:
-    """How somebody has asked for something else than the default."""
-    return f"--{table} {asked.name}" if asked.name != default.name else f"{table}.{next(iter(asked.config))}"
+    """The option that asks for something else than the default."""
+    if asked.name != default.name:
+        return f"--{table} {asked.name}"
+    field = next(iter(asked.config))
+    return f"{table}.{field}"
 
 
 def study_json(study: Study) -> dict[str, Any]:
     """The object that `gde reproduce --json` prints and reproduction.json holds."""
+    runs = {}
+    for name, result in study.results.items():
+        runs[name] = {"run": result.run, "status": result.status}
     return {
         "schema": SCHEMA,
         "study": study.name,
         "folder": str(study.folder),
         "status": study.status,
-        "runs": {name: {"run": result.run, "status": result.status} for name, result in study.results.items()},
+        "runs": runs,
         "rows": [asdict(row) for row in study.rows],
         "notices": list(study.notices),
     }
 
 
 def _check(plan: Plan, path: Path, catalogue: Catalogue) -> None:
-    """Refuse a plan that cannot be run, or that is not the one of the run that its folder holds already."""
+    """Refuse a plan that cannot be run, or whose folder holds a run of another plan."""
     ready = prepare(plan, catalogue)
-    if path.exists() and plan_hash(RunFolder.open(path).plan()) != plan_hash(ready.plan):
+    if not path.exists():
+        return
+    there = RunFolder.open(path).plan()
+    if plan_hash(there) != plan_hash(ready.plan):
         raise RunFolderError(f"{path} holds a run of another plan: name another folder with --out")
 
 
 def _asked_for(plan: Plan, request: Request) -> Plan:
+    """The plan of a study with the model, executor and reward models of the request."""
     model = {**plan.language_model, **request.language_model}
-    asked = {each.label: each for each in request.rewards}
-    own = tuple(each for each in plan.rewards if each.label not in asked)
-    rewards = (*own, *asked.values()) if plan.rewards else ()
+
+    # A requested reward model takes the place of the plan's own with its label.
+    rewards: tuple[Choice, ...] = ()
+    if plan.rewards:
+        asked = {choice.label: choice for choice in request.rewards}
+        own = [choice for choice in plan.rewards if choice.label not in asked]
+        rewards = (*own, *asked.values())
     return replace(plan, language_model=model, executor=request.executor, rewards=rewards)
 
 
 def _finished(plan: Plan, path: Path, catalogue: Catalogue, watch: Watch) -> Result:
-    """The result of a plan: of the finished run in the folder, of the interrupted one resumed, or of a new one."""
+    """The result of a plan: of the finished run in the folder, of an interrupted one resumed, or of a new one."""
     if not path.exists():
         return evaluate(plan, path, catalogue, watch)
     if not (path / RESULT).is_file():
         return resume(path, catalogue, watch, plan=plan)
+
+    # Somebody may have scored the run by other metrics since.
     folder = RunFolder.open(path)
     result = folder.read_result()
-    # Somebody may have scored the run by other metrics since.
-    return result if result.plan_hash == plan_hash(folder.plan()) else rescore(path, catalogue=catalogue)
+    is_current = result.plan_hash == plan_hash(folder.plan())
+    if not is_current:
+        result = rescore(path, catalogue=catalogue)
+    return result
 
 
 def _concluded(study: Reproduction, name: str, folder: Path, runs: Mapping[str, Run]) -> Study:
     missing = ""
     try:
         figures = tuple(study.figures(runs))
-    except GdeError as error:  # e.g. the packages that draw are not installed; the numbers stand without them
+    except GdeError as error:
+        # If the packages that draw are not installed, the numbers stand without figures.
         figures = ()
         missing = str(error)
     return Study(

@@ -65,35 +65,48 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
     of = _useful_workers(workers, ready, count_episodes(ready, worlds))
     seconds = ready.plan.run_seconds
     until = None if seconds is None else time() + seconds
-    whole = [Share(ready=ready, worlds=worlds, index=i, of=of, until=until) for i in range(of)]
+    whole = []
+    for index in range(of):
+        whole.append(Share(ready=ready, worlds=worlds, index=index, of=of, until=until))
 
-    left = left_of(ready.plan, cost_before(journal, ready.plan.prices))
+    prices = ready.plan.prices
+    left = left_of(ready.plan, cost_before(journal, prices))
     if of < 2 or not left:
         return whole
 
+    # `most` counts what a share has spent already, so that a resumed share knows its budget.
     parts = []
     for share in whole:
         spent = gone(_spent(share, journal))
-        most = {name: _part(name, each, share.index, of) + spent[name] for name, each in left.items()}
+        most = {}
+        for name, amount in left.items():
+            most[name] = _part(name, amount, share.index, of) + spent[name]
         parts.append(replace(share, most=most))
     return parts
 
 
 def _useful_workers(workers: int, ready: Ready, n: int) -> int:
     # A model that answers all requests together takes as long for half of them, so two workers would compute twice.
-    offers = [model.entry.offer for model in ready.models.values()]
-    if any(isinstance(offer, ModelOffer) and offer.batches for offer in offers):
-        workers = min(workers, max(1, n // at_once(ready)))
+    for model in ready.models.values():
+        offer = model.entry.offer
+        if isinstance(offer, ModelOffer) and offer.batches:
+            n_batches = max(1, n // at_once(ready))
+            workers = min(workers, n_batches)
+            break
     return min(n, workers)
 
 
 def _part(name: str, left: float, index: int, of: int) -> float:
-    # There are no fractions of calls and tokens.
-    return left / of if name == "max_cost" else left // of + (index < left % of)
+    if name == "max_cost":
+        return left / of
+    # There are no fractions of calls and tokens: the first shares get one more.
+    gets_one_more = index < left % of
+    return left // of + gets_one_more
 
 
 def _spent(share: Share, journal: Journal) -> Cost:
-    return cost_before(journal, share.ready.plan.prices, {str(key) for key in share.episodes()})
+    episodes = {str(key) for key in share.episodes()}
+    return cost_before(journal, share.ready.plan.prices, episodes)
 
 
 def left_to(share: Share, journal: Journal) -> Left | None:
@@ -119,11 +132,10 @@ class Sharing:
         Raises:
             RunFailed: the journal cannot be written, the time of the plan is over, or the run was stopped.
         """
-        with (
-            closing(Journal.open(self.path)) as journal,
-            closing(Resources(share.ready, journal, left=left_to(share, journal), keys_to=self.keys_to)) as resources,
-        ):
-            self.stop.run(_roll_out(share, resources, journal))
+        with closing(Journal.open(self.path)) as journal:
+            left = left_to(share, journal)
+            with closing(Resources(share.ready, journal, left=left, keys_to=self.keys_to)) as resources:
+                self.stop.run(_roll_out(share, resources, journal))
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
         """Give the share with which another worker goes on.
@@ -131,20 +143,25 @@ class Sharing:
         Raises:
             WorkerDied: no episode has ended since the last death, or too many workers have died.
         """
-        keys = [*share.episodes()]
+        keys = list(share.episodes())
         with closing(Journal.open(self.path)) as journal:
             ended = journal.finished()
-            alone = journal.noted(share.note) if share.suspects else None
+            # A suspect that was played alone has ended the process itself.
+            alone = None
+            if share.suspects:
+                alone = journal.noted(share.note)
             for key in keys:
                 if str(key) == alone and alone not in ended:
                     asyncio.run(_fail(share, key, died, journal))
                     ended.add(alone)
             journal.note(share.note, None)
 
+        # Without progress the next worker would die in the same way.
         left = [key for key in keys if str(key) not in ended]
         finished = len(keys) - len(left)
         if finished <= share.finished or share.deaths >= MOST_DEATHS:
             raise died
+
         suspects = tuple(left[: at_once(share.ready)])
         return replace(share, deaths=share.deaths + 1, suspects=suspects, finished=finished)
 
@@ -179,15 +196,20 @@ class DistantSharing:
 def answer(journal: Journal, message: Any) -> Any:
     """Answer a distant share, in the process that holds the journal."""
     if isinstance(message, Share):
-        return copied(journal, {str(key) for key in message.episodes()}), left_to(message, journal)
+        episodes = {str(key) for key in message.episodes()}
+        return copied(journal, episodes), left_to(message, journal)
     return journal.write(message)
 
 
 async def _roll_out(share: Share, resources: Resources, journal: Journal) -> None:
     ready = share.ready
-    seconds = None if share.until is None else max(0.0, share.until - time())
+    seconds = None
+    if share.until is not None:
+        seconds = max(0.0, share.until - time())
+
     try:
         async with asyncio.timeout(seconds):
+            # The note is written before the episode, since nothing can be written once the process has died.
             for key in share.suspects:
                 journal.note(share.note, str(key))
                 await roll_out(ready, resources, [key], share.worlds, journal)

@@ -10,11 +10,11 @@ Folder = Annotated[str, "the path of a folder"]
 
 @dataclass(frozen=True, kw_only=True)
 class HostConfig:
-    """How a simulator is kept in its own process."""
+    """Limits of a simulator's process."""
 
     begin_seconds: Annotated[float, Gt(0)] = 300.0
-    """Longest time to begin a game, which may mean to make it, or to tell its demonstration; the simulator that takes
-    longer is killed, and its episode fails."""
+    """Longest time to begin a game, which includes making it, or to give its demonstration. A slower simulator is
+    killed, and its episode fails."""
     step_seconds: Annotated[float, Gt(0)] = 60.0
     """Longest time of a step."""
     recycle_games: Annotated[int, Ge(1)] = 200
@@ -28,7 +28,7 @@ class TextWorldConfig(HostConfig):
     """One kind of TextWorld game; every seed is another game of that kind."""
 
     game: Literal["cooking", "treasure-hunt", "coin-collector", "custom"] = "cooking"
-    """Which of TextWorld's challenges; custom is a chain of actions in a house of your own measures."""
+    """One of TextWorld's challenges; custom is a chain of actions in a house whose size you set."""
     level: Annotated[int, Interval(ge=1, le=300)] = 5
     """Difficulty of a treasure hunt, 1 to 30, or of a coin collection: length of the quest, rooms, doors, keys."""
     ingredients: Annotated[int, Interval(ge=1, le=5)] = 2
@@ -46,7 +46,7 @@ class TextWorldConfig(HostConfig):
     quest_length: Annotated[int, Interval(ge=1, le=20)] = 4
     """Custom: actions of the chain."""
     route: bool = False
-    """Whether the objective tells the whole way, as TextWorld does by itself, instead of its end alone."""
+    """Whether the objective tells the whole way, as TextWorld does by default, or its end alone."""
     horizon: Annotated[int, Ge(1)] = 100
     """Turns of an episode."""
 
@@ -72,10 +72,10 @@ class AlfworldConfig(HostConfig):
     """ALFWorld's games of one split, or games that are made, where every seed is another one."""
 
     data: Folder | None = None
-    """Folder of the official games, in which json_2.1.1 lies; none for what ALFWORLD_DATA says."""
+    """Folder of the official games, which holds json_2.1.1; none for the folder in ALFWORLD_DATA."""
     split: str | None = None
-    """A folder of the official games, e.g. valid_seen, or "made"; none for valid_seen where there are official games,
-    and for made where there are none."""
+    """A folder of the official games, e.g. valid_seen, or "made"; none for valid_seen if there are official games, else
+    for made."""
     task_type: TaskType | None = None
     """One of the six types of tasks; none for all."""
     receptacles: Annotated[int, Interval(ge=4, le=30)] = 10
@@ -99,7 +99,7 @@ class ScienceWorldConfig(HostConfig):
     variations: Annotated[int, Ge(1)] | None = None
     """At most so many variations of each task, the first ones; none for all."""
     listed: bool = True
-    """Whether the admissible actions, several hundred, are listed at every turn, which takes most of its time; without,
+    """Whether the admissible actions, several hundred, are listed at every turn, which takes most of the time. If not,
     any text can be tried."""
     play_on: bool = False
     """Whether the episode goes on when the goal has been reached."""

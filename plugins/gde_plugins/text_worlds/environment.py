@@ -10,7 +10,7 @@ from gde_plugins.text_worlds.hosting.host import Host
 from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 
 LARGEST_SEED = 2**31
-"""What the simulators' generators take."""
+"""Upper end of the seeds that the simulators' generators take."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Made:
     """Games that are made from a seed."""
 
     settings: Mapping[str, Any]
-    """What they are made with; games of other settings are drawn from other streams."""
+    """The settings of the games; each combination has a stream of seeds of its own."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -26,7 +26,8 @@ class Made:
 
     def game(self, seed: int) -> Mapping[str, Any]:
         key = [f"{name}={value}" for name, value in sorted(self.settings.items())]
-        return {**self.settings, "seed": derive(seed, "text-world", *key) % LARGEST_SEED}
+        own_seed = derive(seed, "text-world", *key) % LARGEST_SEED
+        return {**self.settings, "seed": own_seed}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Listed:
         return tuple(self.games)
 
     def game(self, seed: int) -> Mapping[str, Any]:
-        return self.games[self.names[seed % len(self.games)]]
+        index = seed % len(self.games)
+        name = self.names[index]
+        return self.games[name]
 
 
 class SimulatedEnvironment:
@@ -55,7 +58,7 @@ class SimulatedEnvironment:
         self._opening: Opening | None = None
 
     def worlds(self) -> Sequence[str]:
-        """The names of the listed games; none where every seed is another game."""
+        """The names of the listed games; none if every seed is another game."""
         return self._games.names
 
     def reset(self, seed: int) -> Observation:
@@ -65,8 +68,10 @@ class SimulatedEnvironment:
             GdeError: it cannot be made or read.
             SimulatorFailed: the simulator hung or died; the next game begins with another one.
         """
+        # After a failure no game has begun.
         self._opening = None
-        self._opening = self._host.begin(self._games.game(seed))
+        game = self._games.game(seed)
+        self._opening = self._host.begin(game)
         self._now = self._opening.shown
         return _observation(self._now)
 
@@ -88,18 +93,20 @@ class SimulatedEnvironment:
             raise ValueError(f"the game is over or has not begun, it takes no action: got {action!r}")
         if self._now.actions is not None and action not in self._now.actions:
             raise ValueError(f"wanted one of {len(self._now.actions)} admissible actions, got {action!r}")
-        self._now = self._host.step(action)
-        observation = _observation(self._now)
-        now = self._now
+
+        now = self._host.step(action)
+        self._now = now
+        observation = _observation(now)
         if now.ended:
             return Outcome.terminal(observation, now.reward, success=now.success)
         return Outcome.running(observation, now.reward, success=now.success)
 
     def demonstration(self) -> Sequence[str]:
-        """The simulator's expert from this moment on; empty where it knows no way."""
+        """Return the actions of the simulator's expert from this moment on; none if it knows no way."""
         if self._opening is None or self._now.ended:
             return ()
-        return tuple(self._host.ask("demonstration", seconds=self._seconds))
+        actions = self._host.ask("demonstration", seconds=self._seconds)
+        return tuple(actions)
 
     def reseed(self, seed: int) -> None:
         """Nothing is random once a game has begun."""
@@ -115,4 +122,7 @@ class SimulatedEnvironment:
 
 
 def _observation(shown: Shown) -> Observation:
-    return Observation(text=shown.text, actions=None if shown.actions is None else tuple(shown.actions))
+    actions = None
+    if shown.actions is not None:
+        actions = tuple(shown.actions)
+    return Observation(text=shown.text, actions=actions)

@@ -1,4 +1,4 @@
-"""Makes an environment of each simulator and its games."""
+"""Make an environment of each simulator and its games."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,50 +18,58 @@ SHAPES = {
 }
 """The settings that shape each kind of TextWorld game."""
 _variations: dict[tuple[str | None, str], Sequence[tuple[str, int]]] = {}
-"""Of a task, or all, and a split, in ScienceWorld, which begins every task to list them."""
+"""Variations by task (None for all) and split. They are kept, since ScienceWorld begins every task to list them."""
 
 
 def textworld(config: TextWorldConfig, folder: Path) -> SimulatedEnvironment:
-    """TextWorld; its games are kept in the folder."""
+    """Make TextWorld; its games are kept in the folder."""
     settings = {"folder": str(folder)}
     host = Host("textworld", f"{HERE}.textworld.simulator:TextWorldSimulator", settings, config)
-    made = Made({name: getattr(config, name) for name in ("game", "route", *SHAPES[config.game])})
+
+    # Settings without effect on a kind of game do not change its seeds.
+    shape = {}
+    for name in ("game", "route", *SHAPES[config.game]):
+        shape[name] = getattr(config, name)
+    made = Made(shape)
     return SimulatedEnvironment(host, made, horizon=config.horizon, seconds=config.begin_seconds)
 
 
 def alfworld(config: AlfworldConfig, folder: Path) -> SimulatedEnvironment:
-    """ALFWorld; games that are made are kept in the folder.
+    """Make ALFWorld; games that are made are kept in the folder.
 
     Raises:
-        GdeError: official games are asked for that are not there.
+        GdeError: the official games of the split are missing.
     """
     settings = {"folder": str(folder), "play_on": config.play_on}
     host = Host("alfworld", f"{HERE}.alfworld.simulator:AlfworldSimulator", settings, config)
     official = split_folder(config)
+    found: Made | Listed
     if official is not None:
-        found: Made | Listed = Listed(games(official, config.task_type))
+        found = Listed(games(official, config.task_type))
     else:
-        found = Made({name: getattr(config, name) for name in ("task_type", "receptacles", "objects")})
+        found = Made({"task_type": config.task_type, "receptacles": config.receptacles, "objects": config.objects})
     return SimulatedEnvironment(host, found, horizon=config.horizon, seconds=config.begin_seconds)
 
 
 def scienceworld(config: ScienceWorldConfig) -> SimulatedEnvironment:
-    """ScienceWorld.
+    """Make ScienceWorld.
 
     Raises:
         GdeError: there is no Java, or no such task.
     """
     settings = {"listed": config.listed, "play_on": config.play_on}
     host = Host("scienceworld", f"{HERE}.scienceworld.simulator:ScienceWorldSimulator", settings, config)
-    found: dict[str, dict[str, str | int]] = {}
-    seen: Counter[str] = Counter()
-    asked = config.task, config.split
+    asked = (config.task, config.split)
     try:
         if asked not in _variations:
             _variations[asked] = host.ask("variations", *asked, seconds=config.begin_seconds)
     except BaseException:
         host.close()
         raise
+
+    # Each task keeps its first variations.
+    found: dict[str, dict[str, str | int]] = {}
+    seen: Counter[str] = Counter()
     for task, variation in _variations[asked]:
         seen[task] += 1
         if config.variations is None or seen[task] <= config.variations:

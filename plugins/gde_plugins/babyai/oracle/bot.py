@@ -56,12 +56,17 @@ class OmniBot:
                 self._push(*of_mission(now.scene.mission, now.done))
             if self.n_added > MOST_ADDED and not self._follows_given:
                 break
+
             action = self._pursue(self.stack[-1], now)
             if action == NO_HELP:
                 break
             if action is not None:
                 return action
-        return None if self._follows_given else self._search(now)
+
+        # Given subgoals are followed as they are, even if they lead nowhere.
+        if self._follows_given:
+            return None
+        return self._search(now)
 
     def _search(self, now: Simulation) -> str | None:
         """Return the next action of a shortest solution, e.g. in a room too full to put things aside."""
@@ -148,10 +153,11 @@ class OmniBot:
 
         is_door = thing >= 0 and now.doors[thing] >= 0
         if is_door and now.doors[thing] != Door.OPEN:
-            if now.doors[thing] == Door.LOCKED and not now.has_key(thing):
-                self.stack.pop()
-                return self._fetch_key(thing, now)
-            return "toggle"
+            needs_key = now.doors[thing] == Door.LOCKED and not now.has_key(thing)
+            if not needs_key:
+                return "toggle"
+            self.stack.pop()
+            return self._fetch_key(thing, now)
 
         # An open door has to be closed first where only opening counts.
         if is_door and must_be_opened:
@@ -190,14 +196,17 @@ class OmniBot:
         """Return the subgoals that get the key of a door, from a box if need be; none if no key can be had."""
         color = now.scene.things[door].color
         keys = []
+        in_reach = []
         for number, thing in enumerate(now.scene.things):
-            if thing.kind == "key" and thing.color == color:
-                keys.append(number)
-
-        # A key behind another door of its colour is no help.
-        in_reach = tuple(key for key in keys if now.where[key] >= 0 and self._reaches(now.where[key], color, now))
+            if thing.kind != "key" or thing.color != color:
+                continue
+            keys.append(number)
+            # A key behind another door of its colour is no help.
+            cell = now.where[number]
+            if cell >= 0 and self._reaches(cell, color, now):
+                in_reach.append(number)
         if in_reach:
-            return Subgoal("Pickup"), Subgoal("GoNextTo", in_reach)
+            return Subgoal("Pickup"), Subgoal("GoNextTo", tuple(in_reach))
 
         for box, thing in enumerate(now.scene.things):
             if thing.contains in keys and now.where[box] >= 0:
@@ -210,8 +219,10 @@ class OmniBot:
         return ()
 
     def _reaches(self, cell: int, sealed: str, now: Simulation) -> bool:
+        """Whether the agent can come to face a cell without passing doors of a colour."""
         ends = [(state, 0) for state in walks.facing(now, cell)]
-        costs = walks.table(now, ends, walks.tolls(now, sealed), now.walking_state)
+        entering = walks.tolls(now, sealed)
+        costs = walks.table(now, ends, entering, now.walking_state)
         return costs[now.walking_state] < walks.FAR
 
     def _go(self, subgoal: Subgoal, now: Simulation) -> str | None:
@@ -250,7 +261,9 @@ class OmniBot:
 
     def _put_down(self, now: Simulation) -> str | None:
         """Drop the carried thing that the agent is to go to: ahead, or else where it blocks nothing."""
-        place = now.ahead if now.cells[now.ahead] == FREE else walks.place_to_drop(now)
+        place = now.ahead
+        if now.cells[place] != FREE:
+            place = walks.place_to_drop(now)
         if place < 0:
             return NO_HELP
         self._push(Subgoal("Drop"), Subgoal("GoNextTo", cell=place))
@@ -290,7 +303,10 @@ class OmniBot:
 
     def _path(self, subgoal: Subgoal, now: Simulation) -> "_Path":
         """Return the path of a subgoal; it holds until a thing moves or a lock is opened."""
-        layout = (tuple(now.where), now.carrying, now.doors.count(Door.LOCKED), self._sight and now.position)
+        n_locked = now.doors.count(Door.LOCKED)
+        # With limited sight the path changes with every step.
+        seen_from = now.position if self._sight else 0
+        layout = (tuple(now.where), now.carrying, n_locked, seen_from)
         if self._layout != layout:
             self._layout = layout
             self._paths = {}
@@ -299,28 +315,38 @@ class OmniBot:
         path = self._paths.get(key)
         # A table is worked out only as far as the agent was; from farther away it must be made again.
         if path is None or path.costs[now.walking_state] >= walks.FAR:
-            path = self._paths[key] = self._plan_path(subgoal, now)
+            path = self._plan_path(subgoal, now)
+            self._paths[key] = path
         return path
 
     def _plan_path(self, subgoal: Subgoal, now: Simulation) -> "_Path":
-        cells = [subgoal.cell]
-        if subgoal.things:
-            cells = [now.where[thing] for thing in subgoal.things if now.where[thing] >= 0]
+        cells = []
+        for thing in subgoal.things:
+            # A thing that is carried or in a box cannot be gone to.
+            if now.where[thing] >= 0:
+                cells.append(now.where[thing])
+        if not subgoal.things:
+            cells.append(subgoal.cell)
+
         ends: dict[int, int] = {}
         for cell in cells:
             ends.update(walks.arrivals(cell, subgoal.purpose, now))
 
         entering = walks.tolls(now, sealed=self._sealed(subgoal, now), sight=self._sight)
         costs = walks.table(now, ends.items(), entering, now.walking_state)
+
         lock = -1
         last = now.walking_state
         if costs[last] < walks.FAR:
             lock, last = walks.follow(now, costs, entering, ends)
 
         locked_end = -1
-        faced = now.cells[last // 4 + now.scene.steps[last % 4]]
-        if subgoal.purpose == "open" and faced >= 0 and now.doors[faced] == Door.LOCKED and not now.has_key(faced):
-            locked_end = faced
+        cell, direction = divmod(last, 4)
+        faced = now.cells[cell + now.scene.steps[direction]]
+        if subgoal.purpose == "open" and faced >= 0:
+            is_locked = now.doors[faced] == Door.LOCKED
+            if is_locked and not now.has_key(faced):
+                locked_end = faced
         return _Path(costs, entering, ends, lock, locked_end)
 
     def _sealed(self, subgoal: Subgoal, now: Simulation) -> str:
@@ -330,7 +356,10 @@ class OmniBot:
         if not wanted or not opens_after:
             return ""
         color = wanted[0].color
-        return color if all(thing.kind == "key" and thing.color == color for thing in wanted) else ""
+        for thing in wanted:
+            if thing.kind != "key" or thing.color != color:
+                return ""
+        return color
 
 
 class _Path(NamedTuple):

@@ -28,16 +28,21 @@ class Bound:
 
         doors = tuple(now.doors)
         bound = 1
-        for index, done in enumerate(now.done):
+        for clause, done in zip(now.judge.clauses, now.done, strict=True):
             if not done:
-                bound = max(bound, self._clause(now.judge.clauses[index], now, doors))
+                bound = max(bound, self._clause(clause, now, doors))
 
-        if bound < FAR and now.done.count(False) > 1:
-            for first, then in _ordered_pairs(now):
-                bound = max(bound, self._in_order(first, then, now, doors))
-            for one, other in _unordered_pairs(now):
-                either_order = min(self._in_order(one, other, now, doors), self._in_order(other, one, now, doors))
-                bound = max(bound, either_order)
+        # Pairs say more than their clauses only if two are left and each is in reach.
+        n_left = now.done.count(False)
+        if bound >= FAR or n_left < 2:
+            return bound
+
+        for first, then in _ordered_pairs(now):
+            bound = max(bound, self._in_order(first, then, now, doors))
+        for one, other in _unordered_pairs(now):
+            one_first = self._in_order(one, other, now, doors)
+            other_first = self._in_order(other, one, now, doors)
+            bound = max(bound, min(one_first, other_first))
         return bound
 
     def _clause(self, clause: Clause, now: Simulation, doors: tuple[int, ...]) -> int:
@@ -50,8 +55,12 @@ class Bound:
             case Pickup(thing):
                 return min(self._pick_up(one, now, doors) for one in thing.things)
             case PutNext(thing, fixed):
-                pairs = [(a, b) for a, b in product(thing.things, fixed.things) if a != b]
-                return min((self._put_next(a, b, now, doors) for a, b in pairs), default=FAR)
+                least = FAR
+                for a, b in product(thing.things, fixed.things):
+                    # Nothing can be put beside itself.
+                    if a != b:
+                        least = min(least, self._put_next(a, b, now, doors))
+                return least
 
     def _face(self, cell: int, now: Simulation, doors: tuple[int, ...]) -> int:
         if cell < 0:
@@ -63,18 +72,22 @@ class Bound:
         if now.carrying == thing:
             return 1
         # The verifier accepts the cell where the thing was seen last, too.
-        return min(self._face(now.known[thing], now, doors), self._face(now.where[thing], now, doors))
+        to_known = self._face(now.known[thing], now, doors)
+        to_actual = self._face(now.where[thing], now, doors)
+        return min(to_known, to_actual)
 
     def _open(self, thing: int, now: Simulation, doors: tuple[int, ...]) -> int:
         # Only opening counts, so a door that stands open is closed first.
-        toggles = 2 if now.doors[thing] == Door.OPEN else 1
+        is_open = now.doors[thing] == Door.OPEN
+        toggles = 2 if is_open else 1
         return self._face(now.where[thing], now, doors) + toggles
 
     def _pick_up(self, thing: int, now: Simulation, doors: tuple[int, ...]) -> int:
         # Only picking up counts, so what is carried is dropped first.
         if now.carrying == thing:
             return 2
-        hands = 1 if now.carrying < 0 else 2
+        has_free_hands = now.carrying < 0
+        hands = 1 if has_free_hands else 2
         return self._face(now.where[thing], now, doors) + hands
 
     def _put_next(self, a: int, b: int, now: Simulation, doors: tuple[int, ...]) -> int:
@@ -99,9 +112,14 @@ class Bound:
             return FAR
 
         # Each thing that moves is picked up and dropped. If b moves after a, then a is picked up twice.
-        b_stays = distances.by_way_of(a_cell, b_cell, doors, beside=True)[state] + 2
-        b_moves_first = distances.by_way_of(b_cell, a_cell, doors)[state] + 4
-        b_moves_after = distances.by_way_of(a_cell, b_cell, doors)[state] + 6
+        a_to_beside_b = distances.by_way_of(a_cell, b_cell, doors, beside=True)[state]
+        b_to_a = distances.by_way_of(b_cell, a_cell, doors)[state]
+        a_to_b = distances.by_way_of(a_cell, b_cell, doors)[state]
+        b_stays = a_to_beside_b + 2
+        b_moves_first = b_to_a + 4
+        b_moves_after = a_to_b + 6
+
+        # Anything else that is carried is dropped first.
         empty_hands = 1 if now.carrying >= 0 else 0
         return min(b_stays, b_moves_first, b_moves_after) + empty_hands
 
@@ -109,8 +127,10 @@ class Bound:
         """Return the least for two clauses, over the things that they may mean."""
         hands_first = HANDS[type(first)]
         hands_then = HANDS[type(then)]
-        pairs = product(first.thing.things, then.thing.things)
-        return min(self._both(a, b, hands_first, hands_then, now, doors) for a, b in pairs)
+        bounds = []
+        for a, b in product(first.thing.things, then.thing.things):
+            bounds.append(self._both(a, b, hands_first, hands_then, now, doors))
+        return min(bounds)
 
     def _both(self, a: int, b: int, hands_a: int, hands_b: int, now: Simulation, doors: tuple[int, ...]) -> int:
         """Return the least to face `a`, then `b`. Facing `b` before helps only if it is picked up there."""
@@ -118,16 +138,23 @@ class Bound:
         b_cell = now.where[b]
 
         # A thing that is carried, or not where the mission takes it to be, may be faced elsewhere: no bound.
-        if min(a_cell, b_cell) < 0 or (a_cell, b_cell) != (now.known[a], now.known[b]):
+        if a_cell < 0 or b_cell < 0:
+            return 0
+        if a_cell != now.known[a] or b_cell != now.known[b]:
             return 0
         if a == b:
             return self._face(a_cell, now, doors) + max(hands_a, hands_b)
 
-        in_order = self._distances.by_way_of(a_cell, b_cell, doors)[now.walking_state] + hands_a + hands_b
+        state = now.walking_state
+        a_to_b = self._distances.by_way_of(a_cell, b_cell, doors)[state]
+        in_order = a_to_b + hands_a + hands_b
         b_is_door = now.doors[b] >= 0
         if b_is_door:
             return in_order
-        b_carried = self._distances.by_way_of(b_cell, a_cell, doors)[now.walking_state] + hands_a + max(hands_b, 1)
+
+        # To pick up b on the way takes at least one action, even if its clause asks for none.
+        b_to_a = self._distances.by_way_of(b_cell, a_cell, doors)[state]
+        b_carried = b_to_a + hands_a + max(hands_b, 1)
         return min(in_order, b_carried)
 
 
@@ -143,10 +170,16 @@ def _ordered_pairs(now: Simulation) -> Iterator[tuple[Clause, Clause]]:
     """Each clause that is left in the first stage with each of the second."""
     if len(now.judge.stages) == 2:
         first_stage, second_stage = now.judge.stages
+        left_of_second = _left(second_stage, now)
         for first in _left(first_stage, now):
-            for then in _left(second_stage, now):
+            for then in left_of_second:
                 yield first, then
 
 
 def _left(stage: tuple[int, ...], now: Simulation) -> list[Clause]:
-    return [now.judge.clauses[index] for index in stage if not now.done[index]]
+    """The clauses of a stage that are not fulfilled yet."""
+    left = []
+    for index in stage:
+        if not now.done[index]:
+            left.append(now.judge.clauses[index])
+    return left

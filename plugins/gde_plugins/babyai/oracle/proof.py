@@ -21,33 +21,43 @@ def is_impossible(now: Simulation) -> bool:
 
 def _possible(clause: Clause, now: Simulation, reached: set[int], touched: set[int]) -> bool:
     """Return whether the relaxed rules leave a way to fulfil a clause."""
+    meant = clause.thing.things
+    touchable = [thing for thing in meant if thing in touched]
+
     if isinstance(clause, PutNext):
-        can_move = any(thing in touched for thing in clause.thing.things)
-        return can_move and _can_put_beside(clause.fixed.things, now, reached, touched)
+        if not touchable:
+            return False
+        return _can_put_beside(clause.fixed.things, now, reached, touched)
 
     if isinstance(clause, Open):
         keys = _key_colors(now, touched)
-        return any(thing in touched and not _stays_locked(now, thing, keys) for thing in clause.thing.things)
+        return any(not _stays_locked(now, thing, keys) for thing in touchable)
 
-    if any(thing in touched for thing in clause.thing.things):
+    if touchable:
         return True
     # The verifier accepts the cell where a thing was seen last, even if the thing is gone.
-    for thing in clause.thing.things:
+    for thing in meant:
         cell = now.known[thing]
-        if cell >= 0 and any(cell + step in reached for step in now.scene.steps):
-            return True
+        if cell < 0:
+            continue
+        for step in now.scene.steps:
+            if cell + step in reached:
+                return True
     return False
 
 
 def _can_put_beside(fixed: tuple[int, ...], now: Simulation, reached: set[int], touched: set[int]) -> bool:
-    if any(thing in touched for thing in fixed):
+    if not touched.isdisjoint(fixed):
         return True
+
     # The agent drops things one cell ahead, so it can be two steps away from the fixed thing.
     for thing in fixed:
         cell = now.where[thing]
-        if cell >= 0:
-            for a in now.scene.steps:
-                if any(cell + a + b in reached for b in now.scene.steps):
+        if cell < 0:
+            continue
+        for to_beside in now.scene.steps:
+            for to_agent in now.scene.steps:
+                if cell + to_beside + to_agent in reached:
                     return True
     return False
 
@@ -55,23 +65,27 @@ def _can_put_beside(fixed: tuple[int, ...], now: Simulation, reached: set[int], 
 def _closure(now: Simulation) -> tuple[set[int], set[int]]:
     """Return the cells that can be stood on, and the things that can be touched."""
     reached = {now.position}
-    touched = {now.carrying} if now.carrying >= 0 else set()
+    touched = set()
+    if now.carrying >= 0:
+        touched.add(now.carrying)
+
+    # A key that has just been found may open a door on the next round, so this repeats until nothing is added.
     grown = True
     while grown:
-        size_before = len(reached), len(touched)
+        size_before = (len(reached), len(touched))
         _spread(now, reached, touched)
-        for thing in [*touched]:
+        for thing in list(touched):
             inside = now.scene.things[thing].contains
             if inside >= 0:
                 touched.add(inside)
-        # A key that has just been found may open a door on the next round.
         grown = size_before != (len(reached), len(touched))
     return reached, touched
 
 
 def _spread(now: Simulation, reached: set[int], touched: set[int]) -> None:
+    """Add all cells that the keys at hand open the way to, and the things in them."""
     keys = _key_colors(now, touched)
-    border = [*reached]
+    border = list(reached)
     while border:
         cell = border.pop()
         for step in now.scene.steps:
@@ -79,7 +93,10 @@ def _spread(now: Simulation, reached: set[int], touched: set[int]) -> None:
             content = now.cells[ahead]
             if content == WALL or ahead in reached:
                 continue
-            if content >= 0:
+
+            is_thing = content >= 0
+            if is_thing:
+                # A door that stays locked is touched, but not passed.
                 touched.add(content)
                 if _stays_locked(now, content, keys):
                     continue
@@ -88,10 +105,15 @@ def _spread(now: Simulation, reached: set[int], touched: set[int]) -> None:
 
 
 def _key_colors(now: Simulation, touched: set[int]) -> set[str]:
-    things = [now.scene.things[thing] for thing in touched]
-    return {thing.color for thing in things if thing.kind == "key"}
+    colors = set()
+    for number in touched:
+        thing = now.scene.things[number]
+        if thing.kind == "key":
+            colors.add(thing.color)
+    return colors
 
 
 def _stays_locked(now: Simulation, thing: int, keys: set[str]) -> bool:
     """Return whether a thing is a door that no key in hand opens."""
-    return now.doors[thing] == Door.LOCKED and now.scene.things[thing].color not in keys
+    is_locked = now.doors[thing] == Door.LOCKED
+    return is_locked and now.scene.things[thing].color not in keys

@@ -44,7 +44,7 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
     if start.succeeded:
         return Found((), certain=True, lower=0, looked_at=0, keys=(first,))
 
-    # Of equal totals the deepest comes first, then the oldest.
+    # Of equal totals the deepest comes first, then the oldest. The number also keeps moments from being compared.
     order = count()
     looked_at = 0
     lower = bound.of(start)
@@ -57,8 +57,11 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
     while queue:
         total, minus_cost, _, key, now = heappop(queue)
         cost = -minus_cost
+        # A shorter way to this moment was found after it had been queued.
         if cost > cost_of[key]:
             continue
+
+        # The least total in the queue bounds all solutions that are not found yet.
         lower = max(lower, total)
         if now.succeeded:
             actions, keys = _solution(key, came_from)
@@ -71,10 +74,12 @@ def shortest(start: Simulation, bound: Bound, budget: int, longest: int = FAR) -
         for action in ACTIONS:
             after = now.copy()
             after.act(action)
+
             # The key alone does not say whether the mission has ended.
             after_key = (*after.key, after.verdict) if after.over else after.key
             if cost >= cost_of.get(after_key, FAR):
                 continue
+
             left = bound.of(after)
             if left < FAR and cost + left <= longest:
                 cost_of[after_key] = cost

@@ -47,8 +47,11 @@ def tolls(now: Simulation, sealed: str = "", sight: int = 0) -> list[int]:
     if sight:
         x, y = now.scene.place(now.position)
         for cell in now.where:
+            if cell < 0:
+                continue
             thing_x, thing_y = now.scene.place(cell)
-            if cell >= 0 and abs(thing_x - x) + abs(thing_y - y) > sight:
+            distance = abs(thing_x - x) + abs(thing_y - y)
+            if distance > sight:
                 entering[cell] = 1
 
     for thing, state in enumerate(now.doors):
@@ -121,10 +124,15 @@ def arrivals(cell: int, purpose: Purpose, now: Simulation) -> Iterator[tuple[int
         return
     for step in now.scene.steps:
         content = now.cells[cell + step]
-        is_free = content == FREE
-        if is_free or (content >= 0 and now.doors[content] < 0):
-            for state in facing(now, cell + step):
-                yield state, 0 if is_free else OBSTACLE
+        if content == FREE:
+            extra = 0
+        elif content >= 0 and now.doors[content] < 0:
+            # A thing that can be carried is first moved away.
+            extra = OBSTACLE
+        else:
+            continue
+        for state in facing(now, cell + step):
+            yield state, extra
 
 
 def next_action(now: Simulation, costs: Table, entering: list[int], position: int, direction: int) -> str:
@@ -201,8 +209,10 @@ def _out_of_the_way(now: Simulation, cell: int, avoid: int) -> bool:
         return False
 
     # The passable cells around are connected if, on the way round, passable turns into blocked at most once.
-    ring = (east, east + south, south, south + west, west, west + north, north, north + east)
-    passable = [now.cells[cell + step] == FREE and cell + step != avoid for step in ring]
+    passable = []
+    for step in (east, east + south, south, south + west, west, west + north, north, north + east):
+        around = cell + step
+        passable.append(now.cells[around] == FREE and around != avoid)
     changes = 0
     for i in range(8):
         if passable[i] != passable[i - 1]:

@@ -16,8 +16,8 @@ from gde_plugins.babyai.worlds.levels import OFFICIAL_SEEDS, PAPER_LEVELS, PLAN_
 PROMPTER = "babyai-prompter"
 PLAN_SEEDS = 5
 ABLATED = ("GoToObj", "BossLevel")
-"""The levels of the comparison of ways of asking (appendix C); formats are compared on the same ones here, since the
-publication does not say on which."""
+"""The levels of the comparison of prompts (appendix C). Formats are compared on the same ones, since the publication
+names none for them."""
 SOURCE = "Choukrani et al. (2025), {}"
 BY_CLASS = ("0-2", "3-6", "7-9", "10+")
 DECOMPOSED = {
@@ -38,46 +38,59 @@ class BabyBenchStudy:
         self._config = config
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
-        """The published seeds: 20 a level, and 5 for each world of the Plan task."""
-        predict = self._plan("predict", PAPER_LEVELS, len(OFFICIAL_SEEDS), scale, agent)
-        few = self._plan("predict", ABLATED, len(OFFICIAL_SEEDS), scale, agent)
-        formats = {**few.environment.config, "format": [*TABLE_6]}
+        """Make the plans with the published seeds: 20 a level, and 5 for each world of the Plan task."""
+        n_seeds = len(OFFICIAL_SEEDS)
+        # Formats and prompts are compared on two levels alone.
+        few = self._plan("predict", ABLATED, n_seeds, scale, agent)
+        formats: dict[str, Json] = {**few.environment.config, "format": list(TABLE_6)}
         plans = {
-            "predict": predict,
-            "plan": self._plan("plan", [*PLAN_WORLDS], PLAN_SEEDS, scale, agent),
-            "decompose": self._plan("decompose", PAPER_LEVELS, len(OFFICIAL_SEEDS), scale, agent),
+            "predict": self._plan("predict", PAPER_LEVELS, n_seeds, scale, agent),
+            "plan": self._plan("plan", list(PLAN_WORLDS), PLAN_SEEDS, scale, agent),
+            "decompose": self._plan("decompose", PAPER_LEVELS, n_seeds, scale, agent),
             "formats": replace(few, environment=Choice(name="babyai-predict", config=formats)),
         }
+
+        # Only the prompter can be told how to ask.
         if agent.name == PROMPTER:
-            ways = ((way, replace(agent, config={**agent.config, "prompting": way})) for way in TABLE_7)
-            plans |= {f"asked-{way}": replace(few, agent=asking) for way, asking in ways}
+            for way in TABLE_7:
+                asking = replace(agent, config={**agent.config, "prompting": way})
+                plans[f"asked-{way}"] = replace(few, agent=asking)
         return plans
 
     def _plan(self, task: str, levels: Sequence[str], n_seeds: int, scale: float, agent: Choice) -> Plan:
-        # 20 x 0.15 is a little more than 3 in floating point
-        seeds = OFFICIAL_SEEDS[: min(n_seeds, max(1, ceil(round(n_seeds * scale, 9))))]
-        config: dict[str, Json] = {"level": [*levels], "seeds": [*seeds], "release": self._config.release}
-        metrics = (Choice(name="success"), Choice(name="outcomes"), Choice(name=f"babyai-{task}"))
-        environment = Choice(name=f"babyai-{task}", config=config)
-        return Plan(environment=environment, agent=agent, metrics=metrics, episodes=len(seeds))
+        # Rounded first: 20 x 0.15 is a little more than 3 in floating point.
+        n_scaled = ceil(round(n_seeds * scale, 9))
+        n_kept = min(n_seeds, max(1, n_scaled))
+        seeds = OFFICIAL_SEEDS[:n_kept]
+        config: dict[str, Json] = {"level": list(levels), "seeds": list(seeds), "release": self._config.release}
+        return Plan(
+            environment=Choice(name=f"babyai-{task}", config=config),
+            agent=agent,
+            metrics=(Choice(name="success"), Choice(name="outcomes"), Choice(name=f"babyai-{task}")),
+            episodes=n_kept,
+        )
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """The agent beside the seven models, in shares; where only averages over them are printed, beside those."""
+        """Compare the agent with the seven models in shares, or with their averages if only those are printed."""
         predict = runs["predict"].result.measurements
         plan = runs["plan"].result.measurements
-        return [
+        rows = [
             *_beside_models("Predict by difficulty (table 3)", "table 3", "difficulty", TABLE_3, predict),
             *_beside_models("Predict by competency (table 4)", "table 4", "competency", TABLE_4, predict),
             *_ours("Predict, beyond the publication", "section 4.5", predict, PREDICTED),
             *_formats(runs["formats"].result.measurements),
-            *(row for way in TABLE_7 if f"asked-{way}" in runs for row in _way(way, runs[f"asked-{way}"])),
-            *_ours("Plan (figure 10)", "figure 10", plan, PLANNED),
-            *(
-                _row("Plan by size (figure 1)", "figure 1", each, find(plan, "plan.success", size=each))
-                for each in SIZES
-            ),
-            *_decomposed(runs["decompose"].result.measurements),
         ]
+        for way in TABLE_7:
+            if f"asked-{way}" in runs:
+                rows += _way(way, runs[f"asked-{way}"])
+
+        rows += _ours("Plan (figure 10)", "figure 10", plan, PLANNED)
+        # Figure 1 prints no numbers to compare with.
+        for size in SIZES:
+            ours = find(plan, "plan.success", size=size)
+            rows.append(_row("Plan by size (figure 1)", "figure 1", size, ours))
+        rows += _decomposed(runs["decompose"].result.measurements)
+        return rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
         """Figures 1, 2, 10 and 11, of what the runs have."""
@@ -103,7 +116,7 @@ PLANNED = {
 
 
 def find(measurements: Sequence[Measurement], name: str, **where: str) -> Measurement:
-    """The measurement that is restricted to exactly `where`, or one that says that it is not there."""
+    """Return the measurement that is restricted to exactly `where`, or one whose reason says that there is none."""
     for one in measurements:
         if one.name == name and dict(one.where) == where:
             return one
@@ -118,11 +131,12 @@ def _beside_models(
     table: str, source: str, by: str, printed: Mapping[str, Shares], ours: Sequence[Measurement]
 ) -> Iterator[Comparison]:
     for kind, shares in printed.items():
-        models = {
-            model: Measurement(name="predict.success", value=percent / 100, unit="share", n=0)
-            for model, percent in zip(MODELS, shares, strict=True)
-        }
-        yield replace(_row(table, source, kind, find(ours, "predict.success", **{by: kind})), others=models)
+        models = {}
+        for model, percent in zip(MODELS, shares, strict=True):
+            models[model] = Measurement(name="predict.success", value=percent / 100, unit="share", n=0)
+        measured = find(ours, "predict.success", **{by: kind})
+        row = _row(table, source, kind, measured)
+        yield replace(row, others=models)
 
 
 def _ours(
@@ -135,19 +149,26 @@ def _ours(
 def _formats(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     table = "Predict by format (table 6)"
     for form, (percent, distance) in TABLE_6.items():
-        rights = [find(measurements, "predict.success", level=level, format=form) for level in ABLATED]
-        aways = [find(measurements, "predict.distance", level=level, format=form) for level in ABLATED]
-        yield _row(table, "table 6", f"{form}: success rate", _mean(rights, "share"), percent / 100)
-        yield _row(table, "table 6", f"{form}: Manhattan distance", _mean(aways, "cells"), distance)
+        successes = []
+        distances = []
+        for level in ABLATED:
+            successes.append(find(measurements, "predict.success", level=level, format=form))
+            distances.append(find(measurements, "predict.distance", level=level, format=form))
+        yield _row(table, "table 6", f"{form}: success rate", _mean(successes, "share"), percent / 100)
+        yield _row(table, "table 6", f"{form}: Manhattan distance", _mean(distances, "cells"), distance)
 
 
 def _mean(parts: Sequence[Measurement], unit: str) -> Measurement:
-    """Of levels with as many seeds each."""
-    values = [one.value for one in parts if one.value is not None]
+    """The mean over levels, which have equal numbers of seeds."""
     name = parts[0].name
-    if len(values) < len(parts):
-        return Measurement(name=name, value=None, unit=unit, n=0, reason="not in the run of every level")
-    return Measurement(name=name, value=sum(values) / len(values), unit=unit, n=sum(one.n for one in parts))
+    values = []
+    n = 0
+    for one in parts:
+        if one.value is None:
+            return Measurement(name=name, value=None, unit=unit, n=0, reason="not in the run of every level")
+        values.append(one.value)
+        n += one.n
+    return Measurement(name=name, value=sum(values) / len(values), unit=unit, n=n)
 
 
 def _way(way: str, run: Run) -> Iterator[Comparison]:
@@ -163,6 +184,7 @@ def _decomposed(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     for name, title in DECOMPOSED.items():
         yield _row(table, "figure 2", title, find(measurements, name))
         for each in BY_CLASS:
+            # A class may be empty: no world of the run needed so many subgoals.
             ours = find(measurements, name, added=each)
             if ours.value is not None:
                 yield _row(table, "figure 2", f"{title}, {each} added", ours)

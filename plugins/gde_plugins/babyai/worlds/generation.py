@@ -1,6 +1,6 @@
 """Generates worlds with minigrid: the level's own generator, silent, in a fresh object for every seed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -20,7 +20,7 @@ DRAW_ROOMS: Any = RoomGrid._gen_grid
 
 
 class _Silent:
-    """A level that draws until a draw will do, and says nothing of the others."""
+    """A level that draws until a draw is accepted, and prints nothing about rejected ones."""
 
     keeps_room = False
 
@@ -39,8 +39,10 @@ class _Silent:
 
 
 class _AsPublished(_Silent):
-    """As minigrid 3.0 draws: the locked room of a rejected draw is remembered by the next, which a few worlds depend
-    on. Later releases forget it."""
+    """A level that draws as minigrid 3.0: each draw remembers the locked room of the rejected draw before it.
+
+    A few worlds depend on this. Later releases forget the room.
+    """
 
     keeps_room = True
 
@@ -63,7 +65,7 @@ def make_scene(level: str, seed: int, release: Release) -> Scene:
     Args:
         level: a name of `levels.LEVELS`.
         seed: 0 or more.
-        release: of minigrid, whose way of drawing is followed whichever is installed.
+        release: the release of minigrid whose way of drawing is followed; any may be installed.
     """
     cls, settings = _maker(level, release)
     world = cls(**settings)
@@ -79,26 +81,36 @@ def minigrid_version() -> str:
 @cache
 def _maker(level: str, release: Release) -> tuple[type, Mapping[str, Any]]:
     if level in PLAN_WORLDS:
-        room, distractors = PLAN_WORLDS[level]
-        return _mixed(GoToRedBallGrey, release), {"room_size": room, "num_dists": distractors, "max_steps": room**2}
+        room_size, n_distractors = PLAN_WORLDS[level]
+        settings = {"room_size": room_size, "num_dists": n_distractors, "max_steps": room_size**2}
+        return _mixed(GoToRedBallGrey, release), settings
+
     spec = gymnasium.spec(environment_id(level))
     module, _, name = str(spec.entry_point).partition(":")
-    return _mixed(getattr(import_module(module), name), release), spec.kwargs
+    level_class = getattr(import_module(module), name)
+    return _mixed(level_class, release), spec.kwargs
 
 
 def _mixed(level: type, release: Release) -> type:
+    """The class of a level with the drawing of a release before its own."""
     return type(level.__name__, (DRAWS[release], level), {})
 
 
 def _taken_over(world: Any, level: str, seed: int) -> Scene:
-    objects = [*_objects(world)]
-    number = {id(each): n for n, each in enumerate(objects)}
+    """Copy a world of minigrid into a scene, in which things are numbered."""
+    objects = _objects(world)
+    # Instructions refer to minigrid's objects, which are told apart by identity: two red balls are equal.
+    number: dict[int, int] = {}
+    for n, each in enumerate(objects):
+        number[id(each)] = n
+
     cells = tuple(_content(each, number) for each in world.grid.grid)
     mission = _mission(world.instrs, number)
-    places = {n: cell for cell, n in enumerate(cells) if n >= 0}
-    if world.carrying is not None:  # the mission looked for it before it was handed over
-        places[number[id(world.carrying)]] = int(world.obj_a.init_pos[1] * world.width + world.obj_a.init_pos[0])
-    wanted = {n for one in ours.clauses(mission) for n in _tracked(one)}
+
+    carrying = NOTHING
+    if world.carrying is not None:
+        carrying = number[id(world.carrying)]
+    agent_x, agent_y = world.agent_pos
     return Scene(
         level=level,
         seed=seed,
@@ -109,59 +121,102 @@ def _taken_over(world: Any, level: str, seed: int) -> Scene:
         cells=cells,
         things=tuple(_thing(each, number) for each in objects),
         doors=tuple(_door(each) for each in objects),
-        known=tuple(places.get(n, NOTHING) if n in wanted else NOTHING for n in range(len(objects))),
-        agent=int(world.agent_pos[1] * world.width + world.agent_pos[0]),
+        known=_known(world, cells, mission, number),
+        agent=int(agent_y * world.width + agent_x),
         direction=int(world.agent_dir),
-        carrying=NOTHING if world.carrying is None else number[id(world.carrying)],
+        carrying=carrying,
         mission=mission,
         text=world.mission,
         max_steps=int(world.max_steps),
     )
 
 
-def _objects(world: Any) -> Iterator[Any]:
-    """In the order of cells, then what boxes hold, then what is carried."""
-    placed = [each for each in world.grid.grid if each is not None and each.type != "wall"]
-    yield from placed
-    yield from (each.contains for each in placed if each.type == "box" and each.contains is not None)
+def _objects(world: Any) -> list[Any]:
+    """List all objects: those in cells, then what boxes hold, then what is carried."""
+    placed = []
+    inside = []
+    for each in world.grid.grid:
+        if each is None or each.type == "wall":
+            continue
+        placed.append(each)
+        if each.type == "box" and each.contains is not None:
+            inside.append(each.contains)
+
+    carried = []
     if world.carrying is not None:
-        yield world.carrying
+        carried.append(world.carrying)
+    return [*placed, *inside, *carried]
 
 
 def _content(each: Any, number: Mapping[int, int]) -> int:
     if each is None:
         return FREE
-    return WALL if each.type == "wall" else number[id(each)]
+    if each.type == "wall":
+        return WALL
+    return number[id(each)]
 
 
 def _thing(each: Any, number: Mapping[int, int]) -> Thing:
+    contains = NOTHING
     inside = getattr(each, "contains", None)
-    return Thing(each.type, each.color, NOTHING if inside is None else number[id(inside)])
+    if inside is not None:
+        contains = number[id(inside)]
+    return Thing(each.type, each.color, contains)
 
 
 def _door(each: Any) -> int:
     if each.type != "door":
         return NOTHING
-    return int(Door.OPEN if each.is_open else Door.LOCKED if each.is_locked else Door.CLOSED)
+    if each.is_open:
+        return int(Door.OPEN)
+    if each.is_locked:
+        return int(Door.LOCKED)
+    return int(Door.CLOSED)
 
 
-def _tracked(clause: ours.Clause) -> tuple[int, ...]:
-    return (*clause.thing.things, *(clause.fixed.things if isinstance(clause, ours.PutNext) else ()))
+def _known(world: Any, cells: Sequence[int], mission: ours.Mission, number: Mapping[int, int]) -> tuple[int, ...]:
+    """Where the mission takes each thing to be: minigrid tracks only the things of its clauses."""
+    places = {}
+    for cell, content in enumerate(cells):
+        if content >= 0:
+            places[content] = cell
+    # The mission looked for the carried thing before it was handed over.
+    if world.carrying is not None:
+        x, y = world.obj_a.init_pos
+        places[number[id(world.carrying)]] = int(y * world.width + x)
+
+    wanted: set[int] = set()
+    for clause in ours.clauses(mission):
+        wanted.update(clause.thing.things)
+        if isinstance(clause, ours.PutNext):
+            wanted.update(clause.fixed.things)
+
+    known = []
+    for n in range(len(number)):
+        is_tracked = n in wanted and n in places
+        known.append(places[n] if is_tracked else NOTHING)
+    return tuple(known)
 
 
 def _mission(instr: Any, number: Mapping[int, int]) -> ours.Mission:
     match instr:
         case verifier.BeforeInstr():
-            return ours.InOrder(_part(instr.instr_a, number), _part(instr.instr_b, number), instr.strict)
+            first = _part(instr.instr_a, number)
+            then = _part(instr.instr_b, number)
+            return ours.InOrder(first, then, instr.strict)
         case verifier.AfterInstr():
-            return ours.InOrder(_part(instr.instr_b, number), _part(instr.instr_a, number), instr.strict)
+            first = _part(instr.instr_b, number)
+            then = _part(instr.instr_a, number)
+            return ours.InOrder(first, then, instr.strict)
         case _:
             return _part(instr, number)
 
 
 def _part(instr: Any, number: Mapping[int, int]) -> ours.Clause | ours.Both:
     if isinstance(instr, verifier.AndInstr):
-        return ours.Both(_clause(instr.instr_a, number), _clause(instr.instr_b, number))
+        one = _clause(instr.instr_a, number)
+        other = _clause(instr.instr_b, number)
+        return ours.Both(one, other)
     return _clause(instr, number)
 
 
@@ -182,6 +237,9 @@ def _clause(instr: Any, number: Mapping[int, int]) -> ours.Clause:
 
 
 def _description(instr: Any, number: Mapping[int, int]) -> ours.Description:
-    # "a grey object" means walls, too, which nothing can be done with
-    things = tuple(number[id(each)] for each in instr.obj_set if id(each) in number)
-    return ours.Description(instr.type or "", instr.color or "", instr.loc or "", things)
+    # "A grey object" also means walls, which nothing can be done with.
+    things = []
+    for each in instr.obj_set:
+        if id(each) in number:
+            things.append(number[id(each)])
+    return ours.Description(instr.type or "", instr.color or "", instr.loc or "", tuple(things))

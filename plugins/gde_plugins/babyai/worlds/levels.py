@@ -1,4 +1,4 @@
-"""The levels by name: which there are, how hard they are held to be, and what they ask of an agent."""
+"""The levels by name, with their difficulty and the competencies that they need."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from gde.offers import Readable
 
 Release = Literal["3.0", "3.2"]
-"""Of minigrid, as far as worlds depend on it."""
+"""A release of minigrid, as far as worlds depend on it."""
 Difficulty = Literal["easy", "moderate", "hard", "very hard"]
 PREFIX = "BabyAI-"
 VERSION_1 = frozenset({"GoToObjS6"})
@@ -50,9 +50,10 @@ SIZES: Mapping[str, tuple[int, tuple[int, ...]]] = {
     "Ultra": (32, (120, 140, 160, 180)),
 }
 """Cells along a side, and numbers of distractors (Choukrani et al. 2025, appendix B.2)."""
-PLAN_WORLDS: Mapping[str, tuple[int, int]] = {
-    f"CustomBabyAI-GoToRedBall-{size}-{n}Dists": (room, n) for size, (room, numbers) in SIZES.items() for n in numbers
-}
+PLAN_WORLDS: dict[str, tuple[int, int]] = {}
+for _size, (_room, _numbers) in SIZES.items():
+    for _n in _numbers:
+        PLAN_WORLDS[f"CustomBabyAI-GoToRedBall-{_size}-{_n}Dists"] = (_room, _n)
 """The 16 worlds of the Plan task: size of the one room and number of grey distractors."""
 
 # fmt: off
@@ -83,30 +84,34 @@ ALL_SEEDS = range(1, 501)
 
 
 def known_level(name: str) -> str:
-    """The name, if there is such a level.
+    """Return the name, if there is such a level.
 
     Raises:
         ValueError: there is none; near misses are named.
     """
     if name in LEVELS:
         return name
-    near = get_close_matches(name, LEVELS, n=3)
-    raise ValueError(f"a BabyAI level, e.g. {' or '.join(near or ('GoToLocal', 'BossLevel'))}")
+    near = get_close_matches(name, LEVELS, n=3) or ["GoToLocal", "BossLevel"]
+    raise ValueError(f"a BabyAI level, e.g. {' or '.join(near)}")
 
 
 Level = Annotated[str, Readable(known_level)]
 
 
 def environment_id(level: str) -> str:
-    """What minigrid registers a level as."""
-    return f"{PREFIX}{level}-v{int(level in VERSION_1)}"
+    """Return the name that minigrid registers a level under."""
+    number = 1 if level in VERSION_1 else 0
+    return f"{PREFIX}{level}-v{number}"
 
 
 def difficulty(level: str) -> str:
-    """The class of a level; "none" for one that has none."""
-    return next((name for name, levels in DIFFICULTIES.items() if level in levels), "none")
+    """Return the class of a level; "none" for a level without one."""
+    for name, levels in DIFFICULTIES.items():
+        if level in levels:
+            return name
+    return "none"
 
 
 def competencies(level: str) -> tuple[str, ...]:
-    """What a level asks of an agent; nothing where that is not known."""
+    """Return the competencies that a level needs; none for a level that the publication leaves out."""
     return tuple(name for name, levels in COMPETENCIES.items() if level in levels)

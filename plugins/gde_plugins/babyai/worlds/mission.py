@@ -1,7 +1,9 @@
-"""What a mission asks for, and when it is fulfilled: the sentences of the Baby language (Chevalier-Boisvert et al.
-2023), with every rule of minigrid's verifier that an episode can depend on."""
+"""Missions and when they are fulfilled: the sentences of the Baby language (Chevalier-Boisvert et al. 2023).
 
-from collections.abc import Iterator, Sequence
+The rules are those of minigrid's verifier, as far as an episode can depend on them.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -9,7 +11,7 @@ Verdict = Literal["success", "failure", "continue"]
 
 
 class Moment(Protocol):
-    """What is true right after an action, as far as missions ask."""
+    """The state right after an action, as far as missions need it."""
 
     @property
     def action(self) -> str: ...
@@ -20,15 +22,15 @@ class Moment(Protocol):
 
     @property
     def facing(self) -> int:
-        """What is in it, as in `Scene.cells`."""
+        """The content of that cell, as in `Scene.cells`."""
 
     @property
     def opened(self) -> bool:
-        """Whether that is an open door."""
+        """Whether the content is an open door."""
 
     @property
     def is_door(self) -> bool:
-        """Whether that is a door at all."""
+        """Whether the content is a door."""
 
     @property
     def carrying(self) -> int:
@@ -36,20 +38,20 @@ class Moment(Protocol):
 
     @property
     def where(self) -> Sequence[int]:
-        """The cell of each thing; negative while it is in none."""
+        """The cell of each thing; negative for a thing in no cell."""
 
     @property
     def known(self) -> Sequence[int]:
-        """Where each thing was seen last: they are looked for at first and after every drop."""
+        """The cell where each thing was seen last: at first, or after the last drop."""
 
     @property
     def width(self) -> int:
-        """Of the grid."""
+        """Width of the grid."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """Words for things, and the things that they meant at first."""
+    """Words for things, and the things that they mean at the beginning."""
 
     kind: str
     """Empty for any."""
@@ -60,8 +62,9 @@ class Description:
     things: tuple[int, ...]
 
     def __str__(self) -> str:
-        words = (self.color, self.kind or "object", LOCATIONS[self.location])
-        return " ".join(word for word in words if word)
+        kind = self.kind or "object"
+        words = [self.color, kind, LOCATIONS[self.location]]
+        return " ".join(filter(None, words))
 
 
 LOCATIONS = {"": "", "left": "on the left", "right": "on the right", "front": "in front", "behind": "behind"}
@@ -74,12 +77,16 @@ class GoTo:
     thing: Description
 
     def verdict(self, now: Moment, _before: int) -> Verdict:
-        return "success" if any(now.known[one] == now.front for one in self.thing.things) else "continue"
+        # A thing that was moved still counts where it was seen last.
+        for one in self.thing.things:
+            if now.known[one] == now.front:
+                return "success"
+        return "continue"
 
 
 @dataclass(frozen=True)
 class Open:
-    """Open a door; where strict, no other door may be touched."""
+    """Open a door; if strict, toggling another door fails."""
 
     thing: Description
     strict: bool = False
@@ -89,12 +96,14 @@ class Open:
             return "continue"
         if now.opened and now.facing in self.thing.things:
             return "success"
-        return "failure" if self.strict and now.is_door else "continue"
+        if self.strict and now.is_door:
+            return "failure"
+        return "continue"
 
 
 @dataclass(frozen=True)
 class Pickup:
-    """Pick a thing up with empty hands; where strict, nothing else."""
+    """Pick up a thing with empty hands; if strict, picking up another thing fails."""
 
     thing: Description
     strict: bool = False
@@ -104,7 +113,9 @@ class Pickup:
             return "continue"
         if before < 0 and now.carrying in self.thing.things:
             return "success"
-        return "failure" if self.strict and now.carrying >= 0 else "continue"
+        if self.strict and now.carrying >= 0:
+            return "failure"
+        return "continue"
 
 
 @dataclass(frozen=True)
@@ -118,13 +129,21 @@ class PutNext:
     def verdict(self, now: Moment, before: int) -> Verdict:
         if self.strict and now.action == "pickup" and now.carrying >= 0:
             return "failure"
-        if now.action != "drop" or before not in self.thing.things or now.where[before] < 0:
+        if now.action != "drop" or before not in self.thing.things:
             return "continue"
-        x = now.where[before] % now.width
-        y = now.where[before] // now.width
-        beside = (now.known[one] for one in self.fixed.things if now.known[one] >= 0)
-        close = any(abs(cell % now.width - x) + abs(cell // now.width - y) == 1 for cell in beside)
-        return "success" if close else "continue"
+        dropped = now.where[before]
+        if dropped < 0:
+            return "continue"
+
+        y, x = divmod(dropped, now.width)
+        for one in self.fixed.things:
+            cell = now.known[one]
+            if cell < 0:
+                continue
+            fixed_y, fixed_x = divmod(cell, now.width)
+            if abs(fixed_x - x) + abs(fixed_y - y) == 1:
+                return "success"
+        return "continue"
 
 
 Clause = GoTo | Open | Pickup | PutNext
@@ -152,31 +171,27 @@ Mission = Clause | Both | InOrder
 
 
 def clauses(mission: Mission) -> tuple[Clause, ...]:
-    """All clauses, in the order in which the mission wants them."""
-    return tuple(_clauses(mission))
-
-
-def _clauses(mission: Mission) -> Iterator[Clause]:
+    """List all clauses in the order of the mission."""
     match mission:
         case Both(first, second):
-            yield from (first, second)
+            return first, second
         case InOrder(first, then):
-            yield from _clauses(first)
-            yield from _clauses(then)
+            return clauses(first) + clauses(then)
         case _:
-            yield mission
+            return (mission,)
 
 
 def stages(mission: Mission) -> tuple[tuple[int, ...], ...]:
-    """Indices of the clauses that can be fulfilled together, stage after stage."""
+    """List the stages of a mission, each with the indices of clauses that can be fulfilled in any order."""
+    n_clauses = len(clauses(mission))
     if not isinstance(mission, InOrder):
-        return (tuple(range(len(clauses(mission)))),)
-    first = len(clauses(mission.first))
-    return tuple(range(first)), tuple(range(first, first + len(clauses(mission.then))))
+        return (tuple(range(n_clauses)),)
+    n_first = len(clauses(mission.first))
+    return tuple(range(n_first)), tuple(range(n_first, n_clauses))
 
 
 class Judge:
-    """Follows one mission. What changes is held by the caller: `done` and `before` for each clause."""
+    """Follows one mission. The caller holds the state, `done` and `before` for each clause."""
 
     def __init__(self, mission: Mission) -> None:
         self.clauses = clauses(mission)
@@ -184,27 +199,37 @@ class Judge:
         self._strict = isinstance(mission, InOrder) and mission.strict
 
     def follow(self, now: Moment, done: list[bool], before: list[int]) -> Verdict:
-        """What the action that led to `now` means; `done` and `before` are brought up to date."""
+        """Judge the action that led to `now`, and update `done` and `before`."""
         for stage in self.stages:
             if not all(done[one] for one in stage):
                 break
+        last_stage = self.stages[-1]
         verdict = self._stage(stage, now, done, before)
-        if stage is self.stages[-1] or verdict == "failure":
+        if stage is last_stage or verdict == "failure":
             return verdict
-        if verdict == "success":  # the same action may begin to count for the next part
-            return self._stage(self.stages[-1], now, done, before)
-        if self._strict and self._stage(self.stages[-1], now, [False] * len(done), before) == "success":
-            return "failure"
+
+        # The action that fulfils the first stage also counts for the next.
+        if verdict == "success":
+            return self._stage(last_stage, now, done, before)
+
+        if self._strict:
+            nothing_done = [False] * len(done)
+            too_early = self._stage(last_stage, now, nothing_done, before)
+            if too_early == "success":
+                return "failure"
         return "continue"
 
     def _stage(self, stage: tuple[int, ...], now: Moment, done: list[bool], before: list[int]) -> Verdict:
-        """A clause that fails within a conjunction is simply not fulfilled."""
         verdict: Verdict = "continue"
         for one in stage:
             if not done[one]:
                 verdict = self.clauses[one].verdict(now, before[one])
                 before[one] = now.carrying
                 done[one] = verdict == "success"
+
         if all(done[one] for one in stage):
             return "success"
-        return verdict if len(stage) == 1 else "continue"
+        # A clause that fails within a conjunction counts as not fulfilled, as in minigrid.
+        if len(stage) > 1:
+            return "continue"
+        return verdict

@@ -1,4 +1,4 @@
-"""A BabyAI world at the beginning of an episode: immutable, and independent of what made it.
+"""A BabyAI world at the beginning of an episode: immutable, and independent of minigrid.
 
 Cells are counted row by row from the top left: the cell (x, y) is number y * width + x.
 """
@@ -25,7 +25,7 @@ NOTHING = -1
 
 
 class Door(IntEnum):
-    """What a door can be, as minigrid counts it."""
+    """The state of a door, numbered as in minigrid."""
 
     OPEN = 0
     CLOSED = 1
@@ -47,7 +47,7 @@ class Thing:
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """Everything that a world is made of."""
+    """The content of a world."""
 
     level: str
     seed: int
@@ -74,7 +74,7 @@ class Scene:
 
     @property
     def steps(self) -> tuple[int, int, int, int]:
-        """By how much the number of the cell grows with one step in each direction."""
+        """The change of the cell's number with one step in each direction."""
         return (1, self.width, -1, -self.width)
 
     def cell(self, x: int, y: int) -> int:
@@ -88,6 +88,17 @@ class Scene:
     @property
     def identity(self) -> str:
         """Equal for equal worlds: grid, things, agent and mission; neither level nor seed play a part."""
-        parts = (self.width, self.height, self.cells, self.things, self.doors, self.agent, self.direction)
-        content = (*parts, self.carrying, self.mission, self.max_steps)
+        # The hashes of known worlds are stored, so neither the fields nor their order may change.
+        content = (
+            self.width,
+            self.height,
+            self.cells,
+            self.things,
+            self.doors,
+            self.agent,
+            self.direction,
+            self.carrying,
+            self.mission,
+            self.max_steps,
+        )
         return sha256(repr(content).encode()).hexdigest()[:16]

@@ -3,7 +3,7 @@
 from typing import Self
 
 from gde_plugins.babyai.worlds.mission import Judge, Verdict
-from gde_plugins.babyai.worlds.scene import ACTIONS, FREE, NOTHING, WALL, Door, Scene
+from gde_plugins.babyai.worlds.scene import ACTIONS, FREE, NOTHING, Door, Scene
 
 DISCOUNT = 0.9
 """Share of the reward that is lost when the last step fulfils the mission."""
@@ -57,7 +57,8 @@ class Simulation:
         self.opened = False
 
     def copy(self) -> Self:
-        """The same moment, apart from this one."""
+        """Return a copy that changes independently."""
+        # Searches copy thousands of moments, and __init__ would judge the mission anew.
         other = object.__new__(type(self))
         other.scene = self.scene
         other.width = self.width
@@ -81,7 +82,7 @@ class Simulation:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for moments with the same future, the number of steps apart."""
+        """A key that is equal for moments with the same future, except for the number of steps."""
         rest = (*self.where, *self.doors, *self.known, *self.done, *self.before)
         return (self.position, self.direction, self.carrying, rest)
 
@@ -111,8 +112,10 @@ class Simulation:
 
     @property
     def reward(self) -> float:
-        """What minigrid gives for the last action."""
-        return 1 - DISCOUNT * self.n_steps / self.scene.max_steps if self.succeeded else 0.0
+        """The reward of minigrid for the last action."""
+        if not self.succeeded:
+            return 0.0
+        return 1 - DISCOUNT * self.n_steps / self.scene.max_steps
 
     def act(self, action: str) -> None:
         """Take an action.
@@ -124,6 +127,7 @@ class Simulation:
             raise ValueError(f"a BabyAI world takes the actions {', '.join(ACTIONS)}, got {action!r}")
         if self.over:
             raise ValueError(f"the mission has ended with {self.verdict}: call reset(seed)")
+
         self.n_steps += 1
         if action == "left":
             self.direction = (self.direction + 3) % 4
@@ -134,13 +138,16 @@ class Simulation:
         self._judge(action)
 
     def _touch(self, action: str, ahead: int) -> None:
-        """An action on the cell in front."""
+        """Do an action on the cell in front."""
         thing = self.cells[ahead]
+        is_thing = thing >= 0
         if action == "forward":
-            if thing == FREE or (thing >= 0 and self.doors[thing] == Door.OPEN):
+            is_open_door = is_thing and self.doors[thing] == Door.OPEN
+            if thing == FREE or is_open_door:
                 self.position = ahead
         elif action == "pickup":
-            if thing >= 0 and self.doors[thing] < 0 and self.carrying < 0:
+            can_be_carried = is_thing and self.doors[thing] < 0
+            if can_be_carried and self.carrying < 0:
                 self.carrying = thing
                 self.cells[ahead] = FREE
                 self.where[thing] = NOTHING
@@ -149,8 +156,9 @@ class Simulation:
                 self.cells[ahead] = self.carrying
                 self.where[self.carrying] = ahead
                 self.carrying = NOTHING
+            # A drop that fails makes minigrid look, too.
             self._look()
-        elif thing != WALL and thing != FREE:
+        elif is_thing:
             self._toggle(thing, ahead)
 
     def _toggle(self, thing: int, ahead: int) -> None:
@@ -159,24 +167,32 @@ class Simulation:
         if what.kind == "door":
             self.doors[thing] = self._toggled(thing)
         elif what.kind == "box":
-            inside = what.contains
-            self.cells[ahead] = inside if inside >= 0 else FREE
             self.where[thing] = NOTHING
+            inside = what.contains
             if inside >= 0:
+                self.cells[ahead] = inside
                 self.where[inside] = ahead
+            else:
+                self.cells[ahead] = FREE
 
     def _toggled(self, door: int) -> int:
-        if self.doors[door] == Door.LOCKED:
-            return Door.OPEN if self.has_key(door) else Door.LOCKED
-        return Door.CLOSED if self.doors[door] == Door.OPEN else Door.OPEN
+        """The state of a door after a toggle."""
+        state = self.doors[door]
+        if state == Door.OPEN:
+            return Door.CLOSED
+        if state == Door.LOCKED and not self.has_key(door):
+            return Door.LOCKED
+        return Door.OPEN
 
     def has_key(self, door: int) -> bool:
         """Whether the agent carries the key of a door."""
-        held = self.scene.things[self.carrying] if self.carrying >= 0 else None
-        return held is not None and held.kind == "key" and held.color == self.scene.things[door].color
+        if self.carrying < 0:
+            return False
+        held = self.scene.things[self.carrying]
+        return held.kind == "key" and held.color == self.scene.things[door].color
 
     def _look(self) -> None:
-        """Look up the things of the mission again, as minigrid does after every drop, even a failed one."""
+        """Look up the things of the mission again, as minigrid does after every drop."""
         for thing, seen in enumerate(self.scene.known):
             if seen >= 0:
                 self.known[thing] = self.where[thing]

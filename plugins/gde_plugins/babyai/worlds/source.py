@@ -18,12 +18,14 @@ class Source:
 
     def __init__(self, config: WorldConfig) -> None:
         self._config = config
+        # A seed that is listed twice is one world.
+        self._listed = list(dict.fromkeys(config.seeds))
 
     @property
     def names(self) -> Sequence[str]:
         """A name for each listed seed; empty if every seed is a world."""
         config = self._config
-        return [f"{config.level} {seed} as minigrid {config.release}" for seed in dict.fromkeys(config.seeds)]
+        return [f"{config.level} {seed} as minigrid {config.release}" for seed in self._listed]
 
     def scene(self, seed: int) -> Scene:
         """Return the world of a seed, or number `seed` (modulo their number) of the listed ones.
@@ -31,9 +33,10 @@ class Source:
         Raises:
             GdeError: minigrid makes another world than it should.
         """
-        listed = [*dict.fromkeys(self._config.seeds)]
-        number = listed[seed % len(listed)] if listed else seed
-        return self.another(number)
+        listed = self._listed
+        if not listed:
+            return self.another(seed)
+        return self.another(listed[seed % len(listed)])
 
     def another(self, number: int) -> Scene:
         """Return the world of a seed, listed or not.
@@ -43,7 +46,10 @@ class Source:
         """
         config = self._config
         scene = make_scene(config.level, number, config.release)
-        known = _known().get(f"{config.release} {config.level} {number}", scene.identity)
+
+        # Most worlds are not listed, and then nothing can be checked.
+        name = f"{config.release} {config.level} {number}"
+        known = _known().get(name, scene.identity)
         if known != scene.identity:
             what = f"level {config.level}, seed {number}: wanted world {known} of minigrid {config.release}"
             advice = "install minigrid==3.2.0"

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,62 +11,70 @@ from gde.errors import GdeError
 from gde_plugins.text_worlds.config import AlfworldConfig
 
 RELEASE = "json_2.1.1"
-MADE, OFFICIAL = "made", "valid_seen"
-"""The splits that are taken where none is named."""
+MADE = "made"
+"""The default split without official games."""
+OFFICIAL = "valid_seen"
+"""The default split with official games."""
 
 
 def split_folder(config: AlfworldConfig) -> Path | None:
-    """The folder of the split that is asked for; None where games are to be made.
+    """Return the folder of the split; None if games are to be made.
 
     Raises:
         GdeError: there is no such folder.
     """
     data = config.data or os.environ.get("ALFWORLD_DATA")
-    if config.split == MADE or (config.split is None and data is None):
+    has_nothing_official = config.split is None and data is None
+    if config.split == MADE or has_nothing_official:
         return None
+
     split = config.split or OFFICIAL
     if data is None:
         raise GdeError(
             f"alfworld: env.split={split} is one of the official games, and neither env.data nor ALFWORLD_DATA says "
             f"where they are; env.split={MADE} plays games that are made"
         )
-    places = [Path(data) / RELEASE / split, Path(data) / split]
-    found = next((place for place in places if place.is_dir()), None)
-    if found is None:
-        raise GdeError(
-            f"alfworld: wanted the games of {split} in {places[0]}, which is no folder: set env.data or env.split"
-        )
-    return found
+
+    # `data` may also be the folder of the release itself.
+    folder = Path(data) / RELEASE / split
+    for place in (folder, Path(data) / split):
+        if place.is_dir():
+            return place
+    raise GdeError(f"alfworld: wanted the games of {split} in {folder}, which is no folder: set env.data or env.split")
 
 
 def at_hand() -> list[str]:
-    """Whether the official games are on this machine."""
+    """Say whether the official games are on this machine."""
     data = os.environ.get("ALFWORLD_DATA")
     if not data:
         return ["ALFWORLD_DATA names no official games: games are made, which needs none"]
-    return [f"{sum(1 for _ in Path(data).rglob('game.tw-pddl'))} official games in {data}"]
+    files = list(Path(data).rglob("game.tw-pddl"))
+    return [f"{len(files)} official games in {data}"]
 
 
 def games(folder: Path, task_type: str | None) -> dict[str, Mapping[str, Any]]:
-    """The solvable games under a folder by name, in the order of names: path and digest of the content.
+    """Find the solvable games under a folder, in the order of names.
+
+    A game's name has a digest of its content, so that a changed game is another world.
 
     Raises:
         GdeError: there is none, or a file is no game.
     """
-    found = dict(_games(folder, task_type))
+    found: dict[str, Mapping[str, Any]] = {}
+    for file in sorted(folder.rglob("game.tw-pddl")):
+        task = _read(file.with_name("traj_data.json"))
+        if task_type is not None and task.get("task_type") != task_type:
+            continue
+        content = file.read_bytes()
+        if _parsed(content, file).get("solvable"):
+            name = str(file.parent.relative_to(folder))
+            digest = sha256(content).hexdigest()[:8]
+            found[f"{name} {digest}"] = {"file": str(file), "id": name}
+
     if not found:
         wanted = task_type or "any type"
         raise GdeError(f"alfworld: no solvable game of {wanted} in {folder}: wanted TASK/TRIAL/game.tw-pddl in it")
     return found
-
-
-def _games(folder: Path, task_type: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for file in sorted(folder.rglob("game.tw-pddl")):
-        content = file.read_bytes()
-        task = _read(file.with_name("traj_data.json"))
-        if task_type in (None, task.get("task_type")) and _parsed(content, file).get("solvable"):
-            name = str(file.parent.relative_to(folder))
-            yield f"{name} {sha256(content).hexdigest()[:8]}", {"file": str(file), "id": name}
 
 
 def _read(file: Path) -> dict[str, Any]:

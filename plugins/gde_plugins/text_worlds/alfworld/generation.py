@@ -24,9 +24,9 @@ ROOMS = {
     "bedroom": "Bed Desk SideTable Dresser Shelf Drawer Drawer GarbageCan",
     "living room": "Sofa ArmChair CoffeeTable SideTable DiningTable Shelf Drawer GarbageCan",
 }
-"""What stands in each."""
+"""The receptacles of each room."""
 MORE = ("Cabinet", "Drawer", "Shelf", "SideTable", "CounterTop")
-"""What there may be more of."""
+"""Receptacles that a room may have more of."""
 THINGS = {
     "kitchen": "Apple Bowl Bread ButterKnife Cup DishSponge Egg Fork Knife Ladle Lettuce Mug Pan PepperShaker Plate "
     "Pot Potato SaltShaker Spatula Spoon Tomato WineBottle",
@@ -35,79 +35,123 @@ THINGS = {
     "living room": "Book CreditCard KeyChain Laptop Newspaper Pillow RemoteControl Statue TissueBox Vase Watch "
     "WateringCan",
 }
-"""What lies about in each."""
+"""The objects of each room."""
 LIT_ROOMS = ("bedroom", "living room")
-LIGHT, LIGHT_STANDS = "DeskLamp", ("Desk", "SideTable", "Dresser", "CoffeeTable")
+LIGHT = "DeskLamp"
+LIGHT_STANDS = ("Desk", "SideTable", "Dresser", "CoffeeTable")
 TREATED = {
     "pick_clean_then_place_in_recep": ("Cleanable", ("kitchen", "bathroom")),
     "pick_heat_then_place_in_recep": ("Heatable", ("kitchen",)),
     "pick_cool_then_place_in_recep": ("Coolable", ("kitchen",)),
 }
 """Task type to what its object must be, and the rooms where that can be done."""
-LIT, TWICE, SIMPLE = "look_at_obj_in_light", "pick_two_obj_and_place", "pick_and_place_simple"
+LIT = "look_at_obj_in_light"
+TWICE = "pick_two_obj_and_place"
+SIMPLE = "pick_and_place_simple"
 TYPES = (SIMPLE, LIT, *TREATED, TWICE)
 
 
 def made_game(folder: Path, game: Mapping[str, Any]) -> Path:
-    """The game file of a seed, written with what ALFWorld's experts want beside it.
+    """Write the game of a seed, with the files that ALFWorld's experts need beside it.
 
     Args:
         folder: where games are kept.
         game: `seed`, and the settings `task_type`, `receptacles` and `objects` of `AlfworldConfig`.
     """
+    # All draws come from one generator, so their order must not change.
     rng = generator(game["seed"], "household")
     task_type = game["task_type"] or str(rng.choice(TYPES))
-    household, params = _furnished(rng, task_type, game["receptacles"], game["objects"])
+    household, aim = _furnished(rng, task_type, game["receptacles"], game["objects"])
+    goal = gdict[task_type]
+    template = str(rng.choice(goal["templates"]))
+    wording = template.format(**aim.names(str.lower))
+
+    grammar = Path(ALFRED_TWL2_PATH).read_text(encoding="utf-8")
+    record = {"task_type": task_type, "pddl_params": aim.as_alfred()}
+    content = {
+        "pddl_domain": Path(ALFRED_PDDL_PATH).read_text(encoding="utf-8"),
+        "grammar": grammar.replace("UNKNOWN GOAL", wording),
+        "pddl_problem": problem_text(household, goal["pddl"], aim),
+        "solvable": True,
+    }
+
     place = folder / f"{task_type}-{game['seed']}-{game['receptacles']}-{game['objects']}"
     place.mkdir(parents=True, exist_ok=True)
-    wording = str(rng.choice(gdict[task_type]["templates"])).format(**params.names(str.lower))
-    written = {
-        "traj_data.json": {"task_type": task_type, "pddl_params": params.as_alfred()},
-        "game.tw-pddl": {
-            "pddl_domain": Path(ALFRED_PDDL_PATH).read_text(encoding="utf-8"),
-            "grammar": Path(ALFRED_TWL2_PATH).read_text(encoding="utf-8").replace("UNKNOWN GOAL", wording),
-            "pddl_problem": problem_text(household, gdict[task_type]["pddl"], params),
-            "solvable": True,
-        },
-    }
-    for name, content in written.items():
-        (place / name).write_text(json.dumps(content), encoding="utf-8")
+    (place / "traj_data.json").write_text(json.dumps(record), encoding="utf-8")
+    (place / "game.tw-pddl").write_text(json.dumps(content), encoding="utf-8")
     return place / "game.tw-pddl"
 
 
 def _furnished(rng: np.random.Generator, task_type: str, receptacles: int, objects: int) -> tuple[Household, Aim]:
-    """A room in which the task can be done, and is not done yet."""
-    action, rooms = TREATED.get(task_type, ("", LIT_ROOMS if task_type == LIT else tuple(ROOMS)))
+    """Draw a room in which the task can be done, and is not done yet."""
+    action, rooms = TREATED.get(task_type, ("", tuple(ROOMS)))
+    if task_type == LIT:
+        rooms = LIT_ROOMS
+
     room = str(rng.choice(rooms))
     stands = ROOMS[room].split()
-    stands += [str(each) for each in rng.choice(MORE, max(0, receptacles - len(stands)))]
+    n_more = max(0, receptacles - len(stands))
+    for stand in rng.choice(MORE, n_more):
+        stands.append(str(stand))
+
     things = THINGS[room].split()
-    fit = [each for each in things if not action or each in VAL_ACTION_OBJECTS[action]]
+    fit = things
+    if action:
+        fit = [thing for thing in things if thing in VAL_ACTION_OBJECTS[action]]
     if task_type == LIT:
         aim = Aim(obj=str(rng.choice(fit)), toggle=LIGHT)
     else:
-        pairs = [(thing, stand) for thing in fit for stand in sorted({*stands}) if _placeable(thing, stand, stands)]
-        aim = Aim(**dict(zip(("obj", "recep"), pairs[rng.integers(len(pairs))], strict=True)))
-    wanted = [aim.obj] * (2 if task_type == TWICE else 1)
-    others = [str(each) for each in rng.choice(things, objects)]
-    lamp = [LIGHT] if task_type == LIT else []
-    places = [(thing, _place(rng, thing, stands, aim)) for thing in (*wanted, *others, *lamp)]
-    placed = tuple((thing, place) for thing, place in places if place is not None)
-    return Household(receptacles=tuple(stands), objects=placed), aim
+        aim = _placing_aim(rng, fit, stands)
+
+    # The objects of the task come first, then others, then the lamp.
+    contents = [aim.obj]
+    if task_type == TWICE:
+        contents.append(aim.obj)
+    for thing in rng.choice(things, objects):
+        contents.append(str(thing))
+    if task_type == LIT:
+        contents.append(LIGHT)
+
+    placed = []
+    for thing in contents:
+        place = _place(rng, thing, stands, aim)
+        if place is not None:
+            placed.append((thing, place))
+    return Household(receptacles=tuple(stands), objects=tuple(placed)), aim
+
+
+def _placing_aim(rng: np.random.Generator, things: Sequence[str], stands: Sequence[str]) -> Aim:
+    """Draw an object and a type of receptacle to bring it to."""
+    pairs = []
+    for thing in things:
+        for stand in sorted(set(stands)):
+            if _placeable(thing, stand, stands):
+                pairs.append((thing, stand))
+    thing, stand = pairs[rng.integers(len(pairs))]
+    return Aim(obj=thing, recep=stand)
 
 
 def _placeable(thing: str, stand: str, stands: Sequence[str]) -> bool:
     """Whether a thing may be put there, and be somewhere else before."""
-    elsewhere = [each for each in stands if each != stand and thing in VAL_RECEPTACLE_OBJECTS[each]]
-    return thing in VAL_RECEPTACLE_OBJECTS[stand] and bool(elsewhere)
+    if thing not in VAL_RECEPTACLE_OBJECTS[stand]:
+        return False
+    return any(thing in VAL_RECEPTACLE_OBJECTS[other] for other in stands if other != stand)
 
 
 def _place(rng: np.random.Generator, thing: str, stands: Sequence[str], aim: Aim) -> int | None:
-    """Number of a receptacle that may hold a thing; never where the task wants it. None where no place is left."""
-    free = [
-        number
-        for number, stand in enumerate(stands)
-        if (stand in LIGHT_STANDS if thing == LIGHT else thing in VAL_RECEPTACLE_OBJECTS[stand])
-        and not (thing == aim.obj and stand == aim.recep)
-    ]
-    return free[rng.integers(len(free))] if free else None
+    """Draw a receptacle that may hold a thing, by number; None if there is none."""
+    free = []
+    for number, stand in enumerate(stands):
+        if thing == LIGHT:
+            may_hold = stand in LIGHT_STANDS
+        else:
+            may_hold = thing in VAL_RECEPTACLE_OBJECTS[stand]
+
+        # The task would be done from the start if its object lay there.
+        is_goal = thing == aim.obj and stand == aim.recep
+        if may_hold and not is_goal:
+            free.append(number)
+
+    if not free:
+        return None
+    return free[rng.integers(len(free))]

@@ -1,30 +1,37 @@
 """Writes a household and an aim as a PDDL problem of ALFWorld's domain."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from alfworld.gen.constants import OPENABLE_CLASS_SET, VAL_ACTION_OBJECTS, VAL_RECEPTACLE_OBJECTS
 
-ALWAYS_OBJECTS, ALWAYS_RECEPTACLES = ("Knife", "ButterKnife"), ("SinkBasin", "Microwave", "Fridge")
-"""Types that the domain's actions name, there or not."""
+ALWAYS_OBJECTS = ("Knife", "ButterKnife")
+"""Types of objects that the domain's actions name, so that they are declared in every problem."""
+ALWAYS_RECEPTACLES = ("SinkBasin", "Microwave", "Fridge")
+"""Types of receptacles, likewise."""
 TREATMENTS = {"cleanable": "Cleanable", "heatable": "Heatable", "coolable": "Coolable", "sliceable": "Sliceable"}
 """Predicate to ALFWorld's class of objects."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Aim:
-    """What a task is about: types of ALFWorld, empty where it is about none."""
+    """The types of ALFWorld that a task is about; empty for none."""
 
     obj: str
     recep: str = ""
     toggle: str = ""
 
     def names(self, change: Callable[[str], str] = str) -> Mapping[str, str]:
-        """As the templates of ALFWorld's goals want them."""
-        return {"obj": change(self.obj), "recep": change(self.recep), "toggle": change(self.toggle), "mrecep": ""}
+        """Return the fields of ALFWorld's goal templates."""
+        return {
+            "obj": change(self.obj),
+            "recep": change(self.recep),
+            "toggle": change(self.toggle),
+            "mrecep": "",
+        }
 
     def as_alfred(self) -> Mapping[str, str | bool]:
-        """As ALFRED's record of a task has them."""
+        """Return the fields of ALFRED's record of a task."""
         return {
             "object_target": self.obj,
             "parent_target": self.recep,
@@ -46,9 +53,8 @@ class Household:
 
 def problem_text(household: Household, goal: str, aim: Aim) -> str:
     """Write the problem; `goal` is ALFWorld's template for the task, which also closes the problem."""
-    things = [*_objects(household)]
-    stands = [*_receptacles(household)]
-    object_types = {*ALWAYS_OBJECTS, *(kind for _, kind, _ in things)}
+    stands = _receptacles(household)
+    object_types = set(ALWAYS_OBJECTS)
     receptacle_types = {*ALWAYS_RECEPTACLES, *household.receptacles}
 
     lines = [
@@ -56,22 +62,42 @@ def problem_text(household: Household, goal: str, aim: Aim) -> str:
         "(:domain alfred)",
         "(:objects agent1 - agent",
     ]
-    lines += [f"loc_bar_{number} - location" for number in range(len(stands) + 1)]
-    lines += [f"{name} - object" for name, _, _ in things]
-    lines += [f"{name} - receptacle" for name, _ in stands]
-    lines += [f"{each}Type - otype" for each in sorted(object_types)]
-    lines += [f"{each}Type - rtype" for each in sorted(receptacle_types)]
-    lines += [")", "(:init (atLocation agent1 loc_bar_0)", *_facts(household), ")"]
+    # One location for each receptacle, and one where the agent begins.
+    for number in range(len(stands) + 1):
+        lines.append(f"loc_bar_{number} - location")
+    for name, kind, _ in _objects(household):
+        lines.append(f"{name} - object")
+        object_types.add(kind)
+    for name, _ in stands:
+        lines.append(f"{name} - receptacle")
+    for kind in sorted(object_types):
+        lines.append(f"{kind}Type - otype")
+    for kind in sorted(receptacle_types):
+        lines.append(f"{kind}Type - rtype")
+    lines.append(")")
+
+    lines.append("(:init (atLocation agent1 loc_bar_0)")
+    lines += _receptacle_facts(household, stands)
+    lines += _object_facts(household, stands)
+    lines.append(")")
+
     # The template has # for the hyphen before a type.
-    lines.append(goal.format(**aim.names()).replace("#", "-"))
+    filled = goal.format(**aim.names())
+    lines.append(filled.replace("#", "-"))
     return "\n".join(lines)
 
 
-def _receptacles(household: Household) -> Iterator[tuple[str, str]]:
+def _receptacles(household: Household) -> list[tuple[str, str]]:
     """Name and type. ALFWorld calls a sink basin after the sink that it is part of."""
+    named = []
     for number, kind in enumerate(household.receptacles):
         whole = kind.removesuffix("Basin")
-        yield (f"{kind}_bar_{number}" if whole == kind else f"{whole}_bar_{number}_bar_{kind}"), kind
+        if whole == kind:
+            name = f"{kind}_bar_{number}"
+        else:
+            name = f"{whole}_bar_{number}_bar_{kind}"
+        named.append((name, kind))
+    return named
 
 
 def _objects(household: Household) -> Iterator[tuple[str, str, int]]:
@@ -80,21 +106,34 @@ def _objects(household: Household) -> Iterator[tuple[str, str, int]]:
         yield f"{kind}_bar_{number}", kind, where
 
 
-def _facts(household: Household) -> Iterator[str]:
-    stands = [*_receptacles(household)]
-    kinds = sorted({kind for kind, _ in household.objects})
+def _receptacle_facts(household: Household, stands: Sequence[tuple[str, str]]) -> Iterator[str]:
     for number, (name, kind) in enumerate(stands, 1):
         yield f"(receptacleType {name} {kind}Type) (receptacleAtLocation {name} loc_bar_{number})"
         if kind in OPENABLE_CLASS_SET:
             yield f"(openable {name})"
-    for kind in sorted({*household.receptacles}):
-        for each in kinds:
-            if each in VAL_RECEPTACLE_OBJECTS[kind]:
-                yield f"(canContain {kind}Type {each}Type)"
+
+    # The types are sorted, so that the same household is always written alike.
+    receptacle_types = sorted(set(household.receptacles))
+    object_types = sorted({kind for kind, _ in household.objects})
+    for receptacle_type in receptacle_types:
+        holds = VAL_RECEPTACLE_OBJECTS[receptacle_type]
+        for object_type in object_types:
+            if object_type in holds:
+                yield f"(canContain {receptacle_type}Type {object_type}Type)"
+
+
+def _object_facts(household: Household, stands: Sequence[tuple[str, str]]) -> Iterator[str]:
     for name, kind, where in _objects(household):
-        yield f"(objectType {name} {kind}Type) (inReceptacle {name} {stands[where][0]})"
+        receptacle, _ = stands[where]
+        yield f"(objectType {name} {kind}Type) (inReceptacle {name} {receptacle})"
         yield f"(objectAtLocation {name} loc_bar_{where + 1})"
-        yield f"(toggleable {name})" if kind in VAL_ACTION_OBJECTS["Toggleable"] else f"(pickupable {name})"
+
+        # A lamp is switched on where it stands; everything else can be carried.
+        if kind in VAL_ACTION_OBJECTS["Toggleable"]:
+            yield f"(toggleable {name})"
+        else:
+            yield f"(pickupable {name})"
+
         for fact, group in TREATMENTS.items():
             if kind in VAL_ACTION_OBJECTS[group]:
                 yield f"({fact} {name})"

@@ -31,29 +31,36 @@ class AlfworldSimulator:
         self._folder = Path(folder)
         self._play_on = play_on
         # One for all games: each loads a copy of the planner, which cannot be unloaded.
-        self._env = AlfredDemangler(PddlEnv(EnvInfos(won=True, admissible_commands=True, score=True)), shuffle=False)
+        infos = EnvInfos(won=True, admissible_commands=True, score=True)
+        self._env = AlfredDemangler(PddlEnv(infos), shuffle=False)
         self._file: Path | None = None
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
-        """Make the game where it has no file, and begin it.
+        """Begin a game, which is made first if it has no file.
 
         Raises:
             GdeError: the file is no game that can be played.
         """
-        file = Path(game["file"]) if "file" in game else self._made(game)
+        if "file" in game:
+            file = Path(game["file"])
+        else:
+            file = self._made(game)
         if file != self._file:
+            # After a failure no file is loaded.
             self._file = None
             self._load(file)
             self._file = file
+
         self._state = self._env.reset()
         self._reached = False
         text = self._state.feedback.strip()
-        content = sha256(self._content.encode()).hexdigest()[:16]
+        _, _, objective = text.rpartition(TASK)
+        digest = sha256(self._content.encode()).hexdigest()[:16]
         return Opening(
             shown=self._shown(text),
-            objective=text.rpartition(TASK)[2],
-            id=game.get("id", f"made {content}"),
-            facts={"game": game.get("id", ""), "content": content},
+            objective=objective,
+            id=game.get("id", f"made {digest}"),
+            facts={"game": game.get("id", ""), "content": digest},
             labels={"task_type": self._task["task_type"]},
         )
 
@@ -86,7 +93,8 @@ class AlfworldSimulator:
     def _load(self, file: Path) -> None:
         try:
             self._content = file.read_text(encoding="utf-8")
-            self._task = json.loads(file.with_name("traj_data.json").read_text(encoding="utf-8"))
+            record = file.with_name("traj_data.json").read_text(encoding="utf-8")
+            self._task = json.loads(record)
             self._env.load(str(file))
         except (OSError, ValueError, KeyError) as error:
             # An unsolvable problem gives the planner nothing to make variables of.

@@ -13,15 +13,15 @@ class Host:
     """One simulator process at a time; used by one caller."""
 
     def __init__(self, name: str, target: str, settings: Mapping[str, Any], limits: HostConfig) -> None:
-        """Prepare to run `target` (a class as MODULE:NAME, made with `settings`); `name` is what messages call it."""
-        self._start = name, target, settings
+        """Take the arguments of `SimulatorProcess` and its limits; nothing is started yet."""
+        self._start = (name, target, settings)
         self._limits = limits
         self._process: SimulatorProcess | None = None
         self._games = 0
         """Games that the present process has begun."""
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
-        """Begin a game, in a new process where the present one has had enough.
+        """Begin a game, in a new process if the present one is worn out.
 
         Raises:
             GdeError: there is no such game.
@@ -31,9 +31,11 @@ class Host:
             self.close()
         if self._process is not None:
             self._process.forget_log()
-        begun = self.ask("begin", game, seconds=self._limits.begin_seconds)
+
+        told = self.ask("begin", game, seconds=self._limits.begin_seconds)
         self._games += 1
-        return Opening(**{**begun, "shown": _shown(begun["shown"])})
+        shown = _shown(told["shown"])
+        return Opening(**{**told, "shown": shown})
 
     def step(self, action: str) -> Shown:
         """Take an action in the game that has begun.
@@ -41,10 +43,11 @@ class Host:
         Raises:
             SimulatorFailed: the simulator hung or died.
         """
-        return _shown(self.ask("step", action, seconds=self._limits.step_seconds))
+        told = self.ask("step", action, seconds=self._limits.step_seconds)
+        return _shown(told)
 
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
-        """What a method of the simulator gives.
+        """Call a method of the simulator and return its answer.
 
         Raises:
             GdeError: the simulator says why it cannot.
@@ -56,6 +59,7 @@ class Host:
         try:
             return self._process.ask(method, *arguments, seconds=seconds)
         except SimulatorFailed:
+            # Its process is gone; the next question starts another.
             self._process = None
             raise
 
@@ -66,12 +70,17 @@ class Host:
             self._process = None
 
     def _worn_out(self, process: SimulatorProcess) -> bool:
-        return self._games >= self._limits.recycle_games or process.megabytes() > self._limits.recycle_megabytes
+        if self._games >= self._limits.recycle_games:
+            return True
+        return process.megabytes() > self._limits.recycle_megabytes
 
 
 def _shown(told: Mapping[str, Any]) -> Shown:
+    """The answer of a simulator, in which JSON has made lists of tuples."""
     try:
         actions = told["actions"]
-        return Shown(**{**told, "actions": None if actions is None else tuple(actions)})
+        if actions is not None:
+            actions = tuple(actions)
+        return Shown(**{**told, "actions": actions})
     except (KeyError, TypeError) as error:
         raise GdeError(f"a simulator must show text and actions, got {sorted(told)}") from error

@@ -22,7 +22,7 @@ PATIENCE = 5.0
 """Seconds that a simulator gets to end when it is asked to."""
 CHUNK = 1 << 16
 LAST_WORDS = 300
-"""Characters of what a dead simulator printed last that are told."""
+"""Characters of the last output of a dead simulator that an error message quotes."""
 
 
 class SimulatorFailed(GdeError):
@@ -33,33 +33,46 @@ class SimulatorProcess:
     """A simulator's process, in a group of its own with whatever it starts."""
 
     def __init__(self, name: str, target: str, settings: Mapping[str, Any]) -> None:
-        """Start `target`, a class as MODULE:NAME that is made with `settings`; `name` is what messages call it."""
+        """Start a simulator.
+
+        Args:
+            name: of the simulator, for messages.
+            target: the simulator's class as MODULE:NAME.
+            settings: the arguments that the class is made with.
+        """
         self._name = name
         self._log = TemporaryFile(buffering=0)  # noqa: SIM115  # it lives as long as the process
+        # After `forget_log` has emptied the file, the process still writes at its end.
         fcntl(self._log, F_SETFL, os.O_APPEND)
+
+        # The process imports what this one can import, and sets have one order in all processes.
+        environment = dict(os.environ)
+        environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+        environment["PYTHONHASHSEED"] = "0"
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", PROGRAM, target, json.dumps(settings)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             start_new_session=True,
-            # What this process can import, and one order of sets whoever asks.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "0"},
+            env=environment,
         )
         self._end = weakref.finalize(self, _end, self._process, self._log)
         self._unread = b""
 
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
-        """The answer of a method of the simulator.
+        """Call a method of the simulator and return its answer.
 
         Raises:
-            GdeError: the simulator cannot do what was asked, and says why; it goes on.
+            GdeError: the simulator refuses, and says why; it goes on.
             SimulatorFailed: there was no answer in time, or none that can be read.
         """
         question = {"method": method, "arguments": arguments, "seconds": seconds}
+        line = json.dumps(question).encode() + b"\n"
+        stdin = self._pipe(self._process.stdin)
         try:
-            self._pipe(self._process.stdin).write(json.dumps(question).encode() + b"\n")
-            self._pipe(self._process.stdin).flush()
+            stdin.write(line)
+            stdin.flush()
             answer = json.loads(self._line(seconds))
         except TimeoutError:
             raise self._failure(f"{method} took longer than {seconds:g} s, its process was killed") from None
@@ -74,8 +87,12 @@ class SimulatorProcess:
         return answer["value"]
 
     def megabytes(self) -> float:
-        """Memory that the process group holds; 0 where the system does not say."""
-        return sum(_resident(each) for each in Path("/proc").glob("[0-9]*") if _group(each) == self._process.pid)
+        """Memory of the process group; 0 if the system does not tell."""
+        total = 0.0
+        for process in Path("/proc").glob("[0-9]*"):
+            if _group(process) == self._process.pid:
+                total += _resident(process)
+        return total
 
     def forget_log(self) -> None:
         """Drop what has been printed so far."""
@@ -96,9 +113,11 @@ class SimulatorProcess:
         ready = select.poll()
         ready.register(output, select.POLLIN)
         while b"\n" not in self._unread:
-            if not ready.poll(max(0.0, until - monotonic()) * 1000):
+            seconds_left = max(0.0, until - monotonic())
+            if not ready.poll(seconds_left * 1000):
                 raise TimeoutError
-            if not (chunk := os.read(output, CHUNK)):
+            chunk = os.read(output, CHUNK)
+            if not chunk:
                 raise EOFError
             self._unread += chunk
         line, _, self._unread = self._unread.partition(b"\n")
@@ -106,20 +125,31 @@ class SimulatorProcess:
 
     def _failure(self, what: str) -> SimulatorFailed:
         """End the process and say what happened."""
+        # A process that is dying by itself tells by which signal if it gets a moment.
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(0.2)  # one that is dying by itself says by which signal
+            self._process.wait(0.2)
         code = self._process.poll()
         said = self._last_words()
         self._end()
-        ended = "" if code is None else f" with exit code {code}" if code >= 0 else f" of {signal.Signals(-code).name}"
-        return SimulatorFailed(
-            f"the simulator {self._name} {what}{ended}" + (f"; it said last: {said}" if said else "")
-        )
+
+        message = f"the simulator {self._name} {what}"
+        if code is not None and code >= 0:
+            message += f" with exit code {code}"
+        elif code is not None:
+            message += f" of {signal.Signals(-code).name}"
+        if said:
+            message += f"; it said last: {said}"
+        return SimulatorFailed(message)
 
     def _last_words(self) -> str:
-        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LAST_WORDS))
-        lines = self._log.read().decode(errors="replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        """The last line that is not blank."""
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LAST_WORDS))
+        text = self._log.read().decode(errors="replace")
+        for line in reversed(text.split("\n")):
+            if line.strip():
+                return line.strip()
+        return ""
 
     @staticmethod
     def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
@@ -141,11 +171,14 @@ def _end(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
 def _group(process: Path) -> int | None:
     with suppress(OSError, ValueError, IndexError):
         # The name of the program, in parentheses, may hold anything.
-        return int((process / "stat").read_text().rpartition(")")[2].split()[2])
+        _, _, fields = (process / "stat").read_text().rpartition(")")
+        return int(fields.split()[2])
     return None
 
 
 def _resident(process: Path) -> float:
     with suppress(OSError, ValueError, IndexError):
-        return int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        fields = (process / "statm").read_text().split()
+        pages = int(fields[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
     return 0.0

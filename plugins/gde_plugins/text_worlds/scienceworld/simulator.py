@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from typing import Any
 
 from gde.errors import GdeError
@@ -11,10 +10,10 @@ from gde_plugins.text_worlds.hosting.simulator import Opening, Shown
 from gde_plugins.text_worlds.scienceworld.wording import Told, Wording
 
 JAVA = "-Xmx700m -XX:+UseSerialGC -XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
-"""The machine would take a quarter of the memory there is before it looks for what it could drop. With one hash for all
-objects the gold paths, which go through sets of them, are the same in every process and whenever they are asked for."""
+"""Options of the Java machine. By itself it would take a quarter of the memory before it collects garbage. One hash for
+all objects makes the gold paths, which go through sets of objects, the same in every process and at every call."""
 NO_LIMIT = 10**9
-"""Steps after which ScienceWorld would stop; a run counts for itself."""
+"""Steps after which ScienceWorld would stop; the run has a horizon of its own."""
 
 
 class ScienceWorldSimulator:
@@ -51,22 +50,30 @@ class ScienceWorldSimulator:
         tasks = self._env.get_task_names()
         if task is not None and task not in tasks:
             raise GdeError(f"scienceworld: unknown env.task {task!r}; known: {', '.join(tasks)}")
+        wanted = tasks if task is None else [task]
+        list_variations = getattr(self._env, f"get_variations_{split}")
         found: list[tuple[str, int]] = []
-        for name in tasks if task is None else [task]:
+        for name in wanted:
+            # ScienceWorld lists the variations of the task that is loaded.
             self._env.load(name, 0, "")
-            found += [(name, number) for number in getattr(self._env, f"get_variations_{split}")()]
+            for number in list_variations():
+                found.append((name, number))
         return found
 
     def begin(self, game: Mapping[str, Any]) -> Opening:
-        self._game = game["task"], game["variation"]
+        task = game["task"]
+        variation = game["variation"]
+        self._game = task, variation
         self._restart(())
-        task, number = self._game
+
+        description = self._env.taskdescription().removeprefix("Task Description:")
+        text = self._server.freeActionLook().strip()
         return Opening(
-            shown=Shown(text=self._server.freeActionLook().strip(), actions=self._actions()),
-            objective=" ".join(self._env.taskdescription().removeprefix("Task Description:").split()),
-            id=f"{task} {number}",
-            facts={"task": task, "variation": number},
-            labels={"task": task, "variation": number},
+            shown=Shown(text=text, actions=self._actions()),
+            objective=" ".join(description.split()),
+            id=f"{task} {variation}",
+            facts={"task": task, "variation": variation},
+            labels={"task": task, "variation": variation},
         )
 
     def step(self, action: str) -> Shown:
@@ -75,12 +82,14 @@ class ScienceWorldSimulator:
         return shown
 
     def demonstration(self) -> Sequence[str]:
-        """The gold path from here, in words that are listed, where it leads to the full score when it is tried."""
+        """Return the rest of the gold path, in listed words, if it leads to the full score when it is tried."""
         taken = tuple(self._taken)
         known = self._known_way.get(self._game)
         if known is not None and known[: len(taken)] == taken:
             return known[len(taken) :]
-        if ahead := self._tried(taken):
+
+        ahead = self._tried(taken)
+        if ahead:
             self._known_way[self._game] = (*taken, *ahead)
         return ahead
 
@@ -90,49 +99,64 @@ class ScienceWorldSimulator:
         self._env._gateway.java_process.wait()
 
     def _tried(self, taken: Sequence[str]) -> Sequence[str]:
-        """What is left of the gold path, up to the full score; empty where that is not reached. The game stays where it
-        is."""
+        """Return the rest of the gold path up to the full score; empty if it is not reached; the game does not move."""
         if self._game not in self._worded:
             self._worded[self._game] = self._gold_path()
         way = self._worded[self._game]
-        ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(taken, way, strict=False))])
-        n = self._followed(taken, way[ahead:])
-        if n == 0 and self._game not in self._known_way and (not taken or self._followed((), way) == 0):
-            self._worded[self._game] = ()  # not even from the beginning: it is not tried again
+
+        n_shared = 0
+        for own, gold in zip(taken, way, strict=False):
+            if own != gold:
+                break
+            n_shared += 1
+        ahead = way[n_shared:]
+
+        n = self._followed(taken, ahead)
+        if n == 0 and self._game not in self._known_way:
+            # A way that fails even from the beginning is not tried again.
+            fails_from_beginning = not taken or self._followed((), way) == 0
+            if fails_from_beginning:
+                self._worded[self._game] = ()
         self._go_back(taken)
-        return way[ahead:][:n]
+        return ahead[:n]
 
     def _gold_path(self) -> Sequence[str]:
-        """In listed words, where actions are listed."""
+        """The gold path from the beginning, in listed words if actions are listed."""
         task, number = self._game
         self._env.load(task, number, "", generateGoldPath=True)
         gold: list[str] = self._env.get_gold_action_sequence()
         if not self._listed:
-            return [*gold]
+            return list(gold)
+
         self._restart(())
-        told = [Told(action=action, answer=self._act(action), view=self._view()) for action in gold]
+        told = []
+        for action in gold:
+            answer = self._act(action)
+            told.append(Told(action=action, answer=answer, view=self._view()))
         self._restart(())
-        return Wording(
+
+        wording = Wording(
             self._env,
             act=self._act,
             admissible=lambda: self._actions() or (),
             view=self._view,
             restart=self._restart,
             go_back=lambda taken: self._go_back(taken) or (),
-        ).of(told)
+        )
+        return wording.of(told)
 
     def _view(self) -> tuple[str, ...]:
         """All that is seen from here without taking time."""
         return str(self._server.getScore()), self._server.freeActionLook(), self._server.freeActionInventory()
 
     def _followed(self, taken: Sequence[str], way: Sequence[str]) -> int:
-        """After how many actions of a way from there the score is full; 0 where it never is or one of them is not
-        admissible."""
+        """Count the actions of a way until the score is full; 0 if it never is, or an action is not admissible."""
         if not way:
             return 0
         listed = self._go_back(taken)
         for n, action in enumerate(way, 1):
-            if listed is not None and action not in listed:
+            is_admissible = listed is None or action in listed
+            if not is_admissible:
                 return 0
             self._act(action)
             if self._server.getScore() >= 1:
@@ -141,8 +165,10 @@ class ScienceWorldSimulator:
         return 0
 
     def _go_back(self, taken: Sequence[str]) -> tuple[str, ...] | None:
-        """Begin again and take these actions as they were taken: to list what is admissible may leave its traces in
-        what is listed next. What is admissible then."""
+        """Begin again, take these actions as they were taken, and return what is admissible then.
+
+        The actions are listed after each step, since one listing may change the next.
+        """
         self._restart(())
         listed = self._actions()
         for action in taken:
@@ -172,21 +198,26 @@ class ScienceWorldSimulator:
         return min(1.0, max(0.0, float(self._server.getScore())))
 
     def _actions(self) -> tuple[str, ...] | None:
-        return tuple(sorted(self._admissible())) if self._listed else None
+        if not self._listed:
+            return None
 
-    def _admissible(self) -> set[str]:
         # As one text: ScienceWorld's wrapper asks Java for one action after the other, several thousand times.
-        actions = self._server.getValidActionObjectCombinations()
-        return {*self._env._gateway.jvm.java.lang.String.join("\n", actions).split("\n")}
+        combinations = self._server.getValidActionObjectCombinations()
+        text = self._env._gateway.jvm.java.lang.String.join("\n", combinations)
+        return tuple(sorted(set(text.split("\n"))))
 
     def _shown(self, text: str) -> Shown:
         before = self._score
         self._score = self._clipped()
-        reached = self._score >= 1
-        ended = bool(self._server.getScore() < 0 or (self._server.getCompleted() and not (reached and self._play_on)))
+        is_reached = self._score >= 1
+        is_missed = bool(self._server.getScore() < 0)
+        is_completed = bool(self._server.getCompleted())
+        plays_on = is_reached and self._play_on
+        ended = is_missed or (is_completed and not plays_on)
         return Shown(
             text=text.strip(),
             actions=() if ended else self._actions(),
+            # Whole points, as ScienceWorld gives them.
             reward=float(round(100 * self._score) - round(100 * before)),
             success=self._score,
             ended=ended,

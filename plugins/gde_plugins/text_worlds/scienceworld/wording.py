@@ -10,28 +10,29 @@ import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from statistics import fmean
 from typing import Any
 
 FILLING = frozenset({"to", "the", "in", "into", "a", "on"})
 """Words that name nothing."""
 TRIES = 16
-"""Ways that are tried for an action of the gold path, those that are asked back about included."""
+"""Most ways that are tried for an action of the gold path, those with a question included."""
 LIKELY = 6
-"""Listed actions of them, and numbers for each that is asked back about."""
+"""Most listed actions among them, and most numbers that are tried for a question."""
 FUTILE = 2
-"""The same where the action of the gold path has changed nothing, like to open a door that is open."""
+"""Most listed actions if the action of the gold path has changed nothing, e.g. it opened an open door."""
 RELATED = 0.3
 """Least share of words in common, for each thing named, of an action that is tried."""
 ALSO = 0.8
-"""How much another name of a thing counts than the one that is listed, which may be that of several things."""
+"""Weight of other names of a thing than the listed one, since several things may share them."""
 WAIT = "wait1"
 ASKED_BACK = "Ambiguous request"
 SYNONYM = re.compile("^examine ")
-"""What the gold paths say for "look at"."""
+"""The gold paths say this for "look at"."""
 WORD = re.compile(r"\w+")
 PLACE = re.compile("( in | on )")
-"""Before the place of a thing, where its name alone would not do."""
+"""Stands before the place of a thing whose name alone is ambiguous."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ class Told:
     view: Hashable = None
     """What is seen after it."""
     asked_back: bool = False
-    """Whether it was asked back about before the answer, and settled by a number."""
+    """Whether ScienceWorld asked a question before the answer, which a number settled."""
 
 
 class Wording:
@@ -58,21 +59,34 @@ class Wording:
         restart: Callable[[Sequence[str]], None],
         go_back: Callable[[Sequence[str]], Sequence[str]],
     ) -> None:
-        """Ask ScienceWorld's `env`. `act` takes an action and gives the answer, `admissible` lists what can be done,
-        `view` is what is seen now, `restart` begins again with some actions. `go_back` begins again too, and lists what
-        is admissible after each of them, as it is listed to an agent: a thing has many names, and which of them is
-        listed is drawn every time."""
+        """Use a game of ScienceWorld.
+
+        Args:
+            env: ScienceWorld's environment.
+            act: takes an action and gives the answer.
+            admissible: lists the actions that can be taken now.
+            view: gives everything that is seen now.
+            restart: begins again with some actions.
+            go_back: begins again with some actions, and lists what is admissible after each of them as an agent does.
+                A thing has many names, and each listing draws one of them anew.
+        """
         self._env = env
         self._act = act
         self._admissible = admissible
         self._view = view
         self._restart = restart
         self._go_back = go_back
-        templates = env.get_possible_actions_with_IDs()
-        self._forms = [each["action_example"].split("OBJ") for each in templates]
+        self._together = True
+        """Whether the game still looks as it does along the gold path."""
+        self._tries = 0
+
+        self._forms = []
+        for template in env.get_possible_actions_with_IDs():
+            literals = template["action_example"].split("OBJ")
+            self._forms.append(literals)
 
     def of(self, gold: Iterable[Told]) -> list[str]:
-        """The gold path, from the beginning of the game on. Where an action changes nothing any more, time passes."""
+        """Word the gold path from the beginning of the game. An action that has no effect becomes a wait."""
         way: list[str] = []
         listed = self._go_back(way)
         self._together = True
@@ -83,135 +97,182 @@ class Wording:
                 self._act(action)
                 way.append(action)
                 listed = self._admissible()
+                continue
+
+            found = self._same(told, way, listed)
+            way += found
+            # The first try of one action has listed and taken nothing that an agent would not have.
+            if self._tries == 1 and len(found) == 1:
+                listed = self._admissible()
             else:
-                found = self._same(told, way, listed)
-                way += found
-                # The first try of one action has listed and taken nothing that an agent would not have.
-                listed = self._admissible() if self._tries == len(found) == 1 else self._go_back(way)
+                listed = self._go_back(way)
         return way
 
     def _same(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> list[str]:
-        """The likely listed action that comes to the same, with the number that settles what it is asked back about.
-        Where none looks the same, the game has gone another way, and from then on one that is answered alike will do;
-        where none is, time passes."""
+        """Find the listed action with the same effect, with the number that settles a question about it.
+
+        If none looks the same, the game has gone another way. From then on an action with the same answer will do, and
+        without one time passes.
+        """
         before = self._view()
         alike = list[list[str]]()
         for tried, answer in self._tried(told, way, listed):
             after = self._view()
-            answered = answer == told.answer
-            if self._together and after == told.view and (answered or tried == [WAIT] or after != before):
+            same_answer = answer == told.answer
+            same_view = after == told.view
+
+            # Without a change, the same view alone says nothing about an action.
+            tells = same_answer or tried == [WAIT] or after != before
+            if self._together and same_view and tells:
                 return tried
-            if answered:
+            if same_answer:
                 alike.append(tried)
                 if not self._together:
                     break
+
         self._together = False
-        return alike[0] if alike else [WAIT]
+        if not alike:
+            return [WAIT]
+        return alike[0]
 
     def _tried(self, told: Told, way: Sequence[str], listed: Sequence[str]) -> Iterator[tuple[list[str], str]]:
-        """What may come to the same, and how it is answered, taken one after the other; the last is to wait."""
+        """Take what may have the same effect, one after the other, and yield it with its answer; waiting comes last."""
         likely = self._likely(told.action, told.answer, listed)
-        ways = deque([each] for each in (likely if told.view != self._view() else likely[:FUTILE]))
+        changed_nothing = told.view == self._view()
+        if changed_nothing:
+            likely = likely[:FUTILE]
+
+        ways = deque([action] for action in likely)
         for self._tries in range(1, TRIES):
             if not ways:
                 break
             actions = ways.popleft()
             answer = self._taken(actions, way)
             if answer.startswith(ASKED_BACK):
-                ways.extend([*actions, number] for number in numbers(answer, told.action)[:LIKELY])
+                for number in numbers(answer, told.action)[:LIKELY]:
+                    ways.append([*actions, number])
             else:
                 yield actions, answer
         yield [WAIT], self._taken([WAIT], way)
 
     def _taken(self, actions: Sequence[str], way: Sequence[str]) -> str:
         """The answer to the last of some actions, taken after those of the way so far."""
+        # The first try begins where the way so far has led.
         if self._tries > 1:
             self._restart(way)
-        return [self._act(each) for each in actions][-1]
+        answer = ""
+        for action in actions:
+            answer = self._act(action)
+        return answer
 
     def _likely(self, action: str, answer: str, listed: Sequence[str]) -> list[str]:
         """Listed actions that sound like an action and its answer, the likeliest first."""
         action = SYNONYM.sub("look at ", action)
-        told = {*WORD.findall(answer)}
-        likely = [
-            (fmean(likeness) + _share({*each.split()}, told), each)
-            for likeness, each in self._likeness(action, listed)
-            if min(likeness) >= RELATED
-        ]
-        return [each for _, each in sorted(likely, key=lambda pair: (-pair[0], pair[1]))[:LIKELY]]
+        told = set(WORD.findall(answer))
+        scored = []
+        for likeness, each in self._likeness(action, listed):
+            if min(likeness) >= RELATED:
+                score = fmean(likeness) + _share(set(each.split()), told)
+                scored.append((-score, each))
+        return [each for _, each in sorted(scored)[:LIKELY]]
 
     def _likeness(self, action: str, listed: Sequence[str]) -> Iterator[tuple[list[float], str]]:
         """Every listed action of the same form, with how much each of its things is called alike, 0 to 1."""
         also = _Names(self._env.get_all_object_ids_types_referents_LUTJSON())
         for form in self._forms:
             ours = things(action, form)
-            for each in listed if ours else ():
-                readings = [
-                    [_alike(our, their, also[their]) for our, their in zip(one, other, strict=True)] or [0.0]
-                    for one in ours
-                    for other in things(each, form)
-                ]
+            if not ours:
+                continue
+            for each in listed:
+                readings = []
+                for our_things, their_things in product(ours, things(each, form)):
+                    likeness = []
+                    for our, their in zip(our_things, their_things, strict=True):
+                        likeness.append(_alike(our, their, also[their]))
+                    # A form without things is alike by itself, but no more than that.
+                    readings.append(likeness or [0.0])
                 if readings:
                     yield max(readings, key=min), each
 
 
 class _Names(dict[str, list[str]]):
-    """By a name that is listed, which may say where a thing is, all names of the things that may be meant."""
+    """All names of the things that a listed name may mean; a listed name may say where the thing is."""
 
     def __init__(self, things: Mapping[str, Any]) -> None:
         super().__init__()
         self._by_name: dict[str, list[str]] = {}
         for thing in things.values():
-            for name in thing["referents"]:
-                self._by_name.setdefault(name, []).extend(thing["referents"])
+            referents = thing["referents"]
+            for name in referents:
+                self._by_name.setdefault(name, []).extend(referents)
 
     def __missing__(self, listed: str) -> list[str]:
+        # "seed in jar on table" may mean a seed, a seed in a jar, or all of it as one name.
         words = PLACE.split(listed)
-        names = ["".join(words[: n + 1]) for n in range(0, len(words), 2)]
-        self[listed] = [*dict.fromkeys(also for name in names for also in self._by_name.get(name, ()))]
+        found: dict[str, None] = {}
+        for n in range(0, len(words), 2):
+            name = "".join(words[: n + 1])
+            found.update(dict.fromkeys(self._by_name.get(name, ())))
+        self[listed] = list(found)
         return self[listed]
 
 
 def settled(gold: Iterable[Told]) -> Iterator[Told]:
-    """Actions and answers, where one of them is asked back about and a number settles it as one: the action as it was
-    said, and what followed."""
-    said = ""
+    """Yield the gold path with each question and the number that settles it as one action: the one asked about."""
+    asked_about = ""
     for told in gold:
-        again = bool(said) and told.action.isdecimal()
-        action = said if again else told.action
-        said = action if told.answer.startswith(ASKED_BACK) else ""
-        if not said:
-            yield replace(told, action=action, asked_back=again)
+        settles = bool(asked_about) and told.action.isdecimal()
+        action = asked_about if settles else told.action
+        if told.answer.startswith(ASKED_BACK):
+            asked_about = action
+        else:
+            asked_about = ""
+            yield replace(told, action=action, asked_back=settles)
 
 
 def numbers(question: str, action: str) -> list[str]:
-    """The numbers that are offered where an action is asked back about, first of the likeliest of what they stand
-    for."""
-    words = {*action.split()}
+    """List the numbers that a question offers; those that stand for something like the action come first."""
+    words = set(action.split())
     offered = re.findall(r"^(\d+):(.*)$", question, re.MULTILINE)
-    return [number for number, what in sorted(offered, key=lambda one: -_share({*WORD.findall(one[1])}, words))]
+
+    def unlikeness(one: tuple[str, str]) -> float:
+        _, meaning = one
+        return -_share(set(WORD.findall(meaning)), words)
+
+    return [number for number, _ in sorted(offered, key=unlikeness)]
 
 
 def things(action: str, literals: Sequence[str]) -> list[list[str]]:
-    """Every way to read an action as the words of its form with the names of things between them."""
-    if not action.startswith(literals[0]):
+    """List every way to read an action as the words of its form with the names of things between them."""
+    first = literals[0]
+    if not action.startswith(first):
         return []
-    rest = action[len(literals[0]) :]
+    rest = action[len(first) :]
     if len(literals) == 1:
         return [] if rest else [[]]
     if len(literals) == 2:
         return [[rest]]
+
+    # The name of the first thing may contain the word between the two.
     between = rf" {re.escape(literals[1].strip())}(?:to)? "
-    return [[rest[: found.start()], rest[found.end() :]] for found in re.finditer(between, rest)]
+    readings = []
+    for found in re.finditer(between, rest):
+        readings.append([rest[: found.start()], rest[found.end() :]])
+    return readings
 
 
 def _alike(name: str, listed: str, also: Sequence[str]) -> float:
     """Share of words in common with the listed name of a thing, or nearly that of the most similar of its others."""
-    words, *others = [{*each.split()} - FILLING for each in (name, listed, *also)]
-    first, *shares = [_share(words, each) for each in others]
-    return max([first, *(ALSO * each for each in shares)])
+    words = set(name.split()) - FILLING
+    best = _share(words, set(listed.split()) - FILLING)
+    for other in also:
+        share = _share(words, set(other.split()) - FILLING)
+        best = max(best, ALSO * share)
+    return best
 
 
 def _share(some: set[str], others: set[str]) -> float:
-    """Of all words of both, those in common."""
-    return len(some & others) / max(1, len(some | others))
+    """The words in common, of all words of both."""
+    n_common = len(some & others)
+    n_all = len(some | others)
+    return n_common / max(1, n_all)

@@ -14,7 +14,8 @@ from textworld.logic import Proposition, Rule, Signature, State
 
 LARGEST = 64
 """Combinations of facts that are cached for a rule, some kilobytes each; a game has some forty rules."""
-INSTANTIATIONS, MATCH = State.all_instantiations, Rule.match
+INSTANTIATIONS = State.all_instantiations
+MATCH = Rule.match
 """TextWorld's own methods; a second call of `cache_actions` wraps these again, not the wrappers."""
 
 
@@ -28,12 +29,15 @@ def _cached_instantiations(compute: Any) -> Any:
     def all_instantiations(state: Any, rule: Any, mapping: Mapping[Any, Any] | None = None) -> Any:
         known = rule.__dict__.get("known")
         if known is None or known.given is not mapping:
-            known = rule.known = _Known(state, rule, mapping)
+            known = _Known(state, rule, mapping)
+            rule.known = known
         if not known.is_function:
             return compute(state, rule, mapping)
+
         read = known.read(state)
         if read not in known.actions:
-            known.remember(read, tuple(compute(state, rule, mapping)))
+            actions = tuple(compute(state, rule, mapping))
+            known.remember(read, actions)
         return known.actions[read]
 
     return all_instantiations
@@ -41,6 +45,7 @@ def _cached_instantiations(compute: Any) -> Any:
 
 def _cached_match(compute: Any) -> Any:
     def match(rule: Any, action: Any) -> Any:
+        # An action is matched again and again with the rule that it came from, so one match is enough.
         by, mapping = action.__dict__.get("matched", (None, None))
         if by is not rule:
             mapping = compute(rule, action)
@@ -57,21 +62,29 @@ class _Known:
         """Begin empty; `given` maps those placeholders that are the same in every game: the player."""
         self.given = given
         types = state._logic.types
-        read = []
-        for each in rule.preconditions:
-            declared = [types.get(name) for name in each.signature.types]
+
+        # A precondition also holds for facts of subtypes, so the facts of all of them are read.
+        signatures: dict[Any, None] = {}
+        bound = set(given or ())
+        for condition in rule.preconditions:
+            bound.update(condition.parameters)
+            declared = [types.get(name) for name in condition.signature.types]
             for kinds in types.multi_subtypes(declared):
-                read.append(Signature(each.name, [kind.name for kind in kinds]))
-        self._signatures = tuple(dict.fromkeys(read))
-        bound = {name for each in rule.preconditions for name in each.parameters} | {*(given or ())}
-        self.is_function = bound >= {*rule.placeholders}
+                names = [kind.name for kind in kinds]
+                signatures[Signature(condition.name, names)] = None
+        self._signatures = tuple(signatures)
+
+        self.is_function = bound.issuperset(rule.placeholders)
         """Whether the facts alone decide; a placeholder without precondition could be anything in the game."""
         self.actions: dict[tuple[frozenset[Any], ...], tuple[Any, ...]] = {}
 
     def read(self, state: Any) -> tuple[frozenset[Any], ...]:
         """Return the facts of a state that the rule reads."""
         facts = state._facts
-        return tuple([frozenset(facts.get(each, ())) for each in self._signatures])
+        read = []
+        for signature in self._signatures:
+            read.append(frozenset(facts.get(signature, ())))
+        return tuple(read)
 
     def remember(self, read: tuple[frozenset[Any], ...], actions: tuple[Any, ...]) -> None:
         """Cache actions; a full cache is emptied, since old states seldom come back."""
@@ -90,8 +103,10 @@ def before(fact: Any, other: Any) -> Any:
     try:
         return fact.sort_key < other.sort_key
     except AttributeError:
+        # A fact has no key before its first comparison.
         for each in (fact, other):
             if not isinstance(each, Proposition):
                 return NotImplemented
-            each.sort_key = (each.name, tuple((part.name, part.type) for part in each.arguments))
+            arguments = tuple((part.name, part.type) for part in each.arguments)
+            each.sort_key = (each.name, arguments)
         return fact.sort_key < other.sort_key

@@ -11,11 +11,11 @@ from gde.errors import GdeError
 from gde.seeding import derive
 
 TRIES = 20
-"""Maps that are drawn at most until one has room for the quest."""
+"""Most maps that are drawn until one has room for the quest."""
 
 
 def game_file(folder: Path, game: Mapping[str, Any]) -> Path:
-    """The compiled game, made where the folder does not hold it yet.
+    """Return the compiled game; it is made if the folder does not hold it yet.
 
     Args:
         folder: where games are kept, each in a folder named by its settings.
@@ -24,12 +24,15 @@ def game_file(folder: Path, game: Mapping[str, Any]) -> Path:
     Raises:
         GdeError: no map has room for such a quest.
     """
-    kept = folder / sha256(json.dumps(dict(game), sort_keys=True).encode()).hexdigest()[:16]
+    settings = json.dumps(dict(game), sort_keys=True)
+    kept = folder / sha256(settings.encode()).hexdigest()[:16]
     if not kept.is_dir():
+        # Games are made elsewhere and then moved, so that no other process finds half a game.
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder) as making:
-            _compile(Path(making) / "made" / "game.z8", game)
-            _keep(Path(making) / "made", kept)
+            made = Path(making) / "made"
+            _compile(made / "game.z8", game)
+            _keep(made, kept)
     return kept / "game.z8"
 
 
@@ -48,12 +51,14 @@ def _compile(path: Path, game: Mapping[str, Any]) -> None:
 
     path.parent.mkdir()
     for attempt in range(TRIES):
-        options = _options(path, game, derive(game["seed"], "attempt", attempt) % 2**31)
+        seed = derive(game["seed"], "attempt", attempt) % 2**31
+        options = _options(path, game, seed)
         try:
             compile_game(_made(game, options), options)
         except QuestGenerationError:
             continue
         return
+
     wanted = ", ".join(f"{name}={value}" for name, value in game.items())
     raise GdeError(f"textworld: none of {TRIES} maps has room for the quest of {wanted}: take another level or length")
 
@@ -74,10 +79,18 @@ def _made(game: Mapping[str, Any], options: Any) -> Any:
     if game["game"] == "cooking":
         from textworld.challenges.tw_cooking import cooking
 
-        n = game["ingredients"]
-        measures = {"recipe": n, "take": n, "go": game["rooms"], "open": True, "recipe_seed": game["seed"]}
-        skills = {skill: game[skill] for skill in ("cook", "cut", "drop")}
-        return cooking.make({**measures, **skills, "split": "train"}, options)
+        settings = {
+            "recipe": game["ingredients"],
+            "take": game["ingredients"],
+            "go": game["rooms"],
+            "open": True,
+            "recipe_seed": game["seed"],
+            "cook": game["cook"],
+            "cut": game["cut"],
+            "drop": game["drop"],
+            "split": "train",
+        }
+        return cooking.make(settings, options)
     if game["game"] == "treasure-hunt":
         from textworld.challenges.tw_treasure_hunter import treasure_hunter
 

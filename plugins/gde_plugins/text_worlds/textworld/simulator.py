@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +50,19 @@ class TextWorldSimulator:
         return self._shown(state)
 
     def demonstration(self) -> Sequence[str]:
-        """TextWorld's policy from this moment, else what is left of its walkthrough, where it wins when it is tried."""
-        if way := self._tried(self._taken, self._policy()):
+        """Return TextWorld's policy, or else the rest of its walkthrough, if it wins when it is tried."""
+        way = self._tried(self._taken, self._policy())
+        if way:
             return way
+
+        # The policy does not always win, and then the walkthrough from the first action that differs is tried.
         walkthrough = self._tried((), self._walkthrough)
-        ahead = len([*takewhile(lambda pair: pair[0] == pair[1], zip(self._taken, walkthrough, strict=False))])
-        return self._tried(self._taken, walkthrough[ahead:])
+        n_shared = 0
+        for own, recommended in zip(self._taken, walkthrough, strict=False):
+            if own != recommended:
+                break
+            n_shared += 1
+        return self._tried(self._taken, walkthrough[n_shared:])
 
     def close(self) -> None:
         if self._env is not None:
@@ -67,7 +73,10 @@ class TextWorldSimulator:
         gained = state.score - self._score
         self._score = state.score
         ended = bool(state.won or state.lost)
-        success = 1.0 if state.won else min(1.0, max(0.0, state.score / state.max_score))
+        if state.won:
+            success = 1.0
+        else:
+            success = min(1.0, max(0.0, state.score / state.max_score))
         return Shown(
             text=PROMPT.sub("", state.feedback).strip(),
             actions=() if ended else tuple(state.admissible_commands),
@@ -85,11 +94,12 @@ class TextWorldSimulator:
         return list(state.policy_commands or ())
 
     def _tried(self, before: Sequence[str], actions: Sequence[str]) -> list[str]:
-        """Those of the actions that are admissible, if they win in a second game; TextWorld's walkthroughs open what is
-        open already."""
+        """Return the actions that are admissible, if they win in a second game; none otherwise."""
         env, state = _started(self._file)
         for action in before:
             state, _, _ = env.step(action)
+
+        # Some actions are left out: TextWorld's walkthroughs open doors that are open.
         way = []
         for action in actions:
             if not (state.won or state.lost) and action in state.admissible_commands:
@@ -105,6 +115,7 @@ def _started(file: Path, **infos: bool) -> tuple[Any, Any]:
 
 
 def _beginning(state: Any) -> Any:
-    """Without the banner, which is the same in every game."""
-    state["feedback"] = state.feedback[max(0, state.feedback.find(state.objective)) :]
+    """Drop the banner, which is the same in every game."""
+    start = max(0, state.feedback.find(state.objective))
+    state["feedback"] = state.feedback[start:]
     return state
