@@ -49,7 +49,7 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
     plans = variants(Wanted(names={}, file=file, settings=settings), catalogue)
     told = {name: _told(dry(each, catalogue)) for name, each in plans.items()}
     if as_json:
-        show_json({"schema": 1, **(told.popitem()[1] if len(told) == 1 else {"entrants": told})})
+        show_json({"schema": 1, **(told.popitem()[1] if len(told) == 1 else {"variants": told})})
         return
     for name, one in told.items():
         whose = f"{name}: " if len(told) > 1 else ""

@@ -82,4 +82,4 @@ def _show_plans(plans: "Mapping[str, Plan]", as_json: bool) -> None:
     elif len(told) == 1:
         show_json({"schema": 1, **told.popitem()[1]})
     else:
-        show_json({"schema": 1, "entrants": told})
+        show_json({"schema": 1, "variants": told})

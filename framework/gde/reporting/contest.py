@@ -1,4 +1,4 @@
-"""A contest in numbers and sentences: the headlines of all entrants, and the clear differences between them."""
+"""A contest in numbers and sentences: the headlines of all variants, and the clear differences between them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ CLEAR = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Contended:
-    """A headline, and what each entrant got."""
+    """A headline, and what each variant got."""
 
     measure: Measure
     title: str
     numbers: Mapping[str, Measurement | None]
-    """Entrant to number; None where it has none."""
+    """Variant to number; None where it has none."""
 
 
 def contended(found: Contest) -> list[Contended]:
-    """The headlines of all entrants, each with the numbers of all."""
-    # The first entrant that has a number gives its measure: the same parts measure all entrants.
+    """The headlines of all variants, each with the numbers of all."""
+    # The first variant that has a number gives its measure: the same parts measure all variants.
     examples: dict[tuple[str, str], tuple[Measure, Measurement]] = {}
     for result in found.results.values():
         for finding in headlines(result):
@@ -70,12 +70,12 @@ def verdicts(found: Contest) -> list[str]:
     clear.sort()
 
     if not clear:
-        return ["No headline differs clearly between any two entrants."]
+        return ["No headline differs clearly between any two variants."]
     return [sentence for _, sentence in clear]
 
 
 def _sentence(row: Row, one: Compared, found: Contest) -> str:
-    a, b = entrants(one, found)
+    a, b = variants(one, found)
     # A difference of two shares is in percentage points, not in per cent.
     by = quantity(abs(row.difference), row.unit).replace("%", "points")
     direction = "above" if row.difference > 0 else "below"
@@ -88,7 +88,7 @@ def _sentence(row: Row, one: Compared, found: Contest) -> str:
     return f"{apart}, {p_value}: {inline(row.title)} {interval}".strip()
 
 
-def entrants(one: Compared, found: Contest) -> tuple[str, str]:
+def variants(one: Compared, found: Contest) -> tuple[str, str]:
     """The names of A and B of a comparison."""
     names = {}
     for name in found.results:

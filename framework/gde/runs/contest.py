@@ -1,6 +1,6 @@
-"""Several entrants on the same worlds: a run for each in one folder, and their comparison.
+"""Several variants on the same worlds: a run for each in one folder, and their comparison.
 
-The folder holds `contest.toml`, which names the entrants in their order, a run folder for each, and `contest.json` with
+The folder holds `contest.toml`, which names the variants in their order, a run folder for each, and `contest.json` with
 every pair compared. Each run is an ordinary run: it can be opened, resumed, probed or sent to somebody by itself.
 """
 
@@ -35,11 +35,11 @@ VERSION = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Contest:
-    """The results of several entrants on the same worlds."""
+    """The results of several variants on the same worlds."""
 
     folder: Path
     results: Mapping[str, Result]
-    """By entrant, in the order of the request."""
+    """By variant, in the order of the request."""
     compared: tuple[Compared, ...] = ()
     """Every pair of them; empty if they could not be compared."""
     reason: str = ""
@@ -59,7 +59,7 @@ class Contest:
 def contest(
     plans: Mapping[str, Plan], out: Path | None = None, catalogue: Catalogue | None = None, watch: Watch = ignore
 ) -> Contest:
-    """Run the plan of each entrant in a folder of its own within a new folder, and compare every pair.
+    """Run the plan of each variant in a folder of its own within a new folder, and compare every pair.
 
     Raises:
         GdeError: a plan is refused, or `out` is there already; nothing has been written.
@@ -80,13 +80,13 @@ def contest(
         raise taken(out)
     for name, ready in readies.items():
         RunFolder.create(ready.plan, out / name)
-    listed = tomli_w.dumps({"version": VERSION, "entrants": list(plans)})
+    listed = tomli_w.dumps({"version": VERSION, "variants": list(plans)})
     write_whole(out / CONTEST, listed)
 
     for done, (name, plan) in enumerate(plans.items()):
-        watch(Progress("entrants", done, len(plans)))
+        watch(Progress("variants", done, len(plans)))
         _noting(out, partial(resume, out / name, catalogue, watch, plan=plan))
-    watch(Progress("entrants", len(plans), len(plans)))
+    watch(Progress("variants", len(plans), len(plans)))
     return _concluded(out, catalogue)
 
 
@@ -96,7 +96,7 @@ def is_contest(path: Path) -> bool:
 
 
 def members(path: Path) -> dict[str, Path]:
-    """The run folders of a contest by entrant.
+    """The run folders of a contest by variant.
 
     Raises:
         RunFolderError: it is none, or names what cannot be a folder of its own.
@@ -106,13 +106,13 @@ def members(path: Path) -> dict[str, Path]:
     except ConfigError as error:
         raise RunFolderError(f"{path} is no contest: {error}") from error
 
-    found = tables.get("entrants")
+    found = tables.get("variants")
     names: list[str] = []
     if isinstance(found, list) and all(map(_is_name, found)):
         names = found
     is_repeated = len(set(names)) < len(names)
     if tables.get("version") != VERSION or not names or is_repeated:
-        wanted = f"version {VERSION} and the names of the entrants' folders, each once"
+        wanted = f"version {VERSION} and the names of the variants' folders, each once"
         raise RunFolderError(f"{path / CONTEST}: wanted {wanted}")
     return {name: path / name for name in names}
 
@@ -182,7 +182,7 @@ def contest_json(found: Contest) -> dict[str, Any]:
         "schema": SCHEMA,
         "contest": str(found.folder),
         "status": found.status,
-        "entrants": {name: result_json(result) for name, result in found.results.items()},
+        "variants": {name: result_json(result) for name, result in found.results.items()},
         "compared": [asdict(one) for one in found.compared],
         "reason": found.reason,
     }

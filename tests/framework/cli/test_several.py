@@ -14,7 +14,7 @@ def test_a_contest_is_one_folder_that_every_command_takes(gde: Gde, tmp_path: Pa
     assert code == 0 and "Success rate" in out
     assert err.splitlines() == ["report: c/report.html", "ok: c"]
     code, out, _ = gde("resume", "c", "--json")
-    assert code == 0 and list(json.loads(out)["entrants"]) == ["scripted", "random"]
+    assert code == 0 and list(json.loads(out)["variants"]) == ["scripted", "random"]
     code, out, _ = gde("rescore", "c", "--metric", "length", "--json")
     assert code == 0 and "length" in out
     assert gde("report", "c")[1].splitlines()[0] == "c/report.html"
@@ -23,10 +23,10 @@ def test_a_contest_is_one_folder_that_every_command_takes(gde: Gde, tmp_path: Pa
     assert (code, out) == (2, "") and "holds several runs: name one of the folders in it" in err
 
 
-def test_what_would_be_run_is_one_object_with_every_entrant(gde: Gde, tmp_path: Path) -> None:
+def test_what_would_be_run_is_one_object_with_every_variant(gde: Gde, tmp_path: Path) -> None:
     code, out, err = gde(*GOOD, "--dry-run", "--json")
     assert (code, err) == (0, "")
-    assert {name: each["plan"]["agent"]["use"] for name, each in json.loads(out)["entrants"].items()} == {
+    assert {name: each["plan"]["agent"]["use"] for name, each in json.loads(out)["variants"].items()} == {
         "scripted": "scripted",
         "random": "random",
     }

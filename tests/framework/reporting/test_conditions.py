@@ -10,7 +10,7 @@ from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result, Subject
 from gde.reporting.figures.drawing import svg
-from gde.reporting.page.conditions import condition_maps, entrant_maps
+from gde.reporting.page.conditions import condition_maps, variant_maps
 
 SIZES, KINDS = (7, 9, 11), ("none", "fog")
 MEASURES = (
@@ -100,8 +100,8 @@ def test_words_keep_the_order_of_the_plan_and_numbers_rise() -> None:
 
 def test_several_agents_stand_side_by_side_in_panels() -> None:
     result = swept({"size": SIZES, "density": (0.0, 0.5)})
-    figure, *others = entrant_maps({"one": result, "two": result})
+    figure, *others = variant_maps({"one": result, "two": result})
     assert (figure.title, others) == ("Success by density, size and agent", [])
     told = re.findall(r">([^<]+)</text>", svg(figure))
     assert told.count("n 17") == 12 and {"one", "two"} <= set(told)
-    assert entrant_maps({"one": swept({"size": SIZES})}) == []
+    assert variant_maps({"one": swept({"size": SIZES})}) == []

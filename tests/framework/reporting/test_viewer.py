@@ -67,7 +67,7 @@ def test_runs_are_found_beneath_a_folder_and_links_are_not_followed(root: Path, 
     assert library(tmp_path) == {}
 
 
-def test_entrants_of_a_contest_stand_together_with_their_page(root: Path, client: TestClient) -> None:
+def test_variants_of_a_contest_stand_together_with_their_page(root: Path, client: TestClient) -> None:
     os.utime(root / "begun" / "run.sqlite", (5e9, 5e9))
     assert next(iter(library(root))) == "begun"
     os.utime(root / "contest" / "random" / "run.sqlite", (6e9, 6e9))

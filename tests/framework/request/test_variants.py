@@ -32,13 +32,13 @@ def test_agents_and_their_fields_are_crossed_and_settings_go_where_they_mean_som
     assert plans["gpt-oss"].language_model == {"batch_size": "2"}
 
 
-def test_models_and_their_settings_make_entrants() -> None:
+def test_models_and_their_settings_make_variants() -> None:
     plans = asked("gpt-oss", "agent.model=nano,hf:/some/folder")
     assert list(plans) == ["gpt-oss-nano", "gpt-oss-hf-some-folder"]
     assert list(asked("gpt-oss", "model.batch_size=1,8")) == ["gpt-oss-1", "gpt-oss-8"]
 
 
-def test_what_an_entrant_cannot_feed_is_left_out_unless_nobody_can() -> None:
+def test_what_an_variant_cannot_feed_is_left_out_unless_nobody_can() -> None:
     plans = asked("gpt-oss,optimal", probes=("cogmap",))
     assert [choice.name for choice in plans["gpt-oss"].probes] == ["cogmap"]
     assert plans["optimal"].probes == ()

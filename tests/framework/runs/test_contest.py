@@ -1,4 +1,4 @@
-"""Several entrants in one folder: their runs, what they differ in, and going on after an interruption."""
+"""Several variants in one folder: their runs, what they differ in, and going on after an interruption."""
 
 import json
 import shutil
@@ -35,13 +35,13 @@ def found(tmp_path_factory: pytest.TempPathFactory, parts: Catalogue) -> Contest
     return contest(plans("scripted", "random", "optimal"), tmp_path_factory.mktemp("runs") / "contest", parts)
 
 
-def test_each_entrant_has_a_run_of_its_own_on_the_same_worlds(found: Contest) -> None:
+def test_each_variant_has_a_run_of_its_own_on_the_same_worlds(found: Contest) -> None:
     assert is_contest(found.folder) and not is_contest(found.folder / "random")
     assert list(members(found.folder)) == list(found.results) == ["scripted", "random", "optimal"]
     assert {result.status for result in found.results.values()} == {found.status} == {"ok"}
     assert [one.paired for one in found.compared] == [True] * 3
     stored = json.loads((found.folder / "contest.json").read_text())
-    assert len(stored["compared"]) == 3 and list(stored["entrants"]) == sorted(found.results)
+    assert len(stored["compared"]) == 3 and list(stored["variants"]) == sorted(found.results)
 
 
 def test_p_values_are_corrected_over_all_pairs_together(found: Contest, parts: Catalogue) -> None:
@@ -53,7 +53,7 @@ def test_p_values_are_corrected_over_all_pairs_together(found: Contest, parts: C
     assert all(among[key].difference == alone[key].difference for key in alone)
 
 
-def test_page_and_screen_tell_every_entrant_and_what_is_clear(found: Contest) -> None:
+def test_page_and_screen_tell_every_variant_and_what_is_clear(found: Contest) -> None:
     page = write_contest_page(found)
     assert page == found.folder / "report.html"
     text = page.read_text()
@@ -64,10 +64,10 @@ def test_page_and_screen_tell_every_entrant_and_what_is_clear(found: Contest) ->
     assert any("points below scripted on average over" in line for line in verdicts(found))
 
 
-def test_entrants_that_do_the_same_do_not_differ(tmp_path: Path, parts: Catalogue) -> None:
+def test_variants_that_do_the_same_do_not_differ(tmp_path: Path, parts: Catalogue) -> None:
     same = plans("scripted")["scripted"]
     found = contest({"one": same, "two": same}, tmp_path / "contest", parts)
-    assert verdicts(found) == ["No headline differs clearly between any two entrants."]
+    assert verdicts(found) == ["No headline differs clearly between any two variants."]
 
 
 def test_going_on_runs_only_what_is_not_finished(found: Contest, tmp_path: Path, parts: Catalogue) -> None:
@@ -123,6 +123,6 @@ def test_a_folder_of_several_runs_says_what_it_is(found: Contest, parts: Catalog
 
 @pytest.mark.parametrize("names", ['["../elsewhere"]', '["/etc"]', '[".."]', "[1]", '"random"', "[]", '["a", "a"]'])
 def test_the_names_of_a_stranger_lead_nowhere(tmp_path: Path, names: str) -> None:
-    (tmp_path / "contest.toml").write_text(f"version = 1\nentrants = {names}\n")
-    with pytest.raises(RunFolderError, match="wanted version 1 and the names of the entrants' folders"):
+    (tmp_path / "contest.toml").write_text(f"version = 1\nvariants = {names}\n")
+    with pytest.raises(RunFolderError, match="wanted version 1 and the names of the variants' folders"):
         members(tmp_path)

@@ -74,7 +74,7 @@ def condition_maps(result: Result) -> ConditionMaps:
     )
 
 
-def entrant_maps(results: Mapping[str, Result]) -> list[Figure]:
+def variant_maps(results: Mapping[str, Result]) -> list[Figure]:
     """The headlines of several agents over the same two settings, a panel for each agent."""
     first = next(iter(results.values()))
     settings = frozenset(swept(first))
@@ -83,7 +83,7 @@ def entrant_maps(results: Mapping[str, Result]) -> list[Figure]:
 
     figures = []
     for measure, one in _headline_numbers(first):
-        # The name of the entrant becomes a third label, which the panels show.
+        # The name of the variant becomes a third label, which the panels show.
         cells = []
         for name, result in results.items():
             for cell in _cells(one, result, settings):

@@ -1,15 +1,15 @@
-"""The page of a contest: the headlines of all entrants side by side, and the differences of every two."""
+"""The page of a contest: the headlines of all variants side by side, and the differences of every two."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from gde.data.result import Measurement
-from gde.reporting.contest import TOLD, Contended, cautions, contended, entrants, p_text, verdicts
+from gde.reporting.contest import TOLD, Contended, cautions, contended, p_text, variants, verdicts
 from gde.reporting.figures.drawing import picture
 from gde.reporting.figures.scales import Scale
 from gde.reporting.findings import swept
-from gde.reporting.page.conditions import entrant_maps
+from gde.reporting.page.conditions import variant_maps
 from gde.reporting.page.tables import ABSENT, Cell, Group, Row, Table, cell, pick
 from gde.reporting.page.templates import content_policy, source, template
 from gde.reporting.wording import MINUS, bounds, heading, inline, labels_text, number, quantity
@@ -31,9 +31,9 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """A number of one entrant."""
+    """A number of one variant."""
 
-    entrant: str
+    variant: str
     one: Measurement | None
     picture: str
     """Inline SVG; empty without a number."""
@@ -44,11 +44,11 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
 
     Args:
         found: the contest.
-        links: entrant to the address of its report; None for the reports in the entrants' folders.
+        links: variant to the address of its report; None for the reports in the variants' folders.
     """
     if not links:
         links = {name: f"{quote(name)}/{NAME}" for name in found.results}
-    title = f"{len(found.results)} entrants"
+    title = f"{len(found.results)} variants"
     if len(found.results) == 2:
         title = " against ".join(found.results)
 
@@ -56,7 +56,7 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
     headlines = contended(found)
     differences = []
     for one in found.compared:
-        a, b = entrants(one, found)
+        a, b = variants(one, found)
         caption = f"{b} \u2212 {a}: A is {a}, B is {b}"
         differences.append((caption, difference_tables(one)))
 
@@ -85,8 +85,8 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
         differences=differences,
         reason=found.reason,
         conditions=_condition_table(headlines, found),
-        condition_maps=[picture(figure) for figure in entrant_maps(found.results)],
-        entrants=listed,
+        condition_maps=[picture(figure) for figure in variant_maps(found.results)],
+        variants=listed,
         notices=list(notices),
         style=style,
         script=script,
@@ -98,11 +98,11 @@ def _sides(one: Contended) -> list[Side]:
     """The numbers of a headline on one scale."""
     scale = Scale.of(number for number in one.numbers.values() if number is not None)
     sides = []
-    for entrant, number_of_entrant in one.numbers.items():
+    for variant, number_of_variant in one.numbers.items():
         drawn = ""
-        if number_of_entrant is not None:
-            drawn = scale.picture(number_of_entrant)
-        sides.append(Side(entrant=entrant, one=number_of_entrant, picture=drawn))
+        if number_of_variant is not None:
+            drawn = scale.picture(number_of_variant)
+        sides.append(Side(variant=variant, one=number_of_variant, picture=drawn))
     return sides
 
 
@@ -166,7 +166,7 @@ def _difference_row(row: Difference) -> Row:
 
 
 def _condition_table(headlines: Sequence[Contended], found: Contest) -> Table | None:
-    """The headlines by condition: a group for each headline, a column for each entrant."""
+    """The headlines by condition: a group for each headline, a column for each variant."""
     groups = []
     for one in headlines:
         numbers = [number for number in one.numbers.values() if number is not None]
@@ -184,16 +184,16 @@ def _condition_table(headlines: Sequence[Contended], found: Contest) -> Table | 
 
 
 def _condition_rows(name: str, found: Contest) -> tuple[Row, ...]:
-    # The plans of all entrants sweep the same settings.
+    # The plans of all variants sweep the same settings.
     first = next(iter(found.results.values()))
     settings = set(swept(first))
 
     cells: dict[str, dict[str, Cell]] = {}
-    for entrant, result in found.results.items():
+    for variant, result in found.results.items():
         for one in result.measurements:
             if one.name == name and one.where and set(one.where) == settings:
                 row = cells.setdefault(labels_text(one.where), {})
-                row[entrant] = cell(one)
+                row[variant] = cell(one)
 
     rows = []
     for condition, row in cells.items():

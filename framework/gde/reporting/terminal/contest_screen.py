@@ -1,4 +1,4 @@
-"""A contest on one screen: the headlines of all entrants, and the clearest differences."""
+"""A contest on one screen: the headlines of all variants, and the clearest differences."""
 
 from textwrap import shorten, wrap
 

@@ -208,16 +208,16 @@ class Pages:
         return HTMLResponse(contest_page(found, links))
 
     def contest(self, request: Request) -> Response:
-        """All entrants of a contest side by side."""
+        """All variants of a contest side by side."""
         asked = request.path_params["name"]
-        entrants = []
+        variants = []
         for name, path in library(self._root).items():
             if name != asked and contest_of(name, path) == asked:
-                entrants.append(path)
-        if not entrants:
+                variants.append(path)
+        if not variants:
             raise GdeError(f"Unknown contest {asked!r}. Choose one from the list of runs.")
 
-        folder = entrants[0].parent
+        folder = variants[0].parent
         found = read_contest(folder, self._catalogue)
         links = {}
         for name in found.results:

@@ -53,7 +53,7 @@ class RunState:
 def library(root: Path) -> dict[str, Path]:
     """Find the run folders in a folder, itself included, by their paths beneath it.
 
-    The run written last comes first, and entrants of a contest stand together. Links are not followed.
+    The run written last comes first, and variants of a contest stand together. Links are not followed.
     """
     found: dict[str, Path] = {}
     level = [root]
@@ -70,7 +70,7 @@ def library(root: Path) -> dict[str, Path]:
                 below += _folders(path)
         level = below
 
-    # Entrants stay together because a contest is as recent as its latest entrant.
+    # Variants stay together because a contest is as recent as its latest variant.
     changed: dict[str, float] = {}
     contests: dict[str, str] = {}
     contest_changed: dict[str, float] = {}
@@ -92,8 +92,8 @@ def library(root: Path) -> dict[str, Path]:
 def contest_of(name: str, path: Path) -> str:
     """The path of the contest that a run belongs to; its own path where it belongs to none."""
     above, _, _ = name.rpartition("/")
-    is_entrant = above and (path.parent / CONTEST).is_file()
-    return above if is_entrant else name
+    is_variant = above and (path.parent / CONTEST).is_file()
+    return above if is_variant else name
 
 
 def state(name: str, path: Path) -> RunState:

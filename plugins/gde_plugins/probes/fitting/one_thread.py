@@ -38,7 +38,7 @@ class _Process:
     """The limits of the whole process, and the contexts that need them."""
 
     def __init__(self) -> None:
-        # Reentrant: garbage collection may close an interrupted context in the thread that holds the lock.
+        # Revariant: garbage collection may close an interrupted context in the thread that holds the lock.
         self._lock = RLock()
         self._told = False
         self._restored = ExitStack()
