@@ -142,17 +142,17 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
     some_both: Bools = np.asarray(both.any(axis=1))
     wrong: Bools = valid & ~true
     shares = (
-        ("accuracy.true", true, every, ""),
-        ("valid", valid, placed, ""),
-        ("accuracy.decoded", decoded, valid, NO_WAY),
-        ("agreement", true & decoded, valid, NO_WAY),
-        ("agreement.released", some_both, valid, NO_WAY),
-        ("recovery", decoded, wrong, NO_ERROR),
-        ("recovery.released", some_both, wrong, NO_ERROR),
+        ("beliefs.accuracy.true", true, every, ""),
+        ("beliefs.valid", valid, placed, ""),
+        ("beliefs.accuracy.decoded", decoded, valid, NO_WAY),
+        ("beliefs.agreement", true & decoded, valid, NO_WAY),
+        ("beliefs.agreement.released", some_both, valid, NO_WAY),
+        ("beliefs.recovery", decoded, wrong, NO_ERROR),
+        ("beliefs.recovery.released", some_both, wrong, NO_ERROR),
     )
     for name, hits, among, reason in shares:
         values = hits.astype(np.float64)
-        yield _averaged(fit, f"beliefs.{name}", values, among, seed, untrained or reason)
+        yield _averaged(fit, name, values, among, seed, untrained or reason)
 
     unknown = np.isnan(judged.expected).any(axis=1)
     known: Bools = placed & ~unknown
