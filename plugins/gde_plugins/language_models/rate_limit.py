@@ -92,12 +92,15 @@ class RateLimit:
 
         # Requests under way at a refusal are refused for the same reason, so only those sent after it count.
         if sent.moment > self._refused_at:
-            if self.rate == inf:
-                self.rate = (self.answers - sent.answers) / max(1.0, now - sent.moment)
-            else:
-                self.rate *= DECREASE
+            answered = self.answers - sent.answers
+            if self.rate < inf:
+                self.rate = max(SLOWEST, self.rate * DECREASE)
                 self._increase = INCREASE
-            self.rate = max(SLOWEST, self.rate)
+            elif answered:
+                self.rate = max(SLOWEST, answered / max(1.0, now - sent.moment))
+            else:
+                # A server that has answered nothing meanwhile tells no rate: fewer requests in flight are tried.
+                self._window = max(1, int(self._window * DECREASE))
             self._refused_at = now
             self._refusals += 1
 

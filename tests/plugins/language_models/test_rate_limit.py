@@ -2,10 +2,11 @@
 
 import asyncio
 from datetime import UTC, datetime
+from math import inf
 
 import pytest
 
-from gde_plugins.language_models.rate_limit import RateLimit, retry_after
+from gde_plugins.language_models.rate_limit import RateLimit, Sent, retry_after
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -145,3 +146,10 @@ def test_while_a_server_wants_to_be_left_alone_it_is() -> None:
 )
 def test_retry_after_is_read_in_both_forms(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, datetime(2026, 11, 22, 1, 0, 0, tzinfo=UTC)) == seconds
+
+
+def test_a_refusal_before_the_first_answer_sets_no_rate() -> None:
+    """A busy server's first word is about this moment; a rate from it would hold the next request back for 20 s."""
+    limit = RateLimit(clock=lambda: 1.0)
+    limit.refused(Sent(0.5, 0), None)
+    assert limit.rate == inf
