@@ -54,10 +54,16 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         Measure(name="efficiency.regret", title="Regret", unit="reward", better="less", group=DID),
     ),
     "references": (
-        Measure(name="references.success.random", title="random moves", unit="share", group=MARKS, beside="success"),
-        Measure(name="references.success.optimal", title="optimal moves", unit="share", group=MARKS, beside="success"),
-        Measure(name="references.accuracy.random", title="random moves", unit="share", group=MARKS, beside="accuracy"),
-        Measure(name="references.spl.random", title="random moves", unit="share", group=MARKS, beside="efficiency.spl"),
+        Measure(name="references.success.random", title="random baseline", unit="share", group=MARKS, beside="success"),
+        Measure(
+            name="references.success.optimal", title="optimal baseline", unit="share", group=MARKS, beside="success"
+        ),
+        Measure(
+            name="references.accuracy.random", title="random baseline", unit="share", group=MARKS, beside="accuracy"
+        ),
+        Measure(
+            name="references.spl.random", title="random baseline", unit="share", group=MARKS, beside="efficiency.spl"
+        ),
     ),
     "outcomes": (
         Measure(name="outcomes.ok", title="Usable answers", unit="share", better="more", group=ANSWERS, headline=True),
